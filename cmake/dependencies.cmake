@@ -1,0 +1,21 @@
+# Libraries the project builds on. Static where a library ends up inside libcuda, which is loaded into foreign processes.
+find_package(Threads REQUIRED)
+find_package(fmt 9 REQUIRED)
+set(Boost_USE_STATIC_LIBS ON)
+find_package(Boost 1.74 REQUIRED COMPONENTS context)
+find_package(CLI11 REQUIRED)
+
+find_package(LLVM 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/llvm)
+add_library(cupola-LLVM INTERFACE)
+target_include_directories(cupola-LLVM SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+separate_arguments(llvm_definitions NATIVE_COMMAND ${LLVM_DEFINITIONS})
+target_compile_definitions(cupola-LLVM INTERFACE ${llvm_definitions})
+target_link_libraries(cupola-LLVM INTERFACE LLVM)
+
+find_program(CUPOLA_CLANG NAMES clang++-22 HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
+find_program(CUPOLA_LLVM_LINK NAMES llvm-link-22 llvm-link HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
+find_program(CUPOLA_OPT NAMES opt-22 opt HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
+
+if(CUPOLA_TESTS)
+  find_package(GTest REQUIRED)
+endif()

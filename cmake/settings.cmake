@@ -1,0 +1,37 @@
+# Language, warnings, build options and output folders shared by every target.
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+option(CUPOLA_TESTS "Build the tests" ON)
+option(CUPOLA_BENCH "Build the benchmarks" ON)
+option(CUPOLA_FUZZ "Build the libFuzzer targets" OFF)
+set(CUPOLA_SANITIZE "" CACHE STRING "address,undefined or thread: instrument everything built here")
+
+add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror=switch -Werror=return-type
+                    -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  add_compile_options(-Wthread-safety)
+endif()
+if(CUPOLA_SANITIZE)
+  add_compile_options(-fsanitize=${CUPOLA_SANITIZE} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${CUPOLA_SANITIZE})
+endif()
+
+find_program(CUPOLA_CCACHE ccache)
+if(CUPOLA_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CUPOLA_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CUPOLA_CCACHE})
+endif()

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+// Clang's thread-safety annotations (https://clang.llvm.org/docs/ThreadSafetyAnalysis.html); nothing elsewhere.
+#if defined(__clang__)
+#define CUPOLA_THREAD_ANNOTATION(x) __attribute__((x))
+#else
+#define CUPOLA_THREAD_ANNOTATION(x)
+#endif
+#define CAPABILITY(x) CUPOLA_THREAD_ANNOTATION(capability(x))
+#define SCOPED_CAPABILITY CUPOLA_THREAD_ANNOTATION(scoped_lockable)
+#define GUARDED_BY(x) CUPOLA_THREAD_ANNOTATION(guarded_by(x))
+#define REQUIRES(...) CUPOLA_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
+#define EXCLUDES(...) CUPOLA_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
+#define ACQUIRE(...) CUPOLA_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
+#define RELEASE(...) CUPOLA_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
+#define NO_THREAD_SAFETY_ANALYSIS CUPOLA_THREAD_ANNOTATION(no_thread_safety_analysis)
+
+namespace cupola {
+
+/// std::mutex that clang's thread-safety analysis knows.
+class CAPABILITY("mutex") Mutex {
+ public:
+  void lock() ACQUIRE() { mutex_.lock(); }
+  void unlock() RELEASE() { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
+};
+
+/// Holds a Mutex for a scope; may be let go and taken again, so that Condition can wait on it.
+class SCOPED_CAPABILITY Lock {
+ public:
+  explicit Lock(Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex), held_(true) { mutex_.lock(); }
+  ~Lock() RELEASE() {
+    if (held_) mutex_.unlock();
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  void lock() ACQUIRE() {
+    mutex_.lock();
+    held_ = true;
+  }
+  void unlock() RELEASE() {
+    held_ = false;
+    mutex_.unlock();
+  }
+
+ private:
+  Mutex& mutex_;
+  bool held_;
+};
+
+using Condition = std::condition_variable_any;
+
+}  // namespace cupola

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace cupola {
+
+/// Everything a user can set, read once from the environment. The table settings.def gives each row's variable, type,
+/// default and one line of documentation; docs/settings.md is made from it.
+struct Settings {
+#define CUPOLA_SETTING(name, variable, type, fallback, doc) type name = fallback;
+#include "base/settings.def"
+#undef CUPOLA_SETTING
+};
+
+/// The process's settings; read at the first call and constant afterwards. Any thread.
+const Settings& settings();
+
+/// Reads the environment anew: for tests.
+Settings read_settings();
+
+}  // namespace cupola

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/result.h"
+#include "hal/buffer.h"
+#include "hal/executable.h"
+#include "hal/queue.h"
+#include "hal/semaphore.h"
+#include "hal/types.h"
+
+namespace cupola::hal {
+
+/// One device of one back-end. Outlives everything it makes. All members: any thread.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual const DeviceProperties& properties() const = 0;
+
+  /// Granularity of Buffer::commit, a power of two.
+  virtual uint64_t chunk_bytes() const = 0;
+
+  /// Reserves `size` bytes of addresses (rounded up to chunks), without backing. Error: OutOfMemory.
+  virtual Result<std::unique_ptr<Buffer>> reserve(uint64_t size) = 0;
+
+  virtual Result<std::unique_ptr<Queue>> create_queue(int priority) = 0;
+  virtual std::shared_ptr<Semaphore> create_semaphore(uint64_t initial) = 0;
+
+  /// Loads an image made for properties().image_target. Errors: InvalidImage (malformed), NoBinaryForGpu (another target).
+  virtual Result<std::shared_ptr<Executable>> load(std::span<const std::byte> image) = 0;
+
+  /// How many blocks of this shape may be resident on one multiprocessor; 0 when the launch is impossible.
+  virtual uint32_t occupancy(const Executable& executable, uint32_t kernel, uint32_t block_threads,
+                             uint32_t dynamic_shared_bytes) const = 0;
+
+  /// The first kernel error since the last clear_fault(); sticky, as CUDA's are.
+  virtual std::optional<Error> fault() const = 0;
+  virtual void clear_fault() = 0;
+
+  /// Writes what kernels printed so far to standard output; called by the runtime at synchronising calls.
+  virtual void flush_output() = 0;
+};
+
+}  // namespace cupola::hal

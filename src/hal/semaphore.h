@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/result.h"
+
+namespace cupola::hal {
+
+/// A timeline: a 64-bit value that only grows. Host and queues signal and wait. All members: any thread.
+class Semaphore {
+ public:
+  virtual ~Semaphore() = default;
+
+  virtual uint64_t value() const = 0;
+
+  /// Raises the value to `value`; a lower one changes nothing.
+  virtual void signal(uint64_t value) = 0;
+
+  /// Blocks the calling host thread until the value is reached, or the device has a fault: then its error.
+  virtual Result<> wait(uint64_t value) = 0;
+
+  /// Calls `then` once when the value is reached: at once on this thread if it already is, else on the signalling thread.
+  /// `then` must not block.
+  virtual void when(uint64_t value, std::function<void()> then) = 0;
+};
+
+}  // namespace cupola::hal

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+
+// Fat binaries. The outer format is CUDA's (wrapper, header, entries; facts in docs/fatbin.md), with one kind of our own: kir.
+// NVIDIA's tools never see it; other readers skip kinds they do not know.
+
+namespace cupola::image {
+
+enum class FatbinKind : uint16_t { Ptx = 1, Elf = 2, LtoIr = 8, Kir = 0x4375 };
+
+struct FatbinEntry {
+  FatbinKind kind;
+  uint32_t sm;  ///< 89 for sm_89
+  uint64_t flags;
+  std::span<const std::byte> payload;  ///< as stored, still compressed if flags say so
+  uint64_t uncompressed_size;          ///< 0 when payload is not compressed
+};
+
+/// Reads a fatbin of unknown length, whose header says how long it is; `limit` bytes are readable at most (SIZE_MAX when
+/// not known). Errors: InvalidImage, naming the offset and what was wrong. The spans point into `bytes`.
+Result<std::vector<FatbinEntry>> read_fatbin(const std::byte* bytes, size_t limit);
+
+/// Makes a fatbin of uncompressed entries.
+std::vector<std::byte> write_fatbin(std::span<const FatbinEntry> entries);
+
+}  // namespace cupola::image

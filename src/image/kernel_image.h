@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "hal/types.h"
+
+// A kernel image for the cpu device: one position-independent segment and a manifest. No external symbols, no absolute
+// addresses: what the code needs of the process arrives through the ThreadContext or through import slots, which the loader
+// fills from the closed table library_calls.def. The same bytes serve first runs and cached runs.
+
+namespace cupola::image {
+
+inline constexpr uint32_t kFormatVersion = 1;
+
+/// How a kernel may be executed; decided by the compiler, see ARCHITECTURE's ladder.
+enum class Rung : uint32_t {
+  ThreadLoop,    ///< no synchronisation at all: threads run one after the other on one stack
+  ThreadFibres,  ///< a fibre a thread
+};
+
+struct Kernel {
+  hal::KernelInfo info;
+  uint64_t entry = 0;  ///< offset in the segment, of a cpu::KernelEntry
+  Rung rung = Rung::ThreadFibres;
+  bool polls = false;      ///< may wait for other blocks, other grids or the host
+  bool flush_denormals = false;  ///< run with the control register's flush bits set
+};
+
+/// A variable in module data.
+struct DataSymbol {
+  std::string name;
+  uint64_t offset = 0, size = 0;
+  bool constant = false;
+};
+
+/// A word of module data that the loader computes.
+struct DataRelocation {
+  enum class Kind : uint32_t { DataAddress, CodeAddress };
+  uint64_t offset = 0;  ///< of the 8-byte word, in module data
+  Kind kind = Kind::DataAddress;
+  uint64_t addend = 0;  ///< offset in module data, or in the segment
+};
+
+/// A slot of the segment's writable part that holds the address of a library function.
+struct Import {
+  uint64_t slot = 0;      ///< offset in the segment, 8 bytes
+  uint32_t function = 0;  ///< place in library_calls.def
+};
+
+struct KernelImage {
+  std::string target;  ///< hal::DeviceProperties::image_target it was made for
+  std::vector<Kernel> kernels;
+  std::vector<DataSymbol> symbols;
+  std::vector<std::byte> data;  ///< initial module data
+  uint64_t data_alignment = 64;
+  std::vector<DataRelocation> relocations;
+  std::vector<std::byte> segment;   ///< code and read-only data, then, page-aligned, the import slots
+  uint64_t slots_offset = 0;        ///< where import slots begin; a multiple of 4096
+  std::vector<Import> imports;
+};
+
+/// Whole image as bytes, ending in a hash of all before it.
+std::vector<std::byte> serialize(const KernelImage& image);
+
+/// The way back. Errors: InvalidImage, saying what is wrong, for any bytes that serialize did not make: every offset and size
+/// is checked against what it points into.
+Result<KernelImage> deserialize(std::span<const std::byte> bytes);
+
+}  // namespace cupola::image
