@@ -3,18 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
+
+#include "base/kernel_info.h"
 
 namespace cupola::hal {
 
 /// An address as kernels see it. On the cpu device it is also a host address.
 using Address = uint64_t;
 
-struct Dim3 {
-  uint32_t x = 1, y = 1, z = 1;
-  uint64_t count() const { return uint64_t{x} * y * z; }
-  friend bool operator==(const Dim3&, const Dim3&) = default;
-};
+using cupola::Dim3;
+using cupola::KernelInfo;
 
 /// Limits and facts of a device; the units are in the names. device.def in src/runtime derives CUDA's attributes from it.
 struct DeviceProperties {
@@ -33,22 +31,6 @@ struct DeviceProperties {
   uint32_t clock_khz = 0;
   uint32_t compute_capability_major = 8, compute_capability_minor = 9;
   bool unified_addressing = true;  ///< host pointers may be dereferenced by kernels
-};
-
-/// What a kernel needs and takes, as its image's manifest says.
-struct KernelInfo {
-  struct Parameter {
-    uint32_t offset;  ///< in the parameter block, bytes
-    uint32_t size;    ///< bytes
-  };
-  std::string name;  ///< mangled, as in the image
-  std::vector<Parameter> parameters;
-  uint32_t parameter_bytes = 0;         ///< size of the parameter block
-  uint32_t static_shared_bytes = 0;
-  uint32_t local_bytes = 0;             ///< a thread's stack that is known at compile time
-  uint32_t max_threads_per_block = 1024;  ///< from __launch_bounds__, or the device's
-  Dim3 required_block{0, 0, 0};         ///< from .reqntid; zeros when free
-  uint32_t registers = 0;               ///< an estimate, for cudaFuncGetAttributes
 };
 
 /// A __device__ or __constant__ variable of a loaded executable.

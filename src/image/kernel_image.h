@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "hal/types.h"
+#include "base/kernel_info.h"
 
 // A kernel image for the cpu device: one position-independent segment and a manifest. No external symbols, no absolute
 // addresses: what the code needs of the process arrives through the ThreadContext or through import slots, which the loader
@@ -24,7 +24,7 @@ enum class Rung : uint32_t {
 };
 
 struct Kernel {
-  hal::KernelInfo info;
+  KernelInfo info;
   uint64_t entry = 0;  ///< offset in the segment, of a cpu::KernelEntry
   Rung rung = Rung::ThreadFibres;
   bool polls = false;      ///< may wait for other blocks, other grids or the host

@@ -1,0 +1,106 @@
+"""Coverage of the tables: docs/features.tsv, driver.def, runtime.def, intrinsics.def; exit status 1 on an unproven claim.
+
+A claim is a row whose status is done or partial (Full or Partial in a .def table). A features row names its tests (test names
+or prefixes as build/test-results/results.tsv lists them, separated by spaces); each must have passed and none failed. A
+function of a .def table must be called by name in a test source.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+STATUSES = {"done", "partial", "todo", "na", "needs-mac"}
+DEVICES = ("cpu", "metal", "nvidia")
+PTX_CENSUS_FORMS = 673  # forms over 517 public programs; the PTX reader will bring isa.def
+
+
+def read_results():
+    path = ROOT / "build" / "test-results" / "results.tsv"
+    if not path.exists():
+        return {}
+    return dict(line.split("\t") for line in path.read_text().splitlines())
+
+
+def read_features():
+    lines = (ROOT / "docs" / "features.tsv").read_text().splitlines()
+    if lines[0] != "id\tcapability\tstatus\ttest\tnote":
+        sys.exit("features: docs/features.tsv: wrong header")
+    return [(line.split("\t") + [""] * 5)[:5] for line in lines[1:]]
+
+
+def check_features(rows, results, problems):
+    counts = dict.fromkeys(STATUSES, 0)
+    seen = set()
+    for id_, _, status, tests, _ in rows:
+        if id_ in seen:
+            problems.append(f"{id_}: listed twice")
+        seen.add(id_)
+        if status not in STATUSES:
+            problems.append(f"{id_}: unknown status '{status}'")
+            continue
+        counts[status] += 1
+        if status not in ("done", "partial"):
+            continue
+        if not tests:
+            problems.append(f"{id_}: claimed {status} without a test")
+        for wanted in tests.split():
+            matching = [s for name, s in results.items() if name == wanted or name.startswith(wanted)]
+            if not matching:
+                problems.append(f"{id_}: test {wanted} did not run")
+            elif "failed" in matching or "passed" not in matching:
+                problems.append(f"{id_}: test {wanted} did not pass")
+    return counts
+
+
+def test_sources():
+    patterns = ("src/**/*_test.cpp", "tools/**/*_test.cpp", "tests/**/*.cpp", "tests/**/*.cu", "tests/**/*.h", "tests/**/*.c")
+    return "\n".join(path.read_text(errors="replace") for pattern in patterns for path in ROOT.glob(pattern))
+
+
+def check_functions(label, path, sources, problems):
+    counts = {"Full": 0, "Partial": 0, "Todo": 0}
+    text = re.sub(r"//.*", "", path.read_text()) if path.exists() else ""
+    for match in re.finditer(r"^\s*\w+_FN\(\s*(\w+)\s*,\s*(\w*)\s*,\s*\d+\s*,\s*(\w+)", text, re.M):
+        name, suffix, status = match.groups()
+        counts[status] += 1
+        if not re.search(rf"\b{name}(_v\d)?(_ptsz|_ptds)?\b", sources):
+            problems.append(f"{label}: {name}{suffix} is {status}, but no test calls it")
+    counts["Todo"] += len(re.findall(r"^\s*\w+_TODO\(", text, re.M))
+    total = sum(counts.values())
+    return f"{label}: {counts['Full']} full, {counts['Partial']} partial, {counts['Todo']} todo of {total}"
+
+
+def intrinsics_line():
+    path = ROOT / "src" / "kir" / "intrinsics.def"
+    rows = len(re.findall(r"^KIR_INTRINSIC\(", path.read_text(), re.M)) if path.exists() else 0
+    return f"intrinsics: {rows} of {rows} lowered by cpu"  # the switch over them has no default: a missing one fails to build
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quiet", action="store_true", help="print problems and totals only")
+    parser.add_argument("--no-results", action="store_true", help="do not check that tests ran")
+    parser.parse_args()
+    arguments = parser.parse_args()
+    problems = []
+    rows = read_features()
+    results = read_results()
+    if not results and not arguments.no_results:
+        sys.exit("features: no test results; run ./test first")
+    counts = check_features(rows, results, problems)
+    sources = test_sources()
+    print(check_functions("driver", ROOT / "src/cuda/driver/driver.def", sources, problems))
+    print(check_functions("runtime", ROOT / "src/cuda/cudart/runtime.def", sources, problems))
+    print(f"isa: 0 of {PTX_CENSUS_FORMS} census forms")
+    print(intrinsics_line())
+    print("ufunc: 0 full, 0 partial, 0 todo of 0 (no table yet)")
+    for problem in problems:
+        print(f"features: {problem}")
+    print(f"features: {counts['done']} done, {counts['partial']} partial, {counts['todo']} todo of {len(rows)}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+"""Runs the test steps and counts: format, build, tests, short fuzzing, feature claims; with --full also the long steps.
+
+Every GoogleTest case counts as one test, every other CTest entry as one, every further step as one. The results go to
+build/test-results/results.tsv (name, status), which scripts/features.py reads.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "build" / "test-results"
+
+
+class Tally:
+    def __init__(self):
+        self.rows = []
+
+    def add(self, name, status):
+        self.rows.append((name, status))
+
+    def count(self, status):
+        return sum(1 for _, s in self.rows if s == status)
+
+
+def step(tally, name, command, **options):
+    begin = time.monotonic()
+    print(f"== {name}", flush=True)
+    status = subprocess.run(command, cwd=ROOT, **options).returncode
+    tally.add(name, "passed" if status == 0 else "failed")
+    print(f"   {name}: {'ok' if status == 0 else 'FAILED'} in {time.monotonic() - begin:.0f} s", flush=True)
+    return status == 0
+
+
+def tracked(*patterns):
+    out = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True).stdout
+    return [line for line in out.splitlines() if (ROOT / line).exists()]
+
+
+def check_format(tally):
+    tool = shutil.which("clang-format-22") or shutil.which("clang-format")
+    step(tally, "format", [tool, "--dry-run", "--Werror", *tracked("*.h", "*.cpp")])
+
+
+def changed_sources():
+    """Sources that differ from the main branch's last landed commit, or from the commit before this one."""
+    base = subprocess.run(["git", "rev-parse", "--verify", "-q", "origin/main"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    base = base or "HEAD~1"
+    out = subprocess.run(["git", "diff", "--name-only", base], cwd=ROOT, capture_output=True, text=True).stdout
+    return [line for line in out.splitlines() if line.endswith(".cpp") and (ROOT / line).exists()]
+
+
+def check_tidy(tally, sources):
+    tool = shutil.which("clang-tidy-22") or shutil.which("clang-tidy")
+    sources = [s for s in sources if s.startswith(("src/", "tools/"))]
+    if not sources:
+        tally.add("tidy", "passed")
+        return
+    step(tally, "tidy", ["xargs", "-n", "1", "-P", str(os.cpu_count()), tool, "--quiet", "-p", "build"],
+         input="\n".join(sources), text=True, stderr=subprocess.DEVNULL)
+
+
+def run_ctest(tally, folder, pattern, label=""):
+    results = ROOT / folder / "test-results"
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir(parents=True)
+    junit = results / "ctest.xml"
+    environment = dict(os.environ, GTEST_OUTPUT=f"xml:{results}/gtest/", GTEST_BRIEF="1")
+    subprocess.run(["ctest", "--test-dir", folder, "-j", str(os.cpu_count()), "--output-on-failure", "--no-tests=error", "-R", pattern,
+                    "--output-junit", str(junit)], cwd=ROOT, env=environment)
+    if not junit.exists():
+        tally.add(label + "ctest", "failed")
+        return
+    for case in ElementTree.parse(junit).getroot().iter("testcase"):
+        name = case.get("name")
+        status = {"run": "passed", "fail": "failed"}.get(case.get("status"), "skipped")
+        report = results / "gtest" / (name + ".xml")
+        if not report.exists():
+            tally.add(label + name, status)
+            continue
+        for test in ElementTree.parse(report).getroot().iter("testcase"):
+            outcome = "failed" if test.find("failure") is not None else "skipped" if test.get("result") == "skipped" else "passed"
+            if test.get("status") == "run":
+                tally.add(f"{label}{name}/{test.get('classname')}.{test.get('name')}", outcome)
+        if status == "failed":
+            tally.add(label + name, "failed")
+
+
+def write_results(tally):
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / "results.tsv").write_text("".join(f"{name}\t{status}\n" for name, status in tally.rows))
+
+
+def full_steps(tally):
+    for preset in ("asan", "tsan"):
+        if step(tally, f"build {preset}", ["scripts/build", preset]):
+            run_ctest(tally, f"build-{preset}", "cupola-", f"{preset}:")
+    for target in ("kernel_image", "compile_request", "fatbin"):
+        step(tally, f"fuzz {target}", ["./fuzz", target, "--seconds", "120"])
+    check_tidy(tally, tracked("src/*.cpp", "tools/*.cpp"))
+    step(tally, "bare root", ["tests/bare-root"])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--pattern", default=".")
+    arguments = parser.parse_args()
+    tally = Tally()
+    check_format(tally)
+    if step(tally, "build", ["scripts/build", "release"]):
+        run_ctest(tally, "build", arguments.pattern)
+        if not arguments.full:
+            check_tidy(tally, changed_sources()[:12])
+    write_results(tally)
+    if arguments.pattern == ".":
+        step(tally, "features", [sys.executable, "scripts/features.py", "--quiet"])
+    if arguments.full:
+        full_steps(tally)
+        write_results(tally)
+    for name, status in tally.rows:
+        if status == "failed":
+            print(f"failed: {name}")
+    print(f"{tally.count('passed')} passed, {tally.count('failed')} failed, {tally.count('skipped')} skipped")
+    return 1 if tally.count("failed") or not tally.count("passed") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
