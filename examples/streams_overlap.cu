@@ -5,7 +5,7 @@
 
 #include "example.h"
 
-constexpr int kJobs = 4, kCount = 1 << 15, kRounds = 2000;
+constexpr int kJobs = 4, kCount = 1 << 15, kRounds = 20000;
 
 __global__ void churn(unsigned* values, int rounds) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

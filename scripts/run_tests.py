@@ -7,6 +7,7 @@ build/test-results/results.tsv (name, status), which scripts/features.py reads.
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -80,8 +81,12 @@ def run_ctest(tally, folder, pattern, label=""):
         name = case.get("name")
         status = {"run": "passed", "fail": "failed"}.get(case.get("status"), "skipped")
         report = results / "gtest" / (name + ".xml")
+        lines = re.findall(r"^case (\S+): (ok|FAILED)$", case.findtext("system-out") or "", re.M)
+        for part, outcome in lines:
+            tally.add(f"{label}{name}/{part}", "passed" if outcome == "ok" else "failed")
         if not report.exists():
-            tally.add(label + name, status)
+            if status == "failed" or not lines:
+                tally.add(label + name, status)
             continue
         for test in ElementTree.parse(report).getroot().iter("testcase"):
             outcome = "failed" if test.find("failure") is not None else "skipped" if test.get("result") == "skipped" else "passed"

@@ -1,0 +1,114 @@
+// What goes wrong in a kernel or a launch is reported with the documented code, and sticks where CUDA says it does.
+// Oracle: the CUDA Runtime API documentation of cudaError_t, and the CUDA C++ Programming Guide on assertions and
+// traps.
+
+#include <cassert>
+
+#include "check.h"
+
+__global__ void store_kernel(int* at) {
+  *at = 1;
+}
+
+CASE(null_store_is_an_illegal_address_and_sticks) {
+  store_kernel<<<1, 1>>>(nullptr);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  void* memory = nullptr;
+  EXPECT_CUDA(cudaMalloc(&memory, 16), cudaErrorIllegalAddress);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+}
+
+CASE(load_from_unmapped_memory) {
+  store_kernel<<<2, 64>>>(reinterpret_cast<int*>(0x7000000000ull));
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+}
+
+__global__ void assert_kernel(int limit) {
+  assert(static_cast<int>(threadIdx.x) < limit);
+}
+
+CASE(assertions_that_hold_do_nothing) {
+  assert_kernel<<<2, 32>>>(32);
+  CUDA_OK(cudaDeviceSynchronize());
+}
+
+CASE(failed_assertion) {
+  assert_kernel<<<2, 32>>>(31);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorAssert);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorAssert);
+}
+
+__global__ void trap_kernel(int at) {
+  if (static_cast<int>(threadIdx.x) == at) __trap();
+}
+
+CASE(trap) {
+  trap_kernel<<<1, 32>>>(32);
+  CUDA_OK(cudaDeviceSynchronize());
+  trap_kernel<<<1, 32>>>(5);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+}
+
+__device__ __attribute__((noinline)) int deep(int n, volatile int* sink) {
+  volatile int frame[64];
+  frame[n % 64] = n;
+  *sink = n;
+  return deep(n + 1, sink) + frame[(n + 1) % 64];
+}
+
+__global__ void endless_recursion_kernel(int* sink) {
+  sink[1] = deep(0, sink);
+}
+
+// On a GPU this ends as an illegal address or a stack error, by chance of layout; here it is always the stack error.
+CASE(endless_recursion_is_a_stack_error) {
+  check::Managed<int> sink(2);
+  endless_recursion_kernel<<<1, 1>>>(sink);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorHardwareStackError);
+}
+
+__global__ void empty_kernel() {}
+
+CASE(launches_beyond_the_limits) {
+  empty_kernel<<<1, 1025>>>();
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  empty_kernel<<<0, 1>>>();
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  empty_kernel<<<dim3(1, 65536), 1>>>();
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  empty_kernel<<<1, dim3(1, 1, 65)>>>();
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  empty_kernel<<<1, 1, 64 * 1024 * 1024>>>();
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorInvalidValue);
+  empty_kernel<<<1, 1>>>();  // none of these stick
+  CUDA_OK(cudaDeviceSynchronize());
+}
+
+CASE(bad_arguments) {
+  void* memory = nullptr;
+  EXPECT_CUDA(cudaMalloc(static_cast<void**>(nullptr), 16), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaMalloc(&memory, size_t{1} << 60), cudaErrorMemoryAllocation);
+  CUDA_OK(cudaMalloc(&memory, 16));
+  EXPECT_CUDA(cudaFree(static_cast<char*>(memory) + 4), cudaErrorInvalidValue);
+  CUDA_OK(cudaFree(memory));
+  EXPECT_CUDA(cudaFree(memory), cudaErrorInvalidValue);
+  CUDA_OK(cudaFree(nullptr));
+  EXPECT_CUDA(cudaSetDevice(99), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaGetLastError(), cudaSuccess);
+}
+
+__global__ void deadlock_kernel() {
+  if (threadIdx.x < 16)
+    __syncwarp(0xffffffffu);  // the other half of the mask never comes
+  else
+    __syncthreads();
+}
+
+// A GPU hangs or goes on by chance; here it ends with a launch failure that says who waits where.
+CASE(a_deadlocked_block_is_an_error_instead_of_a_hang) {
+  deadlock_kernel<<<1, 64>>>();
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+}
+
+CHECK_ISOLATED_MAIN()
