@@ -1,0 +1,4 @@
+#pragma once
+
+// cudaProfilerStart() and cudaProfilerStop() are rows of the runtime's table.
+#include "cuda_runtime_api.h"
