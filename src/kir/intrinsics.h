@@ -1,0 +1,30 @@
+#pragma once
+
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Module.h>
+
+#include <optional>
+
+namespace cupola::kir {
+
+/// The rows of intrinsics.def. A back-end's switch over it has no default.
+enum class Intrinsic {
+#define KIR_INTRINSIC(enumerator, name, result, parameters, effect, meaning) enumerator,
+#include "kir/intrinsics.def"
+#undef KIR_INTRINSIC
+};
+
+enum class Effect { kPure, kObserve, kSync, kMemory, kNoReturn };
+
+/// "cupola.barrier"
+llvm::StringRef name_of(Intrinsic intrinsic);
+Effect effect_of(Intrinsic intrinsic);
+llvm::FunctionType* type_of(Intrinsic intrinsic, llvm::LLVMContext& context);
+
+/// By name; nothing for any other function.
+std::optional<Intrinsic> intrinsic_of(const llvm::Function& function);
+
+/// The module's declaration, made if it is not there, with the attributes that its effect asks for.
+llvm::Function* declare(llvm::Module& module, Intrinsic intrinsic);
+
+}  // namespace cupola::kir

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/kernel_info.h"
+#include "base/result.h"
+#include "kir/intrinsics.h"
+
+// kir: LLVM IR in clang's nvptx64 dialect, the waist that all kernel code passes. ARCHITECTURE.md, "What kernel code
+// means".
+
+namespace cupola::kir {
+
+/// Parses bitcode or textual IR. Errors: InvalidImage with LLVM's words. Never ends the process: the context's
+/// diagnostic handler is replaced by one that collects.
+Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span<const std::byte> bitcode);
+
+struct PrepareOptions {
+  std::span<const std::byte> device_library;  ///< bitcode of src/device, linked as far as it is used; may be empty
+};
+
+/// Defines what CUDA defines and LLVM does not, expands all that is NVVM's and simplifies. Afterwards the module holds:
+/// core instructions, the target-independent intrinsics of verify.cpp, the intrinsics of intrinsics.def, direct calls
+/// of functions of library_calls.def (declarations), `fence`s and atomics with syncscopes "", "device", "block" and
+/// "singlethread", address spaces 0, 1, 3, 4 and 5. Fast-math flags are gone: a back-end must not fuse or reorder.
+/// Errors: NotSupported or InvalidImage, naming the function, what it holds that is not supported and the source line
+/// where the module knows it.
+Result<> prepare(llvm::Module& module, const PrepareOptions& options);
+
+/// The module's kernels (calling convention ptx_kernel, or marked in !nvvm.annotations), in its order.
+std::vector<llvm::Function*> kernels(llvm::Module& module);
+bool is_kernel(const llvm::Function& function);
+
+/// __launch_bounds__ and its kin; zeros where nothing is said.
+struct LaunchBounds {
+  Dim3 max_block{0, 0, 0};       ///< maxntid; its product bounds the threads of a block
+  Dim3 required_block{0, 0, 0};  ///< reqntid
+  uint32_t min_blocks = 0;       ///< minctasm
+};
+LaunchBounds launch_bounds(const llvm::Function& kernel);
+
+/// True for a function whose f32 arithmetic flushes denormals. prepare has written the flushes out; the back-end need
+/// not act.
+bool flushes_denormals(const llvm::Function& function);
+
+/// The module as text, for `keep` folders and messages.
+std::string print(const llvm::Module& module);
+
+}  // namespace cupola::kir
