@@ -1,0 +1,76 @@
+#include "backend/cpu/build/kernel_entry.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "backend/cpu/build/context_parameter.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+/// The type that a parameter has in the parameter block.
+llvm::Type* stored_type(const llvm::Argument& argument) {
+  return argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
+}
+
+uint64_t alignment_of(const llvm::Argument& argument, const llvm::DataLayout& layout) {
+  if (argument.hasByValAttr())
+    if (llvm::MaybeAlign explicit_alignment = argument.getParamAlign()) return explicit_alignment->value();
+  return layout.getABITypeAlign(stored_type(argument)).value();
+}
+
+/// What the body is given for a parameter that lies at `address`.
+llvm::Value* load_argument(llvm::IRBuilder<>& builder, const llvm::Argument& argument, llvm::Value* address,
+                           uint64_t size, uint64_t alignment) {
+  llvm::Type* type = stored_type(argument);
+  const llvm::Align unknown(1);  // the block itself has no promised alignment
+  if (argument.hasByValAttr()) {
+    llvm::AllocaInst* copy = builder.CreateAlloca(type);
+    copy->setAlignment(llvm::Align(alignment));
+    builder.CreateMemCpy(copy, llvm::Align(alignment), address, unknown, size);
+    return copy;
+  }
+  if (type->isIntegerTy() && type->getIntegerBitWidth() % 8 != 0) {  // bool
+    llvm::Type* whole = builder.getIntNTy(static_cast<unsigned>(size * 8));
+    return builder.CreateTrunc(builder.CreateAlignedLoad(whole, address, unknown), type);
+  }
+  return builder.CreateAlignedLoad(type, address, unknown);
+}
+
+}  // namespace
+
+Result<std::string> make_kernel_entry(llvm::Module& module, const KernelBody& kernel, KernelInfo& info) {
+  if (!kernel.body->getReturnType()->isVoidTy())
+    return fail(ErrorCode::InvalidSource, "cpu: kernel '{}' returns a value", kernel.name);
+  const llvm::DataLayout& layout = module.getDataLayout();
+  llvm::Type* pointer = llvm::PointerType::get(module.getContext(), 0);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), {pointer, pointer}, false);
+  auto* entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "kernel." + kernel.name, &module);
+  entry->setDSOLocal(true);
+  entry->addFnAttr(llvm::Attribute::NoUnwind);
+
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", entry));
+  llvm::SmallVector<llvm::Value*, 8> arguments{entry->getArg(0)};
+  uint64_t offset = 0;
+  for (const llvm::Argument& argument : llvm::drop_begin(kernel.body->args())) {
+    const uint64_t size = layout.getTypeAllocSize(stored_type(argument));
+    const uint64_t alignment = alignment_of(argument, layout);
+    offset = llvm::alignTo(offset, alignment);
+    info.parameters.push_back({static_cast<uint32_t>(offset), static_cast<uint32_t>(size)});
+    llvm::Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry->getArg(1), offset);
+    arguments.push_back(load_argument(builder, argument, address, size, alignment));
+    offset += size;
+  }
+  info.parameter_bytes = static_cast<uint32_t>(offset);
+
+  // The copy above is the by-value copy; without the attribute, inlining and code generation make no second one.
+  llvm::CallInst* call = builder.CreateCall(kernel.body, arguments);
+  builder.CreateRetVoid();
+  llvm::InlineFunctionInfo inlining;
+  if (kernel.body->hasFnAttribute(llvm::Attribute::NoInline)) kernel.body->removeFnAttr(llvm::Attribute::NoInline);
+  llvm::InlineFunction(*call, inlining);
+  return entry->getName().str();
+}
+
+}  // namespace cupola::cpu::build

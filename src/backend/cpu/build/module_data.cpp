@@ -1,0 +1,183 @@
+#include "backend/cpu/build/module_data.h"
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Support/xxhash.h>
+
+#include <cstring>
+
+#include "backend/cpu/build/call_reach.h"
+#include "backend/cpu/build/initializer.h"
+#include "backend/cpu/build/thread_context.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+constexpr unsigned kGeneric = 0, kGlobal = 1, kShared = 3, kConstant = 4;
+
+uint64_t signature_of(const llvm::Function& function) {
+  std::string text;
+  llvm::raw_string_ostream(text) << *function.getFunctionType();
+  return llvm::xxh3_64bits(text);
+}
+
+class Layout {
+ public:
+  Layout(llvm::Module& module, const CallReach& reach)
+      : module_(module), layout_(module.getDataLayout()), reach_(reach) {}
+
+  Result<ModuleData> run() {
+    TRY(place_variables(true));
+    data_.constant_bytes = end_;
+    TRY(place_variables(false));
+    place_descriptors();
+    data_.bytes.resize(end_);
+    TRY(render_all());
+    for (auto& [global, offset] : places_) replace_uses(*global, offset);
+    remove_variables();
+    return std::move(data_);
+  }
+
+ private:
+  /// Variables of the constant space, or the others.
+  Result<> place_variables(bool constants) {
+    llvm::SmallVector<llvm::GlobalValue*, 16> used;
+    llvm::collectUsedGlobalVariables(module_, used, /*CompilerUsed=*/false);
+    llvm::collectUsedGlobalVariables(module_, used, /*CompilerUsed=*/true);
+    llvm::SmallPtrSet<const llvm::GlobalValue*, 16> named(used.begin(), used.end());
+    for (llvm::GlobalVariable& variable : module_.globals()) {
+      if (variable.getName().starts_with("llvm.")) {
+        if (variable.getName() == "llvm.global_ctors" && variable.hasInitializer() &&
+            variable.getInitializer()->getNumOperands())
+          return fail(ErrorCode::NotSupported, "cpu: device variables with constructors are not supported");
+        continue;
+      }
+      const unsigned space = variable.getAddressSpace();
+      if (space == kShared || (space == kConstant) != constants) continue;
+      if (space != kGeneric && space != kGlobal && space != kConstant)
+        return fail(ErrorCode::NotSupported, "cpu: variable '{}' is in address space {}", variable.getName().str(),
+                    space);
+      variable.removeDeadConstantUsers();
+      if (variable.isDeclaration()) {
+        if (variable.use_empty()) continue;
+        return fail(ErrorCode::NotSupported, "cpu: device variable '{}' is declared but defined nowhere",
+                    variable.getName().str());
+      }
+      const bool visible = !variable.hasLocalLinkage() || named.contains(&variable);
+      if (!visible && variable.use_empty()) continue;
+      const uint64_t size = layout_.getTypeAllocSize(variable.getValueType());
+      const uint64_t offset = place(variable, size, layout_.getPreferredAlign(&variable).value());
+      if (visible)
+        data_.symbols.push_back({variable.getName().str(), offset, size, space == kConstant || variable.isConstant()});
+    }
+    return {};
+  }
+
+  void place_descriptors() {
+    for (llvm::Function* function : reach_.address_taken())
+      place(*function, sizeof(image::cpu::FunctionDescriptor), alignof(image::cpu::FunctionDescriptor));
+  }
+
+  uint64_t place(llvm::GlobalValue& global, uint64_t size, uint64_t alignment) {
+    const uint64_t offset = llvm::alignTo(end_, alignment);
+    data_.alignment = std::max(data_.alignment, alignment);
+    end_ = offset + std::max<uint64_t>(size, 1);  // two variables never share an address
+    places_.push_back({&global, offset});
+    offsets_[&global] = offset;
+    return offset;
+  }
+
+  Result<> render_all() {
+    for (auto& [global, offset] : places_) {
+      const uint64_t at = offset;
+      if (auto* function = llvm::dyn_cast<llvm::Function>(global)) {
+        data_.function_addresses.push_back(
+            {at + offsetof(image::cpu::FunctionDescriptor, scalar_entry), function->getName().str()});
+        const uint64_t signature = signature_of(*function);
+        std::memcpy(&data_.bytes[at + offsetof(image::cpu::FunctionDescriptor, signature)], &signature,
+                    sizeof signature);
+        continue;
+      }
+      auto& variable = llvm::cast<llvm::GlobalVariable>(*global);
+      const uint64_t size = layout_.getTypeAllocSize(variable.getValueType());
+      TRY(render_initializer(*variable.getInitializer(), layout_, std::span(data_.bytes).subspan(at, size),
+                             [&](uint64_t word, const llvm::GlobalValue& target, int64_t addend) {
+                               return relocate(variable, at + word, target, addend);
+                             }));
+    }
+    return {};
+  }
+
+  Result<> relocate(const llvm::GlobalVariable& variable, uint64_t word, const llvm::GlobalValue& target,
+                    int64_t addend) {
+    const auto found = offsets_.find(&target);
+    if (found == offsets_.end())
+      return fail(ErrorCode::NotSupported,
+                  "cpu: the initial value of '{}' holds the address of '{}', which has no fixed one",
+                  variable.getName().str(), target.getName().str());
+    data_.relocations.push_back({word, image::DataRelocation::Kind::DataAddress, found->second + addend});
+    return {};
+  }
+
+  /// One address a function, computed at its entry: simple, and the back-end folds it into the accesses.
+  void replace_uses(llvm::GlobalValue& global, uint64_t offset) {
+    llvm::DenseMap<llvm::Function*, llvm::Value*> addresses;
+    for (llvm::Use& use : llvm::make_early_inc_range(global.uses())) {
+      auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
+      if (!user) continue;
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(user); call && call->isCallee(&use) && call->getCalledFunction())
+        continue;
+      llvm::Value*& address = addresses[user->getFunction()];
+      if (!address) address = address_in(*user->getFunction(), global, offset);
+      use.set(address);
+    }
+  }
+
+  llvm::Value* address_in(llvm::Function& function, llvm::GlobalValue& global, uint64_t offset) {
+    llvm::Value*& base = bases_[&function];
+    llvm::BasicBlock& entry = function.getEntryBlock();
+    if (!base) {
+      llvm::IRBuilder<> builder(&entry, entry.getFirstInsertionPt());
+      base = load_field(builder, context_of(function), offsetof(image::cpu::ThreadContext, module_data),
+                        builder.getPtrTy(), true);
+    }
+    llvm::IRBuilder<> builder(&entry, std::next(llvm::cast<llvm::Instruction>(base)->getIterator()));
+    llvm::Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
+    if (global.getAddressSpace() != kGeneric) address = builder.CreateAddrSpaceCast(address, global.getType());
+    return address;
+  }
+
+  void remove_variables() {
+    llvm::SmallVector<llvm::GlobalVariable*, 32> removed;
+    for (llvm::GlobalVariable& variable : module_.globals())
+      if (variable.getAddressSpace() != kShared) removed.push_back(&variable);
+    for (llvm::GlobalVariable* variable : removed) variable->setInitializer(nullptr);
+    for (llvm::GlobalVariable* variable : removed) {
+      variable->removeDeadConstantUsers();
+      variable->replaceAllUsesWith(llvm::PoisonValue::get(variable->getType()));  // metadata and the like
+      variable->eraseFromParent();
+    }
+  }
+
+  llvm::Module& module_;
+  const llvm::DataLayout& layout_;
+  const CallReach& reach_;
+  ModuleData data_;
+  uint64_t end_ = 0;
+  std::vector<std::pair<llvm::GlobalValue*, uint64_t>> places_;
+  llvm::DenseMap<const llvm::GlobalValue*, uint64_t> offsets_;
+  llvm::DenseMap<llvm::Function*, llvm::Value*> bases_;
+};
+
+}  // namespace
+
+Result<ModuleData> lay_out_module_data(llvm::Module& module, const CallReach& reach) {
+  return Layout(module, reach).run();
+}
+
+}  // namespace cupola::cpu::build

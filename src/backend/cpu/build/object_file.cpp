@@ -1,0 +1,131 @@
+#include "backend/cpu/build/object_file.h"
+
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/IR/TypeFinder.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/SubtargetFeature.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+namespace cupola::cpu::build {
+
+Result<std::unique_ptr<llvm::TargetMachine>> host_machine() {
+  static const bool ready = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+  if (!ready) return fail(ErrorCode::NotSupported, "cpu: LLVM was built without this machine's processor");
+  const llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) return fail(ErrorCode::NotSupported, "cpu: {}", error);
+
+  llvm::SubtargetFeatures features;
+  for (const auto& [name, present] : llvm::sys::getHostCPUFeatures()) features.AddFeature(name, present);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // kir decided what is fused
+  options.ExceptionModel = llvm::ExceptionHandling::None;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features.getString(), options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  if (!machine) return fail(ErrorCode::NotSupported, "cpu: LLVM cannot generate code for {}", triple.str());
+  return machine;
+}
+
+Result<> retarget(llvm::Module& module, const llvm::TargetMachine& machine) {
+  const llvm::DataLayout from = module.getDataLayout(), to = machine.createDataLayout();
+  llvm::TypeFinder types;
+  types.run(module, /*onlyNamed=*/false);
+  for (llvm::StructType* type : types) {
+    if (!type->isSized()) continue;
+    const llvm::StructLayout &a = *from.getStructLayout(type), &b = *to.getStructLayout(type);
+    if (a.getSizeInBytes() != b.getSizeInBytes() || a.getAlignment() != b.getAlignment() ||
+        a.getMemberOffsets() != b.getMemberOffsets())
+      return fail(ErrorCode::NotSupported, "cpu: '{}' is laid out differently on this machine",
+                  type->hasName() ? type->getName().str() : "a structure");
+  }
+  module.setDataLayout(to);
+  module.setTargetTriple(machine.getTargetTriple());
+  return {};
+}
+
+void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    // A frame larger than the page below the stack is touched page by page, so that an overflow faults there.
+    function.addFnAttr("probe-stack", "inline-asm");
+    function.removeFnAttr(llvm::Attribute::UWTable);
+  }
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  functions.registerPass([&] {
+    llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
+    library.disableAllFunctions();
+    return llvm::TargetLibraryAnalysis(std::move(library));
+  });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
+  llvm::FunctionPassManager simplify;
+  simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  simplify.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  simplify.addPass(llvm::InstCombinePass());
+  simplify.addPass(llvm::SimplifyCFGPass());
+  simplify.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  simplify.addPass(llvm::InstCombinePass());
+  simplify.addPass(llvm::SimplifyCFGPass());
+  llvm::ModulePassManager pipeline;
+  pipeline.addPass(llvm::GlobalDCEPass());
+  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(simplify)));
+  pipeline.run(module, modules);
+}
+
+namespace {
+
+bool emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,
+          llvm::CodeGenFileType kind) {
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, out, nullptr, kind)) return false;
+  passes.run(module);
+  return true;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<llvm::MemoryBuffer>> emit_object(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  if (!emit(module, machine, out, llvm::CodeGenFileType::ObjectFile))
+    return fail(ErrorCode::NotSupported, "cpu: LLVM cannot write object files for this machine");
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "kernels.o", false);
+}
+
+std::string emit_assembly(const llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream out(text);
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  emit(*copy, machine, out, llvm::CodeGenFileType::AssemblyFile);
+  return std::string(text);
+}
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace llvm {
+class MemoryBuffer;
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace cupola::cpu::build {
+
+/// The processor this process runs on, with all its features. Error: NotSupported when LLVM lacks it.
+Result<std::unique_ptr<llvm::TargetMachine>> host_machine();
+
+/// Turns a module in clang's nvptx layout into one of the host's. Error: NotSupported when a structure of the module
+/// would be laid out otherwise, because its memory is shared with code that follows the first layout.
+Result<> retarget(llvm::Module& module, const llvm::TargetMachine& machine);
+
+/// Simplifies what lowering left; changes no result. No library function is assumed or introduced.
+void clean_up(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// The module as a relocatable object. Consumes the module's contents.
+Result<std::unique_ptr<llvm::MemoryBuffer>> emit_object(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// The module as assembly, for reading.
+std::string emit_assembly(const llvm::Module& module, llvm::TargetMachine& machine);
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,87 @@
+#include "backend/cpu/build/thread_context.h"
+
+#include <llvm/IR/Function.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Metadata.h>
+
+#include <type_traits>
+
+namespace cupola::cpu::build {
+namespace {
+
+using image::cpu::Services;
+
+enum Flags : uint32_t { kNone, kSync, kNoReturn };
+
+template <typename T>
+llvm::Type* type_of(llvm::LLVMContext& context) {
+  if constexpr (std::is_void_v<T>)
+    return llvm::Type::getVoidTy(context);
+  else if constexpr (std::is_pointer_v<T>)
+    return llvm::PointerType::get(context, 0);
+  else
+    return llvm::Type::getIntNTy(context, sizeof(T) * 8);
+}
+
+template <typename R, typename... A>
+llvm::FunctionType* function_type(llvm::LLVMContext& context, R (*)(A...)) {
+  return llvm::FunctionType::get(type_of<R>(context), {type_of<A>(context)...}, false);
+}
+
+struct Row {
+  const char* name;
+  size_t offset;
+  Flags flags;
+  llvm::FunctionType* (*type)(llvm::LLVMContext&);
+};
+
+constexpr Row kRows[] = {
+#define CUPOLA_SERVICE(name, result, parameters, flags) \
+  {#name, offsetof(Services, name), flags,              \
+   [](llvm::LLVMContext& c) { return function_type(c, static_cast<decltype(Services::name)>(nullptr)); }},
+#include "image/cpu_services.def"
+#undef CUPOLA_SERVICE
+};
+
+constexpr const char* kSuspendsMark = "cupola.suspends";
+constexpr const char* kPollsMark = "cupola.polls";
+
+}  // namespace
+
+llvm::Value* context_of(llvm::Function& function) {
+  return function.getArg(0);
+}
+
+llvm::Value* load_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Type* type,
+                        bool constant) {
+  llvm::Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), context, offset);
+  llvm::LoadInst* load = builder.CreateLoad(type, address);
+  if (constant) load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(builder.getContext(), {}));
+  return load;
+}
+
+llvm::CallInst* call_service(llvm::IRBuilderBase& builder, llvm::Value* context, Service service,
+                             llvm::ArrayRef<llvm::Value*> arguments) {
+  const Row& row = kRows[static_cast<size_t>(service)];
+  llvm::Type* pointer = builder.getPtrTy();
+  llvm::Value* table = load_field(builder, context, offsetof(image::cpu::ThreadContext, services), pointer, true);
+  llvm::Value* callee = load_field(builder, table, row.offset, pointer, true);
+  llvm::SmallVector<llvm::Value*, 8> all{context};
+  all.append(arguments.begin(), arguments.end());
+  llvm::CallInst* call = builder.CreateCall(row.type(builder.getContext()), callee, all);
+  call->setDoesNotThrow();
+  llvm::MDNode* mark = llvm::MDNode::get(builder.getContext(), {});
+  if (row.flags == kSync) call->setMetadata(kSuspendsMark, mark);
+  if (row.flags == kNoReturn) call->setDoesNotReturn();
+  if (service == Service::poll) call->setMetadata(kPollsMark, mark);
+  return call;
+}
+
+bool suspends(const llvm::Instruction& instruction) {
+  return instruction.getMetadata(kSuspendsMark) != nullptr;
+}
+bool polls(const llvm::Instruction& instruction) {
+  return instruction.getMetadata(kPollsMark) != nullptr;
+}
+
+}  // namespace cupola::cpu::build

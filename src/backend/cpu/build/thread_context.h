@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "image/cpu_abi.h"
+
+namespace llvm {
+class CallInst;
+class Function;
+class FunctionType;
+class Instruction;
+class IRBuilderBase;
+class LLVMContext;
+class Type;
+class Value;
+template <typename T>
+class ArrayRef;
+}  // namespace llvm
+
+// How generated code reads its ThreadContext and calls the run half's services. Every function takes the context as its
+// first argument once add_context_parameter has run.
+
+namespace cupola::cpu::build {
+
+/// One row of image/cpu_services.def.
+enum class Service : uint32_t {
+#define CUPOLA_SERVICE(name, result, parameters, flags) name,
+#include "image/cpu_services.def"
+#undef CUPOLA_SERVICE
+};
+
+/// The ThreadContext* of a lowered function.
+llvm::Value* context_of(llvm::Function& function);
+
+/// Loads the context's field at `offset`. `constant`: the field keeps its value for the thread's life.
+llvm::Value* load_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Type* type,
+                        bool constant);
+
+/// Calls a service; `arguments` are those after the context. Calls that may suspend the thread are marked, see
+/// suspends().
+llvm::CallInst* call_service(llvm::IRBuilderBase& builder, llvm::Value* context, Service service,
+                             llvm::ArrayRef<llvm::Value*> arguments);
+
+/// True for a call that call_service made to a service with the flag kSync.
+bool suspends(const llvm::Instruction& instruction);
+
+/// Marks and recognises calls that come from counted-down fuel, so that the kernel is known to poll.
+bool polls(const llvm::Instruction& instruction);
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,74 @@
+#include "compile/compile.h"
+
+#include <llvm/Support/ErrorHandling.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "compile/pipeline.h"
+#include "image/compile_request.h"
+
+namespace cupola {
+namespace {
+
+/// What LLVM calls when it gives up. Thrown through LLVM's frames, which run no destructors: a little memory leaks, and
+/// the program that asked for the compilation lives on.
+struct FatalError {
+  std::string reason;
+};
+
+thread_local bool compiling = false;
+
+void on_fatal_error(void*, const char* reason, bool) {
+  if (compiling) throw FatalError{reason};
+}
+
+Result<std::vector<std::byte>> compile_guarded(std::span<const std::byte> bytes) {
+  static const bool installed = [] {
+    llvm::install_fatal_error_handler(on_fatal_error);
+    return true;
+  }();
+  (void)installed;
+  compiling = true;
+  struct Leave {
+    ~Leave() { compiling = false; }
+  } leave;
+  try {
+    TRY(const image::CompileRequest request, image::deserialize_request(bytes));
+    TRY(const image::KernelImage image, compile(request));
+    return image::serialize(image);
+  } catch (const FatalError& error) {
+    return fail(ErrorCode::InvalidSource, "the compiler gave up: {}", error.reason);
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::InvalidSource, "the compiler failed: {}", error.what());
+  }
+}
+
+/// Hands bytes over in memory that cupola_compile_free returns.
+void hand_over(const void* bytes, size_t size, void** output, size_t* output_bytes) {
+  *output = std::malloc(size ? size : 1);
+  *output_bytes = *output ? size : 0;
+  if (*output) std::memcpy(*output, bytes, size);
+}
+
+}  // namespace
+}  // namespace cupola
+
+extern "C" {
+
+[[gnu::visibility("default")]] int cupola_compile(const void* request, size_t request_bytes, void** output,
+                                                  size_t* output_bytes) {
+  const auto result = cupola::compile_guarded({static_cast<const std::byte*>(request), request_bytes});
+  if (result)
+    cupola::hand_over(result->data(), result->size(), output, output_bytes);
+  else
+    cupola::hand_over(result.error().message.data(), result.error().message.size(), output, output_bytes);
+  return result ? 0 : static_cast<int>(result.error().code);
+}
+
+[[gnu::visibility("default")]] void cupola_compile_free(void* output) {
+  std::free(output);
+}
+}
