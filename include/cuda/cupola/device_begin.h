@@ -1,0 +1,49 @@
+#pragma once
+
+// First part of cuda_runtime.h when clang compiles CUDA: the names that tell a program who compiles it, clang's forward
+// declarations (which must come before <cmath>, or its constexpr functions would become device functions), and the standard
+// headers that the rest builds on.
+
+#if !defined(__clang__) || __clang_major__ < 20
+#error "Cupola's headers need clang 20 or newer to compile CUDA; use cupolac."
+#endif
+#if !__has_declspec_attribute(property)
+#error "Cupola's headers need -fdeclspec to compile CUDA; use cupolac."
+#endif
+
+#define __CUPOLA__ 1
+
+#ifndef __CUDACC__
+#define __CUDACC__ 1
+#endif
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 0
+#define __CUDA_API_VER_MAJOR__ 13
+#define __CUDA_API_VER_MINOR__ 0
+#ifndef __CUDA_ARCH_LIST__
+#define __CUDA_ARCH_LIST__ 890
+#endif
+
+#include <__clang_cuda_math_forward_declares.h>
+
+#include <climits>
+#include <cmath>
+#include <cstdlib>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../host_defines.h"
+
+// clang has no managed variables in CUDA: say so instead of "unknown type name".
+#define __managed__ \
+  __attribute__((unavailable("__managed__ variables are not supported by Cupola; allocate with cudaMallocManaged")))
+
+#define __nv_pure__ __attribute__((pure))
+#ifndef __cudaPushCallConfigurationDeclared
+#define __cudaPushCallConfigurationDeclared
+struct CUstream_st;
+struct dim3;
+#endif

@@ -1,0 +1,4 @@
+#pragma once
+
+// Its declarations are part of cuda_runtime.h.
+#include "cuda_runtime.h"
