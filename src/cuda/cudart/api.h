@@ -1,0 +1,58 @@
+#pragma once
+
+#include <driver_types.h>
+
+#include <concepts>
+#include <utility>
+
+#include "base/result.h"
+#include "cuda/cudart/context.h"
+#include "cuda/cudart/driver.h"
+
+// Every exported function has the same shape: a body that returns Result<>, wrapped by one of the functions below,
+// which find the driver, make a context current where the call needs one, and keep the thread's last error.
+
+namespace cupola::cudart {
+
+/// `cudaErrorX` as the code of an Error.
+constexpr ErrorCode code(cudaError_t error) {
+  return static_cast<ErrorCode>(error);
+}
+
+/// Keeps the error for cudaGetLastError, logs its message with the call's name, and returns its number.
+cudaError_t finish(const char* call, const Result<>& result);
+
+/// A call that needs no context: body(const Driver&) -> Result<>.
+template <typename Body>
+cudaError_t with_driver(Body&& body, const char* call = __builtin_FUNCTION()) {
+  return finish(call, [&]() -> Result<> {
+    TRY(const Driver* cu, driver());
+    return body(*cu);
+  }());
+}
+
+/// A call that needs a context: the thread's current one, else its device's primary context, which becomes current.
+template <typename Body>
+cudaError_t with_context(Body&& body, const char* call = __builtin_FUNCTION()) {
+  return finish(call, [&]() -> Result<> {
+    TRY(const Driver* cu, driver());
+    TRY(CUcontext context, current_context(*cu));
+    if constexpr (std::invocable<Body&, const Driver&, CUcontext>) {
+      return body(*cu, context);
+    } else {
+      return body(*cu);
+    }
+  }());
+}
+
+/// `TRY(given(ptr, "devPtr"));`: fails with cudaErrorInvalidValue when a result pointer is null.
+Result<> given(const void* pointer, const char* what);
+
+inline CUdeviceptr address(const void* pointer) {
+  return reinterpret_cast<CUdeviceptr>(pointer);
+}
+inline void* pointer(CUdeviceptr address) {
+  return reinterpret_cast<void*>(address);
+}  // NOLINT(performance-no-int-to-ptr)
+
+}  // namespace cupola::cudart

@@ -1,0 +1,261 @@
+// Copies and fills. "CUDA Runtime API, Memory Management".
+
+#include "cuda/cudart/api.h"
+#include "cuda/cudart/public.h"
+#include "cuda/cudart/registry.h"
+
+using namespace cupola;
+using namespace cupola::cudart;
+
+namespace {
+
+Result<> check_kind(cudaMemcpyKind kind) {
+  if (kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault) return {};
+  return fail(ErrorCode::InvalidMemcpyDirection, "kind is {}, which is no cudaMemcpyKind", static_cast<int>(kind));
+}
+
+Result<> copy(const Driver& cu, void* dst, const void* src, size_t count, cudaMemcpyKind kind) {
+  TRY(check_kind(kind));
+  if (count == 0) return {};
+  TRY(given(dst, "dst"));
+  TRY(given(src, "src"));
+  switch (kind) {
+    case cudaMemcpyHostToDevice:
+      return check(cu.cuMemcpyHtoD(address(dst), src, count));
+    case cudaMemcpyDeviceToHost:
+      return check(cu.cuMemcpyDtoH(dst, address(src), count));
+    case cudaMemcpyDeviceToDevice:
+      return check(cu.cuMemcpyDtoD(address(dst), address(src), count));
+    case cudaMemcpyHostToHost:
+    case cudaMemcpyDefault:
+      return check(cu.cuMemcpy(address(dst), address(src), count));
+  }
+  __builtin_unreachable();
+}
+
+Result<> copy_async(const Driver& cu, void* dst, const void* src, size_t count, cudaMemcpyKind kind,
+                    cudaStream_t stream) {
+  TRY(check_kind(kind));
+  if (count == 0) return {};
+  TRY(given(dst, "dst"));
+  TRY(given(src, "src"));
+  switch (kind) {
+    case cudaMemcpyHostToDevice:
+      return check(cu.cuMemcpyHtoDAsync(address(dst), src, count, stream));
+    case cudaMemcpyDeviceToHost:
+      return check(cu.cuMemcpyDtoHAsync(dst, address(src), count, stream));
+    case cudaMemcpyDeviceToDevice:
+      return check(cu.cuMemcpyDtoDAsync(address(dst), address(src), count, stream));
+    case cudaMemcpyHostToHost:
+    case cudaMemcpyDefault:
+      return check(cu.cuMemcpyAsync(address(dst), address(src), count, stream));
+  }
+  __builtin_unreachable();
+}
+
+CUmemorytype source_type(cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDefault) return CU_MEMORYTYPE_UNIFIED;
+  return kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+}
+
+CUmemorytype destination_type(cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDefault) return CU_MEMORYTYPE_UNIFIED;
+  return kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+}
+
+/// The fields that two- and three-dimensional copies share. The driver reads host or device addresses by type.
+template <typename Copy>
+void set_ends(Copy& copy, void* dst, size_t dst_pitch, const void* src, size_t src_pitch, cudaMemcpyKind kind) {
+  copy.srcMemoryType = source_type(kind);
+  copy.srcHost = src;
+  copy.srcDevice = address(src);
+  copy.srcPitch = src_pitch;
+  copy.dstMemoryType = destination_type(kind);
+  copy.dstHost = dst;
+  copy.dstDevice = address(dst);
+  copy.dstPitch = dst_pitch;
+}
+
+Result<CUDA_MEMCPY2D> plane(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                            cudaMemcpyKind kind) {
+  TRY(check_kind(kind));
+  if (width > dpitch || width > spitch) {
+    return fail(ErrorCode::InvalidPitch, "width is {}, more than the pitch of the destination ({}) or the source ({})",
+                width, dpitch, spitch);
+  }
+  CUDA_MEMCPY2D copy{};
+  set_ends(copy, dst, dpitch, src, spitch, kind);
+  copy.WidthInBytes = width;
+  copy.Height = height;
+  return copy;
+}
+
+Result<CUDA_MEMCPY3D> volume(const cudaMemcpy3DParms& p) {
+  TRY(check_kind(p.kind));
+  if (p.srcArray || p.dstArray)
+    return fail(ErrorCode::NotSupported, "CUDA arrays are not there yet; use pitched memory");
+  CUDA_MEMCPY3D copy{};
+  set_ends(copy, p.dstPtr.ptr, p.dstPtr.pitch, p.srcPtr.ptr, p.srcPtr.pitch, p.kind);
+  copy.srcXInBytes = p.srcPos.x;
+  copy.srcY = p.srcPos.y;
+  copy.srcZ = p.srcPos.z;
+  copy.srcHeight = p.srcPtr.ysize;
+  copy.dstXInBytes = p.dstPos.x;
+  copy.dstY = p.dstPos.y;
+  copy.dstZ = p.dstPos.z;
+  copy.dstHeight = p.dstPtr.ysize;
+  copy.WidthInBytes = p.extent.width;
+  copy.Height = p.extent.height;
+  copy.Depth = p.extent.depth;
+  return copy;
+}
+
+bool empty(const cudaExtent& extent) {
+  return extent.width == 0 || extent.height == 0 || extent.depth == 0;
+}
+
+cudaMemcpy3DParms same_device(const cudaMemcpy3DPeerParms& p) {
+  return {p.srcArray, p.srcPos, p.srcPtr, p.dstArray, p.dstPos, p.dstPtr, p.extent, cudaMemcpyDefault};
+}
+
+/// The address `offset` bytes into a symbol, when `count` bytes fit there.
+Result<void*> within_symbol(const Driver& cu, CUcontext context, const void* symbol, size_t offset, size_t count) {
+  TRY(DeviceVariable variable, Registry::get().variable(cu, context, symbol));
+  if (offset > variable.bytes || count > variable.bytes - offset) {
+    return fail(ErrorCode::InvalidValue, "{} bytes at offset {} do not fit into the symbol's {} bytes", count, offset,
+                variable.bytes);
+  }
+  return pointer(variable.address + offset);
+}
+
+Result<> check_direction(cudaMemcpyKind kind, cudaMemcpyKind host_side) {
+  if (kind == host_side || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault) return {};
+  return fail(ErrorCode::InvalidMemcpyDirection, "kind is {}, but a symbol is device memory", static_cast<int>(kind));
+}
+
+}  // namespace
+
+cudaError_t cudaMemcpy(void* dst, const void* src, size_t count, cudaMemcpyKind kind) {
+  return with_context([&](const Driver& cu) { return copy(cu, dst, src, count, kind); });
+}
+
+cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
+  return with_context([&](const Driver& cu) { return copy_async(cu, dst, src, count, kind, stream); });
+}
+
+cudaError_t cudaMemcpyPeer(void* dst, int dstDevice, const void* src, int srcDevice, size_t count) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(primary_context(cu, dstDevice));
+    TRY(primary_context(cu, srcDevice));
+    return copy(cu, dst, src, count, cudaMemcpyDefault);  // addresses are unified across devices
+  });
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* dst, int dstDevice, const void* src, int srcDevice, size_t count,
+                                cudaStream_t stream) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(primary_context(cu, dstDevice));
+    TRY(primary_context(cu, srcDevice));
+    return copy_async(cu, dst, src, count, cudaMemcpyDefault, stream);
+  });
+}
+
+cudaError_t cudaMemcpy2D(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                         cudaMemcpyKind kind) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(CUDA_MEMCPY2D copy, plane(dst, dpitch, src, spitch, width, height, kind));
+    return width && height ? check(cu.cuMemcpy2DUnaligned(&copy)) : Result<>{};
+  });
+}
+
+cudaError_t cudaMemcpy2DAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(CUDA_MEMCPY2D copy, plane(dst, dpitch, src, spitch, width, height, kind));
+    return width && height ? check(cu.cuMemcpy2DAsync(&copy, stream)) : Result<>{};
+  });
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(given(p, "p"));
+    TRY(CUDA_MEMCPY3D copy, volume(*p));
+    return empty(p->extent) ? Result<>{} : check(cu.cuMemcpy3D(&copy));
+  });
+}
+
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(given(p, "p"));
+    TRY(CUDA_MEMCPY3D copy, volume(*p));
+    return empty(p->extent) ? Result<>{} : check(cu.cuMemcpy3DAsync(&copy, stream));
+  });
+}
+
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(given(p, "p"));
+    TRY(CUDA_MEMCPY3D copy, volume(same_device(*p)));
+    return empty(p->extent) ? Result<>{} : check(cu.cuMemcpy3D(&copy));
+  });
+}
+
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(given(p, "p"));
+    TRY(CUDA_MEMCPY3D copy, volume(same_device(*p)));
+    return empty(p->extent) ? Result<>{} : check(cu.cuMemcpy3DAsync(&copy, stream));
+  });
+}
+
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t count, size_t offset, cudaMemcpyKind kind) {
+  return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
+    TRY(check_direction(kind, cudaMemcpyHostToDevice));
+    TRY(void* dst, within_symbol(cu, context, symbol, offset, count));
+    return copy(cu, dst, src, count, kind);
+  });
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* src, size_t count, size_t offset,
+                                    cudaMemcpyKind kind, cudaStream_t stream) {
+  return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
+    TRY(check_direction(kind, cudaMemcpyHostToDevice));
+    TRY(void* dst, within_symbol(cu, context, symbol, offset, count));
+    return copy_async(cu, dst, src, count, kind, stream);
+  });
+}
+
+cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
+  return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
+    TRY(check_direction(kind, cudaMemcpyDeviceToHost));
+    TRY(void* src, within_symbol(cu, context, symbol, offset, count));
+    return copy(cu, dst, src, count, kind);
+  });
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, size_t count, size_t offset, cudaMemcpyKind kind,
+                                      cudaStream_t stream) {
+  return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
+    TRY(check_direction(kind, cudaMemcpyDeviceToHost));
+    TRY(void* src, within_symbol(cu, context, symbol, offset, count));
+    return copy_async(cu, dst, src, count, kind, stream);
+  });
+}
+
+cudaError_t cudaGetSymbolAddress(void** devPtr, const void* symbol) {
+  return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
+    TRY(given(devPtr, "devPtr"));
+    TRY(DeviceVariable variable, Registry::get().variable(cu, context, symbol));
+    *devPtr = pointer(variable.address);
+    return {};
+  });
+}
+
+cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
+  return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
+    TRY(given(size, "size"));
+    TRY(DeviceVariable variable, Registry::get().variable(cu, context, symbol));
+    *size = variable.bytes;
+    return {};
+  });
+}

@@ -1,0 +1,244 @@
+// Devices: choosing one, what it can do, its limits and settings. "CUDA Runtime API, Device Management".
+
+#include <atomic>
+#include <cstring>
+
+#include "cuda/cudart/api.h"
+#include "cuda/cudart/error.h"
+#include "cuda/cudart/public.h"
+
+using namespace cupola;
+using namespace cupola::cudart;
+
+namespace {
+
+/// Bank size is fixed at four bytes; the wish is kept so that a program reads back what it wrote.
+std::atomic<cudaSharedMemConfig> shared_memory_wish = cudaSharedMemBankSizeFourByte;
+
+Result<CUdevice> device_at(const Driver& cu, int ordinal) {
+  CUdevice device = 0;
+  if (auto status = check(cu.cuDeviceGet(&device, ordinal)); !status) {
+    return fail(ErrorCode::InvalidDevice, "device {} does not exist", ordinal);
+  }
+  return device;
+}
+
+Result<> read_properties(const Driver& cu, CUdevice device, cudaDeviceProp& properties) {
+  std::memset(&properties, 0, sizeof properties);
+  TRY(check(cu.cuDeviceGetName(properties.name, sizeof properties.name, device)));
+  CUuuid uuid{};
+  TRY(check(cu.cuDeviceGetUuid(&uuid, device)));
+  std::memcpy(&properties.uuid, &uuid, sizeof uuid);
+  TRY(check(cu.cuDeviceTotalMem(&properties.totalGlobalMem, device)));
+  int value = 0;
+#define PROPERTY(field, attribute)                                                                 \
+  TRY(check(cu.cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(attribute), device))); \
+  properties.field = static_cast<std::remove_reference_t<decltype(properties.field)>>(value);
+#include "cuda/cudart/properties.def"
+#undef PROPERTY
+  return {};
+}
+
+}  // namespace
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    TRY(given(count, "count"));
+    *count = 0;
+    TRY(check(cu.cuDeviceGetCount(count)));
+    if (*count == 0) return fail(ErrorCode::NoDevice, "there is no device");
+    return {};
+  });
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    TRY(given(device, "device"));
+    TRY(*device, current_device(cu));
+    return {};
+  });
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return with_driver([&](const Driver& cu) { return choose_device(cu, device); });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    if (flags & ~cudaInitDeviceFlagsAreValid) {
+      return fail(ErrorCode::InvalidValue, "flags is {:#x}; only cudaInitDeviceFlagsAreValid is known", flags);
+    }
+    TRY(CUdevice handle, device_at(cu, device));
+    if (flags & cudaInitDeviceFlagsAreValid) TRY(check(cu.cuDevicePrimaryCtxSetFlags(handle, deviceFlags)));
+    TRY(primary_context(cu, device));
+    return {};
+  });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    TRY(given(prop, "prop"));
+    TRY(CUdevice handle, device_at(cu, device));
+    return read_properties(cu, handle, *prop);
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    TRY(given(value, "value"));
+    TRY(CUdevice handle, device_at(cu, device));
+    return check(cu.cuDeviceGetAttribute(value, static_cast<CUdevice_attribute>(attr), handle));
+  });
+}
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* prop) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    TRY(given(device, "device"));
+    TRY(given(prop, "prop"));
+    int count = 0;
+    TRY(check(cu.cuDeviceGetCount(&count)));
+    if (count == 0) return fail(ErrorCode::NoDevice, "there is no device");
+    *device = 0;  // all devices of the cpu back-end are alike
+    return {};
+  });
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned int flags) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    if (flags & ~static_cast<unsigned>(cudaDeviceMask))
+      return fail(ErrorCode::InvalidValue, "flags {:#x} are not known", flags);
+    TRY(int device, current_device(cu));
+    TRY(CUdevice handle, device_at(cu, device));
+    // cudaDeviceMapHost is always on, and the driver has no bit for it.
+    return check(cu.cuDevicePrimaryCtxSetFlags(handle, flags & ~static_cast<unsigned>(cudaDeviceMapHost)));
+  });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    TRY(given(flags, "flags"));
+    TRY(int device, current_device(cu));
+    TRY(CUdevice handle, device_at(cu, device));
+    int active = 0;
+    TRY(check(cu.cuDevicePrimaryCtxGetState(handle, flags, &active)));
+    *flags |= cudaDeviceMapHost;
+    return {};
+  });
+}
+
+cudaError_t cudaDeviceReset(void) {
+  cudaError_t error = with_driver([&](const Driver& cu) { return reset_device(cu); }, "cudaDeviceReset");
+  if (error == cudaSuccess) forget_sticky_errors();
+  return error;
+}
+
+cudaError_t cudaDeviceSynchronize(void) {
+  return with_context([&](const Driver& cu) { return check(cu.cuCtxSynchronize()); });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  return with_context([&](const Driver& cu) { return check(cu.cuCtxSetLimit(static_cast<CUlimit>(limit), value)); });
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* pValue, cudaLimit limit) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(given(pValue, "pValue"));
+    return check(cu.cuCtxGetLimit(pValue, static_cast<CUlimit>(limit)));
+  });
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache cacheConfig) {
+  return with_context(
+      [&](const Driver& cu) { return check(cu.cuCtxSetCacheConfig(static_cast<CUfunc_cache>(cacheConfig))); });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* pCacheConfig) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(given(pCacheConfig, "pCacheConfig"));
+    CUfunc_cache config{};
+    TRY(check(cu.cuCtxGetCacheConfig(&config)));
+    *pCacheConfig = static_cast<cudaFuncCache>(config);
+    return {};
+  });
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {
+  return with_context([&](const Driver&) -> Result<> {
+    if (config < cudaSharedMemBankSizeDefault || config > cudaSharedMemBankSizeEightByte) {
+      return fail(ErrorCode::InvalidValue, "config is {}, which is no cudaSharedMemConfig", static_cast<int>(config));
+    }
+    shared_memory_wish = config == cudaSharedMemBankSizeDefault ? cudaSharedMemBankSizeFourByte : config;
+    return {};
+  });
+}
+
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* pConfig) {
+  return with_context([&](const Driver&) -> Result<> {
+    TRY(given(pConfig, "pConfig"));
+    *pConfig = shared_memory_wish;
+    return {};
+  });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* leastPriority, int* greatestPriority) {
+  return with_context(
+      [&](const Driver& cu) { return check(cu.cuCtxGetStreamPriorityRange(leastPriority, greatestPriority)); });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* pciBusId, int len, int device) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    TRY(given(pciBusId, "pciBusId"));
+    TRY(CUdevice handle, device_at(cu, device));
+    return check(cu.cuDeviceGetPCIBusId(pciBusId, len, handle));
+  });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* pciBusId) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    TRY(given(device, "device"));
+    TRY(given(pciBusId, "pciBusId"));
+    return check(cu.cuDeviceGetByPCIBusId(device, pciBusId));
+  });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* canAccessPeer, int device, int peerDevice) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    TRY(given(canAccessPeer, "canAccessPeer"));
+    TRY(CUdevice from, device_at(cu, device));
+    TRY(CUdevice to, device_at(cu, peerDevice));
+    return check(cu.cuDeviceCanAccessPeer(canAccessPeer, from, to));
+  });
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(int device, current_device(cu));
+    if (peerDevice == device)
+      return fail(ErrorCode::InvalidDevice, "device {} is the current device, not a peer", device);
+    TRY(CUcontext peer, primary_context(cu, peerDevice));
+    return check(cu.cuCtxEnablePeerAccess(peer, flags));
+  });
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peerDevice) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(int device, current_device(cu));
+    if (peerDevice == device)
+      return fail(ErrorCode::InvalidDevice, "device {} is the current device, not a peer", device);
+    TRY(CUcontext peer, primary_context(cu, peerDevice));
+    return check(cu.cuCtxDisablePeerAccess(peer));
+  });
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attr, int srcDevice, int dstDevice) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    TRY(given(value, "value"));
+    TRY(CUdevice from, device_at(cu, srcDevice));
+    TRY(CUdevice to, device_at(cu, dstDevice));
+    return check(cu.cuDeviceGetP2PAttribute(value, static_cast<CUdevice_P2PAttribute>(attr), from, to));
+  });
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache(void) {
+  return with_context([&](const Driver& cu) { return check(cu.cuCtxResetPersistingL2Cache()); });
+}

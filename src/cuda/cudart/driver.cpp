@@ -1,0 +1,75 @@
+#include "cuda/cudart/driver.h"
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "base/dynlib.h"
+#include "base/settings.h"
+
+namespace cupola::cudart {
+namespace {
+
+constexpr ErrorCode kInsufficientDriver{35};
+constexpr const char* kLibrary = "libcuda.so.1";
+std::atomic<const Driver*> replacement = nullptr;
+
+std::vector<std::string> candidates() {
+  std::vector<std::string> paths;
+  if (const std::string& folder = settings().library_path; !folder.empty()) paths.push_back(folder + "/" + kLibrary);
+  paths.push_back(folder_of_code(reinterpret_cast<const void*>(&driver)) + "/" + kLibrary);
+#ifdef CUPOLA_DEFAULT_LIBRARY_PATH
+  paths.push_back(std::string(CUPOLA_DEFAULT_LIBRARY_PATH) + "/" + kLibrary);
+#endif
+  paths.push_back(kLibrary);  // the executable's RUNPATH, LD_LIBRARY_PATH, the system
+  return paths;
+}
+
+Result<DynLib> open_library() {
+  std::string tried;
+  for (const std::string& path : candidates()) {
+    if (auto library = DynLib::open(path)) return library;
+    tried += (tried.empty() ? "" : ", ") + path;
+  }
+  return fail(
+      kInsufficientDriver,
+      "libcuda.so.1 was not found (tried {}): set CUPOLA_LIBRARY_PATH to the folder of Cupola's libraries, or run "
+      "the program with 'cupola run'",
+      tried);
+}
+
+#define CUPOLA_TEXT_(x) #x
+#define CUPOLA_TEXT(x) CUPOLA_TEXT_(x)
+
+Result<const Driver*> load() {
+  TRY(DynLib library, open_library());
+  auto* table = new Driver;  // leaked: used after static destructors
+#define DRIVER_CALL(name)                                           \
+  {                                                                 \
+    TRY(void* address, library.symbol(CUPOLA_TEXT(name)));          \
+    table->name = reinterpret_cast<decltype(table->name)>(address); \
+  }
+#include "cuda/cudart/driver_calls.def"
+#undef DRIVER_CALL
+  TRY(check(table->cuInit(0)));
+  return table;
+}
+
+}  // namespace
+
+Result<const Driver*> driver() {
+  if (const Driver* other = replacement.load(std::memory_order_acquire)) return other;
+  static const auto* const loaded = new Result<const Driver*>(load());
+  return *loaded;
+}
+
+void use_driver(const Driver* other) {
+  replacement.store(other, std::memory_order_release);
+}
+
+Result<> check(CUresult status) {
+  if (status == CUDA_SUCCESS) return {};
+  return std::unexpected(Error{static_cast<ErrorCode>(status), {}});
+}
+
+}  // namespace cupola::cudart

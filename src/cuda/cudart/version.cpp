@@ -1,0 +1,66 @@
+// Versions, the profiler's switches, and driver entry points by name.
+
+#include "cuda/cudart/api.h"
+#include "cuda/cudart/public.h"
+
+using namespace cupola;
+using namespace cupola::cudart;
+
+cudaError_t cudaRuntimeGetVersion(int* runtimeVersion) {
+  return finish("cudaRuntimeGetVersion", [&]() -> Result<> {
+    TRY(given(runtimeVersion, "runtimeVersion"));
+    *runtimeVersion = CUDART_VERSION;
+    return {};
+  }());
+}
+
+cudaError_t cudaDriverGetVersion(int* driverVersion) {
+  return finish("cudaDriverGetVersion", [&]() -> Result<> {
+    TRY(given(driverVersion, "driverVersion"));
+    *driverVersion = 0;  // documented: 0 when there is no driver
+    auto cu = driver();
+    if (!cu) return {};
+    return check((*cu)->cuDriverGetVersion(driverVersion));
+  }());
+}
+
+cudaError_t cudaProfilerStart(void) {
+  return with_context([](const Driver& cu) { return check(cu.cuProfilerStart()); });
+}
+
+cudaError_t cudaProfilerStop(void) {
+  return with_context([](const Driver& cu) { return check(cu.cuProfilerStop()); });
+}
+
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** funcPtr, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult* driverStatus) {
+  return cudaGetDriverEntryPointByVersion(symbol, funcPtr, CUDART_VERSION, flags, driverStatus);
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** funcPtr, unsigned int cudaVersion,
+                                             unsigned long long flags, cudaDriverEntryPointQueryResult* driverStatus) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    TRY(given(symbol, "symbol"));
+    TRY(given(funcPtr, "funcPtr"));
+    *funcPtr = nullptr;
+    CUdriverProcAddressQueryResult found{};
+    Result<> status = check(cu.cuGetProcAddress(symbol, funcPtr, static_cast<int>(cudaVersion), flags, &found));
+    if (!driverStatus) return status;
+    *driverStatus = static_cast<cudaDriverEntryPointQueryResult>(found);
+    // A name that is not there is told through driverStatus alone.
+    if (!status && status.error().code != ErrorCode::NotFound) return status;
+    return {};
+  });
+}
+
+cudaError_t cudaGetDriverEntryPoint_ptsz(const char* symbol, void** funcPtr, unsigned long long flags,
+                                         cudaDriverEntryPointQueryResult* driverStatus) {
+  return cudaGetDriverEntryPointByVersion_ptsz(symbol, funcPtr, CUDART_VERSION, flags, driverStatus);
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* symbol, void** funcPtr, unsigned int cudaVersion,
+                                                  unsigned long long flags,
+                                                  cudaDriverEntryPointQueryResult* driverStatus) {
+  if (flags == cudaEnableDefault) flags = cudaEnablePerThreadDefaultStream;
+  return cudaGetDriverEntryPointByVersion(symbol, funcPtr, cudaVersion, flags, driverStatus);
+}
