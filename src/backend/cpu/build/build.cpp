@@ -17,6 +17,7 @@
 #include "backend/cpu/build/expand_constants.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/kernel_entry.h"
+#include "backend/cpu/build/memory_scopes.h"
 #include "backend/cpu/build/module_data.h"
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/polling.h"
@@ -82,6 +83,7 @@ struct Lowered {
 
 Result<Lowered> lower(llvm::Module& module) {
   expand_constants(module);
+  lower_memory_scopes(module);
   TRY(const std::vector<KernelBody> bodies, add_context_parameter(module));
   CallReach reach(module);
   TRY(ModuleData data, lay_out_module_data(module, reach));

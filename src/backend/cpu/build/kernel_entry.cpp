@@ -38,11 +38,29 @@ llvm::Value* load_argument(llvm::IRBuilder<>& builder, const llvm::Argument& arg
   return builder.CreateAlignedLoad(type, address, unknown);
 }
 
+/// The entry's copy of a struct is the only one that a body needs which nothing else calls.
+void pass_by_pointer(llvm::Function& body) {
+  for (unsigned i = 0; i < body.arg_size(); ++i) body.removeParamAttr(i, llvm::Attribute::ByVal);
+}
+
+/// A call passes by value what its callee takes by value; the other attributes are promises it need not make.
+llvm::AttributeList call_attributes(const llvm::Function& body) {
+  llvm::AttributeList list;
+  for (unsigned i = 0; i < body.arg_size(); ++i) {
+    if (!body.hasParamAttribute(i, llvm::Attribute::ByVal)) continue;
+    list = list.addParamAttribute(body.getContext(), i, body.getParamAttribute(i, llvm::Attribute::ByVal));
+    if (llvm::Attribute align = body.getParamAttribute(i, llvm::Attribute::Alignment); align.isValid())
+      list = list.addParamAttribute(body.getContext(), i, align);
+  }
+  return list;
+}
+
 }  // namespace
 
 Result<std::string> make_kernel_entry(llvm::Module& module, const KernelBody& kernel, KernelInfo& info) {
   if (!kernel.body->getReturnType()->isVoidTy())
     return fail(ErrorCode::InvalidSource, "cpu: kernel '{}' returns a value", kernel.name);
+  const bool is_called = !kernel.body->use_empty();
   const llvm::DataLayout& layout = module.getDataLayout();
   llvm::Type* pointer = llvm::PointerType::get(module.getContext(), 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), {pointer, pointer}, false);
@@ -64,8 +82,9 @@ Result<std::string> make_kernel_entry(llvm::Module& module, const KernelBody& ke
   }
   info.parameter_bytes = static_cast<uint32_t>(offset);
 
-  // The copy above is the by-value copy; without the attribute, inlining and code generation make no second one.
   llvm::CallInst* call = builder.CreateCall(kernel.body, arguments);
+  if (!is_called) pass_by_pointer(*kernel.body);
+  call->setAttributes(call_attributes(*kernel.body));
   builder.CreateRetVoid();
   llvm::InlineFunctionInfo inlining;
   if (kernel.body->hasFnAttribute(llvm::Attribute::NoInline)) kernel.body->removeFnAttr(llvm::Attribute::NoInline);

@@ -1,0 +1,222 @@
+#pragma once
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/SourceMgr.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/build/build.h"
+#include "image/cpu_abi.h"
+
+// For the tests of this folder: compiles prepared kir text, loads the image by hand, and runs its kernels one thread
+// after the other, each on a local window of its own, with services that record their calls.
+
+namespace cupola::cpu::build::testing {
+
+using image::cpu::kLocalWindow;
+using image::cpu::kSharedWindow;
+using image::cpu::Services;
+using image::cpu::ThreadContext;
+
+/// The layout and triple that clang gives device code, then `text`.
+inline std::unique_ptr<llvm::Module> parse(llvm::LLVMContext& context, const std::string& text) {
+  const std::string header =
+      "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"\n"
+      "target triple = \"nvptx64-nvidia-cuda\"\n";
+  llvm::SMDiagnostic error;
+  auto module = llvm::parseAssemblyString(header + text, error, context);
+  EXPECT_TRUE(module) << "line " << error.getLineNo() - 2 << ": " << error.getMessage().str();
+  return module;
+}
+
+inline Result<image::KernelImage> build_text(const std::string& text) {
+  llvm::LLVMContext context;
+  return build(parse(context, text), {.target = "cpu:test", .keep = getenv("KEEP") ? getenv("KEEP") : ""});
+}
+
+/// What the services saw.
+struct Record {
+  std::map<std::string, int> calls;
+  std::string format;
+  std::vector<int32_t> arguments;  ///< of vprintf: the first two, as ints
+  std::map<uint64_t, int> sites;
+};
+inline Record record;
+
+inline const Services* services() {
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunused-parameter"
+  static Services table = {
+#define CUPOLA_SERVICE(name, result, parameters, flags) \
+  [] parameters -> result {                             \
+    ++record.calls[#name];                              \
+    using R = result;                                   \
+    return R();                                         \
+  },
+#include "image/cpu_services.def"
+#undef CUPOLA_SERVICE
+  };
+#pragma clang diagnostic pop
+  table.vprintf = [](ThreadContext*, const char* format, const void* arguments) -> int32_t {
+    record.format = format;
+    const auto* words = static_cast<const int32_t*>(arguments);
+    record.arguments = {words[0], words[1]};
+    return 2;
+  };
+  table.poll = [](ThreadContext* context) {
+    ++record.calls["poll"];
+    context->fuel = 10;
+  };
+  table.active_mask = [](ThreadContext*, uint64_t site) -> uint32_t {
+    ++record.sites[site];
+    return 1;
+  };
+  return &table;
+}
+
+class TestProgram {
+ public:
+  explicit TestProgram(const std::string& text) {
+    auto built = build_text(text);
+    if (!built) {
+      ADD_FAILURE() << built.error().message;
+      return;
+    }
+    image = std::move(*built);
+    load();
+    record = {};
+  }
+
+  const image::Kernel& kernel(const std::string& name) const {
+    for (const image::Kernel& one : image.kernels)
+      if (one.info.name == name) return one;
+    ADD_FAILURE() << "no kernel " << name;
+    static const image::Kernel none;
+    return none;
+  }
+
+  /// The variable's place in memory.
+  template <typename T>
+  T* symbol(const std::string& name) {
+    for (const image::DataSymbol& one : image.symbols)
+      if (one.name == name) return reinterpret_cast<T*>(data + one.offset);
+    ADD_FAILURE() << "no symbol " << name;
+    return nullptr;
+  }
+
+  /// Runs every thread; `arguments` have exactly the parameters' sizes.
+  template <typename... A>
+  void launch(const std::string& name, Dim3 grid, Dim3 block, const A&... arguments) {
+    const image::Kernel& what = kernel(name);
+    ASSERT_EQ(what.info.parameters.size(), sizeof...(A));
+    std::vector<std::byte> parameters(what.info.parameter_bytes);
+    size_t index = 0;
+    (place(parameters, what.info.parameters[index++], arguments), ...);
+    const std::vector<std::byte> before = parameters;
+    for (uint32_t b = 0; b < grid.count(); ++b) {
+      std::memset(shared, 0xcd, kSharedWindow);
+      for (uint32_t t = 0; t < block.count(); ++t) run_thread(what, grid, block, b, t, parameters);
+    }
+    EXPECT_EQ(parameters, before);
+  }
+
+  image::KernelImage image;
+  std::byte* segment = nullptr;
+  std::byte* data = nullptr;
+  std::byte* shared = window(kSharedWindow);
+  uint32_t dynamic_shared_bytes = 0;
+  int32_t fuel = 10;
+
+ private:
+  static std::byte* map(size_t bytes) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(memory, MAP_FAILED);
+    return static_cast<std::byte*>(memory);
+  }
+  static std::byte* window(uint64_t size) {
+    const auto raw = reinterpret_cast<uint64_t>(map(2 * size));
+    return reinterpret_cast<std::byte*>((raw + size - 1) & ~(size - 1));
+  }
+
+  template <typename T>
+  static void place(std::vector<std::byte>& parameters, const KernelInfo::Parameter& where, const T& value) {
+    ASSERT_EQ(where.size, sizeof(T));
+    std::memcpy(&parameters[where.offset], &value, sizeof(T));
+  }
+
+  void load() {
+    segment = map(image.segment.size() + 1);
+    std::memcpy(segment, image.segment.data(), image.segment.size());
+    data = map(image.data.size() + 1);
+    std::memcpy(data, image.data.data(), image.data.size());
+    for (const image::DataRelocation& word : image.relocations) {
+      std::byte* base = word.kind == image::DataRelocation::Kind::DataAddress ? data : segment;
+      const uint64_t address = reinterpret_cast<uint64_t>(base) + word.addend;
+      std::memcpy(data + word.offset, &address, sizeof address);
+    }
+    static constexpr const char* kNames[] = {
+#define CUPOLA_LIBRARY_CALL(name) #name,
+#include "image/library_calls.def"
+#undef CUPOLA_LIBRARY_CALL
+    };
+    for (const image::Import& import : image.imports) {
+      void* address = dlsym(RTLD_DEFAULT, kNames[import.function]);
+      EXPECT_TRUE(address) << kNames[import.function];
+      std::memcpy(segment + import.slot, &address, sizeof address);
+    }
+  }
+
+  struct Job {
+    image::cpu::KernelEntry entry;
+    ThreadContext* context;
+    const std::byte* parameters;
+    ucontext_t here, there;
+  };
+  static inline Job job;
+
+  void run_thread(const image::Kernel& what, Dim3 grid, Dim3 block, uint32_t b, uint32_t t,
+                  const std::vector<std::byte>& parameters) {
+    auto* context = reinterpret_cast<ThreadContext*>(local_ + kLocalWindow) - 1;
+    *context = {};
+    context->services = services();
+    context->module_data = data;
+    context->shared_window = shared;
+    split(t, block, context->tid);
+    split(b, grid, context->ctaid);
+    fill(block, context->ntid);
+    fill(grid, context->nctaid);
+    context->lane = t % 32;
+    context->warp = t / 32;
+    context->dynamic_shared_offset = (what.info.static_shared_bytes + 15) & ~15u;
+    context->dynamic_shared_bytes = dynamic_shared_bytes;
+    context->total_shared_bytes = context->dynamic_shared_offset + dynamic_shared_bytes;
+    context->fuel = fuel;
+    job = {reinterpret_cast<image::cpu::KernelEntry>(segment + what.entry), context, parameters.data(), {}, {}};
+    getcontext(&job.there);
+    job.there.uc_stack.ss_sp = local_;
+    job.there.uc_stack.ss_size = kLocalWindow - 256;
+    job.there.uc_link = &job.here;
+    makecontext(&job.there, [] { job.entry(job.context, job.parameters); }, 0);
+    swapcontext(&job.here, &job.there);
+  }
+
+  static void split(uint32_t index, Dim3 shape, uint32_t (&out)[3]) {
+    out[0] = index % shape.x;
+    out[1] = index / shape.x % shape.y;
+    out[2] = index / shape.x / shape.y;
+  }
+  static void fill(Dim3 shape, uint32_t (&out)[3]) { out[0] = shape.x, out[1] = shape.y, out[2] = shape.z; }
+
+  std::byte* local_ = window(kLocalWindow);
+};
+
+}  // namespace cupola::cpu::build::testing
