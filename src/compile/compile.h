@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// The one entry of libcupola-compiler. The run half opens the library at the first cache miss and calls this through dlsym;
-// nothing else crosses. The request is image::CompileRequest (src/image/compile_request.h), the answer a serialised
-// image::KernelImage, or one line of text that says what is wrong.
+// The one entry of libcupola-compiler. The run half opens the library at the first cache miss and calls this through
+// dlsym; nothing else crosses. The request is image::CompileRequest (src/image/compile_request.h), the answer a
+// serialised image::KernelImage, or one line of text that says what is wrong.
 
 extern "C" {
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/LLVMContext.h>
@@ -16,8 +15,9 @@
 
 #include "backend/cpu/build/build.h"
 #include "image/cpu_abi.h"
+#include "image/loader.h"
 
-// For the tests of this folder: compiles prepared kir text, loads the image by hand, and runs its kernels one thread
+// For the tests of this folder: compiles prepared kir text, loads the image and runs its kernels one thread
 // after the other, each on a local window of its own, with services that record their calls.
 
 namespace cupola::cpu::build::testing {
@@ -130,7 +130,6 @@ class TestProgram {
   }
 
   image::KernelImage image;
-  std::byte* segment = nullptr;
   std::byte* data = nullptr;
   std::byte* shared = window(kSharedWindow);
   uint32_t dynamic_shared_bytes = 0;
@@ -138,7 +137,7 @@ class TestProgram {
 
  private:
   static std::byte* map(size_t bytes) {
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     EXPECT_NE(memory, MAP_FAILED);
     return static_cast<std::byte*>(memory);
   }
@@ -153,26 +152,15 @@ class TestProgram {
     std::memcpy(&parameters[where.offset], &value, sizeof(T));
   }
 
+  /// By way of bytes, as an image that comes from the cache.
   void load() {
-    segment = map(image.segment.size() + 1);
-    std::memcpy(segment, image.segment.data(), image.segment.size());
-    data = map(image.data.size() + 1);
-    std::memcpy(data, image.data.data(), image.data.size());
-    for (const image::DataRelocation& word : image.relocations) {
-      std::byte* base = word.kind == image::DataRelocation::Kind::DataAddress ? data : segment;
-      const uint64_t address = reinterpret_cast<uint64_t>(base) + word.addend;
-      std::memcpy(data + word.offset, &address, sizeof address);
-    }
-    static constexpr const char* kNames[] = {
-#define CUPOLA_LIBRARY_CALL(name) #name,
-#include "image/library_calls.def"
-#undef CUPOLA_LIBRARY_CALL
-    };
-    for (const image::Import& import : image.imports) {
-      void* address = dlsym(RTLD_DEFAULT, kNames[import.function]);
-      EXPECT_TRUE(address) << kNames[import.function];
-      std::memcpy(segment + import.slot, &address, sizeof address);
-    }
+    auto read = image::deserialize(image::serialize(image));
+    ASSERT_TRUE(read) << read.error().message;
+    auto loaded = image::LoadedSegment::load(*read);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    segment_ = std::move(*loaded);
+    data = map(read->data.size() + 1);
+    image::initialise_data(data, *read, *segment_);
   }
 
   struct Job {
@@ -200,7 +188,11 @@ class TestProgram {
     context->dynamic_shared_bytes = dynamic_shared_bytes;
     context->total_shared_bytes = context->dynamic_shared_offset + dynamic_shared_bytes;
     context->fuel = fuel;
-    job = {reinterpret_cast<image::cpu::KernelEntry>(segment + what.entry), context, parameters.data(), {}, {}};
+    job = {reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment_->at(what.entry))),
+           context,
+           parameters.data(),
+           {},
+           {}};
     getcontext(&job.there);
     job.there.uc_stack.ss_sp = local_;
     job.there.uc_stack.ss_size = kLocalWindow - 256;
@@ -216,6 +208,7 @@ class TestProgram {
   }
   static void fill(Dim3 shape, uint32_t (&out)[3]) { out[0] = shape.x, out[1] = shape.y, out[2] = shape.z; }
 
+  std::unique_ptr<image::LoadedSegment> segment_;
   std::byte* local_ = window(kLocalWindow);
 };
 

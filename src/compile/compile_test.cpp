@@ -1,0 +1,132 @@
+#include "compile/compile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "image/compile_request.h"
+#include "image/cpu_abi.h"
+#include "image/kernel_image.h"
+#include "image/loader.h"
+
+// The library through its C entry, as libcuda uses it. Oracle of the kernel: the sum computed here.
+
+namespace cupola {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kAddKernel = R"(
+  target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
+  target triple = "nvptx64-nvidia-cuda"
+  define ptx_kernel void @add(ptr %out, i32 %a, i32 %b) {
+    %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+    %s = add i32 %a, %b
+    %r = add i32 %s, %t
+    store i32 %r, ptr %out
+    ret void
+  }
+  declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+)";
+
+struct Answer {
+  int code;
+  std::vector<std::byte> bytes;
+  std::string text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+};
+
+Answer compile_bytes(std::span<const std::byte> request) {
+  void* output = nullptr;
+  size_t size = 0;
+  const int code = cupola_compile(request.data(), request.size(), &output, &size);
+  const auto* begin = static_cast<const std::byte*>(output);
+  Answer answer{code, {begin, begin + size}};
+  cupola_compile_free(output);
+  return answer;
+}
+
+Answer compile_text(const std::string& text, const std::string& target = "cpu:x86_64:test",
+                    const std::string& keep = "") {
+  const auto bytes = std::as_bytes(std::span(text));
+  return compile_bytes(image::serialize(image::CompileRequest{target, keep, {bytes.begin(), bytes.end()}}));
+}
+
+void run_add(const image::KernelImage& image) {
+  ASSERT_EQ(image.kernels.size(), 1u);
+  EXPECT_EQ(image.kernels[0].info.name, "add");
+  ASSERT_EQ(image.kernels[0].info.parameter_bytes, 16u);
+  auto segment = image::LoadedSegment::load(image);
+  ASSERT_TRUE(segment) << segment.error().message;
+  image::cpu::ThreadContext context{};
+  context.tid[0] = 7;
+  int out = 0;
+  struct {
+    int* out;
+    int a, b;
+  } parameters{&out, 30, 5};
+  const auto entry =
+      reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>((*segment)->at(image.kernels[0].entry)));
+  entry(&context, reinterpret_cast<const std::byte*>(&parameters));
+  EXPECT_EQ(out, 30 + 5 + 7);
+}
+
+TEST(Compile, MakesAnImageThatRuns) {
+  const Answer answer = compile_text(kAddKernel);
+  ASSERT_EQ(answer.code, 0) << answer.text();
+  auto image = image::deserialize(answer.bytes);
+  ASSERT_TRUE(image) << image.error().message;
+  EXPECT_EQ(image->target, "cpu:x86_64:test");
+  run_add(*image);
+}
+
+TEST(Compile, WorksOnSeveralThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  std::vector<int> codes(4, -1);
+  for (int& code : codes) threads.emplace_back([&code] { code = compile_text(kAddKernel).code; });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(codes, ::testing::Each(0));
+}
+
+TEST(Compile, SaysWhatIsWrongInOneLine) {
+  const Answer syntax = compile_text("define nonsense");
+  EXPECT_EQ(syntax.code, static_cast<int>(ErrorCode::InvalidImage)) << syntax.text();
+  EXPECT_FALSE(syntax.text().empty());
+  const Answer missing = compile_text(
+      std::string(kAddKernel) + "declare void @gone()\ndefine ptx_kernel void @k() { call void @gone()\n ret void }");
+  EXPECT_NE(missing.code, 0);
+  EXPECT_THAT(missing.text(), HasSubstr("gone"));
+  const Answer target = compile_text(kAddKernel, "metal:3.0");
+  EXPECT_EQ(target.code, static_cast<int>(ErrorCode::NoBinaryForGpu));
+  EXPECT_THAT(target.text(), HasSubstr("metal:3.0"));
+}
+
+TEST(Compile, RefusesBytesThatAreNoRequest) {
+  const std::string garbage = "not a request at all";
+  EXPECT_NE(compile_bytes(std::as_bytes(std::span(garbage))).code, 0);
+  EXPECT_NE(compile_bytes({}).code, 0);
+}
+
+TEST(Compile, KeepsIntermediateFiles) {
+  const auto folder = std::filesystem::temp_directory_path() / ("cupola-keep-" + std::to_string(getpid()));
+  const Answer answer = compile_text(kAddKernel, "cpu:x86_64:test", folder.string());
+  ASSERT_EQ(answer.code, 0) << answer.text();
+  std::vector<std::string> endings;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const std::string name = file.path().filename();
+    EXPECT_TRUE(name.starts_with("add-")) << name;
+    endings.push_back(name.substr(name.find('.')));
+    EXPECT_GT(file.file_size(), 0u);
+  }
+  EXPECT_THAT(endings, ::testing::UnorderedElementsAre(".kir.ll", ".prepared.ll", ".host.ll", ".s"));
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace cupola
