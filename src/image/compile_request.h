@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -19,7 +20,8 @@ struct CompileRequest {
 std::vector<std::byte> serialize(const CompileRequest& request);
 Result<CompileRequest> deserialize_request(std::span<const std::byte> bytes);
 
-/// Hash of what decides the result: format version, compiler version, target, code. 128 bits as 32 hexadecimal digits.
-std::string cache_key(const CompileRequest& request);
+/// Hash of what decides the result: format version, compiler, target, code. 128 bits as 32 hexadecimal digits.
+/// `compiler` names the compiler that would be asked; file_identity() (cache.h) of its library is a good name.
+std::string cache_key(const CompileRequest& request, std::string_view compiler = {});
 
 }  // namespace cupola::image

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 
-// The contract between code that backend/cpu/build generates and backend/cpu/run, which executes it. A change of anything
-// here raises image::kFormatVersion.
+// The contract between code that backend/cpu/build generates and backend/cpu/run, which executes it. A change of
+// anything here raises image::kFormatVersion.
 //
-// A kernel's entry and every device function take a ThreadContext* as their first argument. Addresses in global, constant
-// and generic space are host addresses; an address in shared space is a byte offset into the block's shared window.
-// A thread's stack is its local window.
+// A kernel's entry and every device function take a ThreadContext* as their first argument. Addresses in global,
+// constant and generic space are host addresses; an address in shared space is a byte offset into the block's shared
+// window. A thread's stack is its local window.
 
 namespace cupola::image::cpu {
 
@@ -30,20 +30,20 @@ struct Services {
 /// What one CUDA thread knows of itself. One of these lies at the top of each thread's local window.
 struct ThreadContext {
   const Services* services;
-  std::byte* module_data;   ///< base of the executable's data segment
+  std::byte* module_data;    ///< base of the executable's data segment
   std::byte* shared_window;  ///< base; offset 0 is the first byte of static shared memory
   uint32_t tid[3];
   uint32_t ctaid[3];
   uint32_t ntid[3];
   uint32_t nctaid[3];
-  uint32_t lane;                  ///< 0 to 31
-  uint32_t warp;                  ///< within the block
+  uint32_t lane;                   ///< 0 to 31
+  uint32_t warp;                   ///< within the block
   uint32_t dynamic_shared_offset;  ///< where dynamic shared memory begins in the window
   uint32_t dynamic_shared_bytes;
   uint32_t total_shared_bytes;
-  int32_t fuel;                   ///< generated polling loops count it down and call services->poll at zero
+  int32_t fuel;  ///< generated polling loops count it down and call services->poll at zero
   uint64_t grid_id;
-  void* executor;                 ///< the run half's own
+  void* executor;  ///< the run half's own
 };
 
 static_assert(offsetof(ThreadContext, tid) == 24);
@@ -52,12 +52,12 @@ static_assert(offsetof(ThreadContext, fuel) == 92);
 static_assert(offsetof(ThreadContext, executor) == 104);
 static_assert(sizeof(ThreadContext) == 112);
 
-/// A kernel's code for one thread: runs it from its first instruction to its return. `parameters` is the launch's parameter
-/// block, which the code only reads.
+/// A kernel's code for one thread: runs it from its first instruction to its return. `parameters` is the launch's
+/// parameter block, which the code only reads.
 using KernelEntry = void (*)(ThreadContext*, const std::byte* parameters);
 
-/// What a device function's address points at, in module data. The loader fills in entries; kernels copy and compare the
-/// descriptor's address, and call through it.
+/// What a device function's address points at, in module data. The loader fills in entries; kernels copy and compare
+/// the descriptor's address, and call through it.
 struct FunctionDescriptor {
   const void* scalar_entry;  ///< f(ThreadContext*, arguments...)
   const void* vector_entry;  ///< for the vector rung; null until then

@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 
-// Fat binaries. The outer format is CUDA's (wrapper, header, entries; facts in docs/fatbin.md), with one kind of our own: kir.
-// NVIDIA's tools never see it; other readers skip kinds they do not know.
+// Fat binaries. The outer format is CUDA's (wrapper, header, entries; facts in docs/fatbin.md), with one kind of our
+// own: kir. NVIDIA's tools never see it; other readers skip kinds they do not know.
 
 namespace cupola::image {
 
@@ -22,8 +22,8 @@ struct FatbinEntry {
   uint64_t uncompressed_size;          ///< 0 when payload is not compressed
 };
 
-/// Reads a fatbin of unknown length, whose header says how long it is; `limit` bytes are readable at most (SIZE_MAX when
-/// not known). Errors: InvalidImage, naming the offset and what was wrong. The spans point into `bytes`.
+/// Reads a fatbin of unknown length, whose header says how long it is; `limit` bytes are readable at most (SIZE_MAX
+/// when not known). Errors: InvalidImage, naming the offset and what was wrong. The spans point into `bytes`.
 Result<std::vector<FatbinEntry>> read_fatbin(const std::byte* bytes, size_t limit);
 
 /// Makes a fatbin of uncompressed entries.

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "base/kernel_info.h"
+#include "base/result.h"
 
 // A kernel image for the cpu device: one position-independent segment and a manifest. No external symbols, no absolute
-// addresses: what the code needs of the process arrives through the ThreadContext or through import slots, which the loader
-// fills from the closed table library_calls.def. The same bytes serve first runs and cached runs.
+// addresses: what the code needs of the process arrives through the ThreadContext or through import slots, which the
+// loader fills from the closed table library_calls.def. The same bytes serve first runs and cached runs.
 
 namespace cupola::image {
 
@@ -27,7 +27,7 @@ struct Kernel {
   KernelInfo info;
   uint64_t entry = 0;  ///< offset in the segment, of a cpu::KernelEntry
   Rung rung = Rung::ThreadFibres;
-  bool polls = false;      ///< may wait for other blocks, other grids or the host
+  bool polls = false;            ///< may wait for other blocks, other grids or the host
   bool flush_denormals = false;  ///< run with the control register's flush bits set
 };
 
@@ -59,16 +59,16 @@ struct KernelImage {
   std::vector<std::byte> data;  ///< initial module data
   uint64_t data_alignment = 64;
   std::vector<DataRelocation> relocations;
-  std::vector<std::byte> segment;   ///< code and read-only data, then, page-aligned, the import slots
-  uint64_t slots_offset = 0;        ///< where import slots begin; a multiple of 4096
+  std::vector<std::byte> segment;  ///< code and read-only data, then, page-aligned, the import slots
+  uint64_t slots_offset = 0;       ///< where import slots begin; a multiple of 4096
   std::vector<Import> imports;
 };
 
 /// Whole image as bytes, ending in a hash of all before it.
 std::vector<std::byte> serialize(const KernelImage& image);
 
-/// The way back. Errors: InvalidImage, saying what is wrong, for any bytes that serialize did not make: every offset and size
-/// is checked against what it points into.
+/// The way back. Errors: InvalidImage, saying what is wrong, for any bytes that serialize did not make: every offset
+/// and size is checked against what it points into.
 Result<KernelImage> deserialize(std::span<const std::byte> bytes);
 
 }  // namespace cupola::image

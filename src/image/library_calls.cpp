@@ -1,0 +1,47 @@
+#include "image/library_calls.h"
+
+#include <iterator>
+
+// Addresses of the closed table's functions. Each is declared by its assembly name and without its type: the headers'
+// overloads and the compiler's knowledge of these names stay out of it, and the loader only stores addresses.
+
+#if defined(__APPLE__)
+// Some are the GNU C library's only; a missing one is an error of the image that asks for it.
+#define CUPOLA_DECLARE(symbol) extern "C" void library_##symbol() __asm__("_" #symbol) __attribute__((weak_import));
+#else
+#define CUPOLA_DECLARE(symbol) extern "C" void library_##symbol() __asm__(#symbol);
+#endif
+
+#define CUPOLA_LIBRARY_CALL(symbol) CUPOLA_DECLARE(symbol)
+#include "image/library_calls.def"
+#undef CUPOLA_LIBRARY_CALL
+
+namespace cupola::image {
+namespace {
+
+struct LibraryCall {
+  const char* name;
+  void (*function)();
+};
+
+constexpr LibraryCall kCalls[] = {
+#define CUPOLA_LIBRARY_CALL(symbol) {#symbol, &library_##symbol},
+#include "image/library_calls.def"
+#undef CUPOLA_LIBRARY_CALL
+};
+
+}  // namespace
+
+uint32_t library_call_count() {
+  return std::size(kCalls);
+}
+
+const char* library_call_name(uint32_t function) {
+  return kCalls[function].name;
+}
+
+const void* library_call_address(uint32_t function) {
+  return reinterpret_cast<const void*>(kCalls[function].function);
+}
+
+}  // namespace cupola::image
