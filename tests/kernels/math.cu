@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kCount = 4096;
 
-/// Distance in units of the last place of the reference rounded to T.
+/// Distance from the reference rounded to T, in units of its last place: how CUDA's tables count.
 template <typename T>
 double ulp_error(T got, long double reference) {
   T rounded = static_cast<T>(reference);
@@ -17,7 +17,7 @@ double ulp_error(T got, long double reference) {
   std::frexp(rounded, &exponent);
   const int digits = sizeof(T) == 4 ? 24 : 53, least = sizeof(T) == 4 ? -149 : -1074;
   long double unit = std::ldexp(1.0L, std::max(exponent - digits, least));
-  return static_cast<double>(std::fabs((static_cast<long double>(got) - reference) / unit));
+  return static_cast<double>(std::fabs((static_cast<long double>(got) - static_cast<long double>(rounded)) / unit));
 }
 
 template <typename T, typename Function>
