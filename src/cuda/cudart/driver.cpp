@@ -44,13 +44,18 @@ Result<DynLib> open_library() {
 Result<const Driver*> load() {
   TRY(DynLib library, open_library());
   auto* table = new Driver;  // leaked: used after static destructors
-#define DRIVER_CALL(name)                                           \
-  {                                                                 \
-    TRY(void* address, library.symbol(CUPOLA_TEXT(name)));          \
-    table->name = reinterpret_cast<decltype(table->name)>(address); \
-  }
+  struct Slot {
+    const char* name;
+    void** function;
+  };
+  const Slot slots[] = {
+#define DRIVER_CALL(name) {CUPOLA_TEXT(name), reinterpret_cast<void**>(&table->name)},
 #include "cuda/cudart/driver_calls.def"
 #undef DRIVER_CALL
+  };
+  for (const Slot& slot : slots) {
+    TRY(*slot.function, library.symbol(slot.name));
+  }
   TRY(check(table->cuInit(0)));
   return table;
 }

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "cuda/cudart/driver.h"
+
+namespace cupola::cudart {
+
+/// A driver of one device that records what the runtime asks of it. Only what the tests reach is filled in.
+struct FakeDriver {
+  Driver table;
+  int modules_loaded = 0;
+  CUresult next_status = CUDA_SUCCESS;  ///< what cuCtxSynchronize returns
+  CUcontext current = nullptr;
+  std::vector<std::string> launches;  ///< "kernel grid block shared"
+  unsigned char variable[16] = {};    ///< the one variable, "counter"
+  int kernel_tag = 0;                 ///< its address is the handle of the one kernel, "kernel"
+  std::vector<const void*> images;    ///< what cuModuleLoadData was given
+
+  static FakeDriver& get() {
+    static auto* const instance = new FakeDriver;
+    return *instance;
+  }
+
+  /// A fresh driver in place of the last one.
+  static FakeDriver& install() {
+    FakeDriver& fake = get();
+    fake = FakeDriver{};
+    fake.fill();
+    use_driver(&fake.table);
+    return fake;
+  }
+
+  void fill() {
+    table.cuDeviceGetCount = [](int* count) { return *count = 1, CUDA_SUCCESS; };
+    table.cuDeviceGet = [](CUdevice* device, int ordinal) {
+      *device = ordinal;
+      return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    };
+    table.cuDeviceGetAttribute = [](int* value, CUdevice_attribute attribute, CUdevice) {
+      *value = attribute <= CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y   ? 1024
+               : attribute == CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z ? 64
+                                                                  : 65535;
+      return CUDA_SUCCESS;
+    };
+    table.cuDevicePrimaryCtxRetain = [](CUcontext* context, CUdevice) {
+      *context = reinterpret_cast<CUcontext>(&get());
+      return CUDA_SUCCESS;
+    };
+    table.cuDevicePrimaryCtxReset = [](CUdevice) { return CUDA_SUCCESS; };
+    table.cuCtxGetCurrent = [](CUcontext* context) { return *context = get().current, CUDA_SUCCESS; };
+    table.cuCtxSetCurrent = [](CUcontext context) { return get().current = context, CUDA_SUCCESS; };
+    table.cuCtxGetDevice = [](CUdevice* device) { return *device = 0, CUDA_SUCCESS; };
+    table.cuCtxSynchronize = [] { return get().next_status; };
+    table.cuModuleLoadData = [](CUmodule* module, const void* image) {
+      FakeDriver& fake = get();
+      fake.images.push_back(image);
+      *module = reinterpret_cast<CUmodule>(++fake.modules_loaded);
+      return CUDA_SUCCESS;
+    };
+    table.cuModuleGetFunction = [](CUfunction* function, CUmodule, const char* name) {
+      if (std::strcmp(name, "kernel") != 0) return CUDA_ERROR_NOT_FOUND;
+      *function = reinterpret_cast<CUfunction>(&get().kernel_tag);
+      return CUDA_SUCCESS;
+    };
+    table.cuModuleGetGlobal = [](CUdeviceptr* address, size_t* bytes, CUmodule, const char* name) {
+      if (std::strcmp(name, "counter") != 0) return CUDA_ERROR_NOT_FOUND;
+      *address = reinterpret_cast<CUdeviceptr>(get().variable);
+      *bytes = sizeof get().variable;
+      return CUDA_SUCCESS;
+    };
+    table.cuMemcpyHtoD = [](CUdeviceptr dst, const void* src, size_t bytes) {
+      std::memcpy(reinterpret_cast<void*>(dst), src, bytes);
+      return CUDA_SUCCESS;
+    };
+    table.cuMemcpyDtoH = [](void* dst, CUdeviceptr src, size_t bytes) {
+      std::memcpy(dst, reinterpret_cast<const void*>(src), bytes);
+      return CUDA_SUCCESS;
+    };
+    table.cuLaunchKernel = [](CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                              unsigned bz, unsigned shared, CUstream stream, void**, void**) {
+      FakeDriver& fake = get();
+      if (function != reinterpret_cast<CUfunction>(&fake.kernel_tag)) return CUDA_ERROR_INVALID_HANDLE;
+      fake.launches.push_back(
+          fmt::format("{}x{}x{} {}x{}x{} {} {}", gx, gy, gz, bx, by, bz, shared, reinterpret_cast<uintptr_t>(stream)));
+      return CUDA_SUCCESS;
+    };
+  }
+};
+
+}  // namespace cupola::cudart

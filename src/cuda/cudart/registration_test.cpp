@@ -1,0 +1,157 @@
+// Registration, the launch configuration and launches, over a driver that records. Oracle: the documented behaviour of
+// the runtime API and the order of calls that clang emits for kernel<<<grid, block, shared, stream>>>(...).
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "cuda/cudart/fake_driver.h"
+#include "cuda/cudart/public.h"
+#include "cuda/cudart/registry.h"
+
+namespace cupola::cudart {
+namespace {
+
+const char stub = 0, other_stub = 0;  // the addresses that stand for kernels
+char host_counter[16];
+const char image[] = "fat binary";
+
+class Registration : public testing::Test {
+ protected:
+  void SetUp() override {
+    fake = &FakeDriver::install();
+    wrapper = {FatbinWrapper::kMagic, 1, image, nullptr};
+    handle = __cudaRegisterFatBinary(&wrapper);
+    __cudaRegisterFunction(handle, &stub, nullptr, "kernel", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+    __cudaRegisterFunction(handle, &other_stub, nullptr, "missing", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+    __cudaRegisterVar(handle, host_counter, nullptr, "counter", 0, 16, 0, 0);
+    __cudaRegisterFatBinaryEnd(handle);
+    cudaGetLastError();
+  }
+  void TearDown() override {
+    if (handle) __cudaUnregisterFatBinary(handle);
+    cudaDeviceReset();
+  }
+
+  FakeDriver* fake;
+  FatbinWrapper wrapper;
+  void** handle;
+};
+
+TEST_F(Registration, LoadsNothingBeforeTheFirstUse) {
+  EXPECT_EQ(fake->modules_loaded, 0);
+  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  EXPECT_EQ(fake->modules_loaded, 1);
+  EXPECT_EQ(fake->images.at(0), image);
+}
+
+TEST_F(Registration, LaunchesWithTheGivenShape) {
+  ASSERT_EQ(cudaLaunchKernel(&stub, dim3(2, 3, 4), dim3(32, 2), nullptr, 100, reinterpret_cast<cudaStream_t>(16)),
+            cudaSuccess);
+  EXPECT_EQ(fake->launches.at(0), "2x3x4 32x2x1 100 16");
+}
+
+TEST_F(Registration, PerThreadVariantReplacesTheNullStream) {
+  ASSERT_EQ(cudaLaunchKernel_ptsz(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  EXPECT_EQ(fake->launches.at(0), "1x1x1 1x1x1 0 2");
+}
+
+TEST_F(Registration, UnknownKernelIsAnInvalidDeviceFunction) {
+  int local = 0;
+  EXPECT_EQ(cudaLaunchKernel(&local, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(cudaLaunchKernel(&other_stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST_F(Registration, ForgetsKernelsWhenUnregistered) {
+  __cudaUnregisterFatBinary(handle);
+  handle = nullptr;
+  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
+}
+
+TEST_F(Registration, ImpossibleShapesAreInvalidConfigurations) {
+  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(0), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1025), nullptr, 0, nullptr), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(64, 32), nullptr, 0, nullptr), cudaErrorInvalidConfiguration);
+  EXPECT_TRUE(fake->launches.empty());
+}
+
+TEST_F(Registration, KernelHandlesLaunchToo) {
+  cudaKernel_t kernel = nullptr;
+  ASSERT_EQ(cudaGetKernel(&kernel, &stub), cudaSuccess);
+  EXPECT_EQ(__cudaLaunchKernel(kernel, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+}
+
+TEST_F(Registration, CopiesToAndFromSymbols) {
+  const int sent = 42;
+  int received = 0;
+  ASSERT_EQ(cudaMemcpyToSymbol(host_counter, &sent, sizeof sent, 4), cudaSuccess);
+  ASSERT_EQ(cudaMemcpyFromSymbol(&received, host_counter, sizeof received, 4), cudaSuccess);
+  EXPECT_EQ(received, 42);
+  size_t size = 0;
+  ASSERT_EQ(cudaGetSymbolSize(&size, host_counter), cudaSuccess);
+  EXPECT_EQ(size, 16u);
+}
+
+TEST_F(Registration, RefusesCopiesOutsideASymbol) {
+  int value = 0;
+  EXPECT_EQ(cudaMemcpyToSymbol(host_counter, &value, sizeof value, 14), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpyToSymbol(&value, &value, sizeof value), cudaErrorInvalidSymbol);
+  EXPECT_EQ(cudaMemcpyToSymbol(host_counter, &value, sizeof value, 0, cudaMemcpyDeviceToHost),
+            cudaErrorInvalidMemcpyDirection);
+}
+
+TEST_F(Registration, FillsManagedVariablesWhenTheModuleIsInitialised) {
+  void* managed = nullptr;
+  __cudaRegisterManagedVar(handle, &managed, nullptr, "counter", 0, 16, 0, 0);
+  EXPECT_TRUE(__cudaInitModule(handle));
+  EXPECT_EQ(managed, fake->variable);
+}
+
+TEST_F(Registration, SeparatelyCompiledCodeIsRefused) {
+  FatbinWrapper linked{FatbinWrapper::kMagic, 2, image, nullptr};
+  void** second = __cudaRegisterFatBinary(&linked);
+  const char third_stub = 0;
+  __cudaRegisterFunction(second, &third_stub, nullptr, "kernel", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+  EXPECT_EQ(cudaLaunchKernel(&third_stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorNotSupported);
+  __cudaUnregisterFatBinary(second);
+}
+
+TEST_F(Registration, ResetLoadsAgain) {
+  ASSERT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
+  ASSERT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  EXPECT_EQ(fake->modules_loaded, 2);
+}
+
+TEST(CallConfiguration, NestsAndComesBackInReverse) {
+  ASSERT_EQ(__cudaPushCallConfiguration(dim3(1), dim3(2), 3, reinterpret_cast<cudaStream_t>(4)), 0u);
+  ASSERT_EQ(__cudaPushCallConfiguration(dim3(5), dim3(6), 7, nullptr), 0u);
+  dim3 grid, block;
+  size_t shared = 0;
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), cudaSuccess);
+  EXPECT_EQ(grid.x, 5u);
+  EXPECT_EQ(shared, 7u);
+  ASSERT_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), cudaSuccess);
+  EXPECT_EQ(block.x, 2u);
+  EXPECT_EQ(stream, reinterpret_cast<cudaStream_t>(4));
+  EXPECT_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), cudaErrorMissingConfiguration);
+  cudaGetLastError();
+}
+
+TEST(CallConfiguration, IsPerThread) {
+  ASSERT_EQ(__cudaPushCallConfiguration(dim3(1), dim3(2), 0, nullptr), 0u);
+  dim3 grid, block;
+  size_t shared = 0;
+  cudaStream_t stream = nullptr;
+  cudaError_t elsewhere = cudaSuccess;
+  std::thread([&] { elsewhere = __cudaPopCallConfiguration(&grid, &block, &shared, &stream); }).join();
+  EXPECT_EQ(elsewhere, cudaErrorMissingConfiguration);
+  EXPECT_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), cudaSuccess);
+}
+
+}  // namespace
+}  // namespace cupola::cudart
