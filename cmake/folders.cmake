@@ -1,9 +1,13 @@
-# cupola_folder(src/a/b [DEPS folder...] [LIBS target...] [TEST_ONLY])
+# cupola_folder(src/a/b [DEPS folder...] [LIBS target...] [TEST_DEPS folder...] [TEST_ONLY])
 #
 # Makes the static library cupola-a-b from the folder's *.cpp, and the test program cupola-a-b-test from its *_test.cpp.
-# DEPS are other folders by their dashed name (base, hal-null) or LLVM; the arrows test reads the same rows.
+# DEPS are other folders by their dashed name (base, hal-null) or LLVM; the arrows test reads the same rows. TEST_DEPS are
+# folders that only the test program links.
 function(cupola_folder folder)
-  cmake_parse_arguments(ARG "TEST_ONLY" "" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "TEST_ONLY" "" "DEPS;LIBS;TEST_DEPS" ${ARGN})
+  if(ARG_TEST_ONLY AND NOT CUPOLA_TESTS)
+    return()
+  endif()
   string(REGEX REPLACE "^src/" "" name ${folder})
   string(REPLACE "/" "-" name ${name})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
@@ -29,7 +33,8 @@ function(cupola_folder folder)
     target_link_libraries(cupola-${name} ${scope} GTest::gtest)
   endif()
   if(tests AND CUPOLA_TESTS)
-    cupola_test(cupola-${name}-test SOURCES ${tests} LIBS cupola-${name})
+    list(TRANSFORM ARG_TEST_DEPS PREPEND cupola-)
+    cupola_test(cupola-${name}-test SOURCES ${tests} LIBS ${ARG_TEST_DEPS} cupola-${name})
   endif()
 endfunction()
 

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+namespace cupola::cpu {
+
+/// One of a block's 16 named barriers: counts threads, knows nobody. Not thread-safe.
+/// PTX ISA, "barrier{.cta}": a barrier completes when the expected number of threads has arrived, and is then as new.
+class Barrier {
+ public:
+  /// A thread arrives. `count` is the number expected, 0 for all threads of the block that have not exited.
+  void arrive(uint32_t count) {
+    if (count) count_ = count;
+    ++arrived_;
+  }
+
+  /// Adds the vote of a thread that arrives.
+  void vote(bool predicate) {
+    ++voters_;
+    votes_ += predicate;
+  }
+
+  /// True when the barrier is used and complete with `alive` threads left in the block.
+  bool complete(uint32_t alive) const { return arrived_ && arrived_ >= (count_ ? count_ : alive); }
+
+  /// The votes of the phase that is complete. Op: 0 how many, 1 whether all, 2 whether any.
+  uint32_t reduction(uint32_t op) const {
+    if (op == 0) return votes_;
+    return op == 1 ? votes_ == voters_ : votes_ != 0;
+  }
+
+  void reset() { *this = {}; }
+
+ private:
+  uint32_t count_ = 0, arrived_ = 0, voters_ = 0, votes_ = 0;
+};
+
+inline constexpr uint32_t kBarriers = 16;
+
+}  // namespace cupola::cpu

@@ -1,0 +1,115 @@
+#include "backend/cpu/run/cpu_device.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "backend/cpu/run/cpu_buffer.h"
+#include "backend/cpu/run/cpu_queue.h"
+#include "backend/cpu/run/cpu_semaphore.h"
+#include "backend/cpu/run/host_calls.h"
+#include "backend/cpu/run/image_executable.h"
+#include "backend/cpu/run/machine.h"
+#include "backend/cpu/run/worker.h"
+#include "backend/cpu/run/worker_pool.h"
+#include "base/log.h"
+#include "base/settings.h"
+
+namespace cupola::cpu {
+namespace {
+
+uint64_t device_memory() {
+  const uint64_t usual = memory_bytes() / 4 * 3;
+  if (settings().memory.empty()) return usual;
+  const Result<uint64_t> asked = parse_bytes(settings().memory);
+  if (asked) return *asked;
+  log::line(log::Topic::Error, "CUPOLA_MEMORY: {}; using {} bytes", asked.error().message, usual);
+  return usual;
+}
+
+uint32_t worker_count() {
+  if (settings().workers > 0) return static_cast<uint32_t>(std::min<int64_t>(settings().workers, 1024));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+hal::DeviceProperties make_properties() {
+  hal::DeviceProperties result;
+  const uint32_t workers = worker_count();
+  result.name = fmt::format("Cupola CPU ({}, {} core{})", processor_name(), workers, workers == 1 ? "" : "s");
+  result.image_target = fmt::format("cpu:{}:{}", instruction_set(), processor_features());
+  result.memory_bytes = device_memory();
+  result.multiprocessors = workers;
+  result.clock_khz = clock_khz();
+  return result;
+}
+
+/// Blocks of so many threads that a multiprocessor, which is a worker, keeps at once.
+uint32_t resident_blocks(uint32_t block_threads) {
+  const hal::DeviceProperties limits;
+  const uint32_t warps = (std::max(1u, block_threads) + limits.warp_size - 1) / limits.warp_size;
+  return std::min(limits.max_blocks_per_multiprocessor,
+                  limits.max_threads_per_multiprocessor / (warps * limits.warp_size));
+}
+
+class CpuDevice final : public hal::Device {
+ public:
+  CpuDevice()
+      : properties_(make_properties()),
+        memory_(properties_.memory_bytes),
+        environment_(properties_.memory_bytes / 4),
+        pool_(properties_.multiprocessors, environment_) {
+    environment_.fault.on_fault = [this] { pool_.fail_all(); };
+  }
+  ~CpuDevice() override { busy_.wait_until_none(); }
+
+  const hal::DeviceProperties& properties() const override { return properties_; }
+  uint64_t chunk_bytes() const override { return CpuBuffer::kChunk; }
+
+  Result<std::unique_ptr<hal::Buffer>> reserve(uint64_t size) override {
+    TRY(std::unique_ptr<hal::Buffer> buffer, CpuBuffer::reserve(size, memory_));
+    return buffer;
+  }
+
+  Result<std::unique_ptr<hal::Queue>> create_queue(int) override {
+    const QueueServices services{pool_, host_calls_, environment_, busy_, &resident_blocks};
+    return std::make_unique<CpuQueue>(services);
+  }
+
+  std::shared_ptr<hal::Semaphore> create_semaphore(uint64_t initial) override {
+    return std::make_shared<CpuSemaphore>(initial, environment_.fault);
+  }
+
+  Result<std::shared_ptr<hal::Executable>> load(std::span<const std::byte> image) override {
+    TRY(std::shared_ptr<hal::Executable> executable, load_image(image, properties_.image_target));
+    return executable;
+  }
+
+  uint32_t occupancy(const hal::Executable& executable, uint32_t kernel, uint32_t block_threads,
+                     uint32_t dynamic_shared_bytes) const override {
+    const hal::KernelInfo& info = executable.kernels()[kernel];
+    const uint64_t shared = uint64_t{info.static_shared_bytes} + dynamic_shared_bytes;
+    if (block_threads == 0 || block_threads > std::min(info.max_threads_per_block, properties_.max_threads_per_block))
+      return 0;
+    if (shared > properties_.shared_bytes_per_block_optin) return 0;
+    return resident_blocks(block_threads);
+  }
+
+  std::optional<Error> fault() const override { return environment_.fault.get(); }
+  void clear_fault() override { environment_.fault.clear(); }
+  void flush_output() override { environment_.output.flush(); }
+
+ private:
+  const hal::DeviceProperties properties_;
+  MemoryAccount memory_;
+  ExecutionEnvironment environment_;
+  BusyQueues busy_;
+  WorkerPool pool_;
+  HostCalls host_calls_;
+};
+
+}  // namespace
+
+std::unique_ptr<hal::Device> make_cpu_device() {
+  return std::make_unique<CpuDevice>();
+}
+
+}  // namespace cupola::cpu

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hal/executable.h"
+#include "image/cpu_abi.h"
+#include "image/kernel_image.h"
+
+namespace cupola::cpu {
+
+/// A kernel as the workers run it.
+struct KernelCode {
+  image::cpu::KernelEntry entry = nullptr;
+  image::Rung rung = image::Rung::ThreadFibres;
+  bool polls = false;
+  bool flush_denormals = false;
+};
+
+/// Code of the cpu device, from wherever it comes: a loaded image, or functions of the process (tests).
+class CpuExecutable : public hal::Executable {
+ public:
+  std::span<const hal::KernelInfo> kernels() const final { return kernels_; }
+  std::span<const hal::SymbolInfo> symbols() const final { return symbols_; }
+
+  const KernelCode& code(uint32_t kernel) const { return code_[kernel]; }
+  std::byte* module_data() const { return module_data_; }
+
+ protected:
+  void add_kernel(hal::KernelInfo info, KernelCode code) {
+    kernels_.push_back(std::move(info));
+    code_.push_back(code);
+  }
+  void add_symbol(hal::SymbolInfo symbol) { symbols_.push_back(std::move(symbol)); }
+  void set_module_data(std::byte* data) { module_data_ = data; }
+
+ private:
+  std::vector<hal::KernelInfo> kernels_;
+  std::vector<KernelCode> code_;
+  std::vector<hal::SymbolInfo> symbols_;
+  std::byte* module_data_ = nullptr;
+};
+
+}  // namespace cupola::cpu

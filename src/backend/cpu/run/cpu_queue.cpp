@@ -1,0 +1,188 @@
+#include "backend/cpu/run/cpu_queue.h"
+
+#include <chrono>
+#include <deque>
+
+#include "backend/cpu/run/cpu_semaphore.h"
+#include "backend/cpu/run/transfer.h"
+#include "backend/cpu/run/worker.h"
+
+namespace cupola::cpu {
+namespace {
+
+uint64_t now_nanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+/// A function that is called once, by the first of several who may.
+class Once {
+ public:
+  explicit Once(std::function<void()> function) : function_(std::move(function)) {}
+  void call() {
+    if (!called_.exchange(true)) function_();
+  }
+
+ private:
+  std::function<void()> function_;
+  std::atomic<bool> called_{false};
+};
+
+}  // namespace
+
+void BusyQueues::enter() {
+  Lock lock(mutex_);
+  ++count_;
+}
+
+void BusyQueues::leave() {
+  Lock lock(mutex_);
+  if (--count_ == 0) none_.notify_all();
+}
+
+void BusyQueues::wait_until_none() {
+  Lock lock(mutex_);
+  while (count_) none_.wait(lock);
+}
+
+class CpuQueue::State : public std::enable_shared_from_this<State> {
+ public:
+  explicit State(const QueueServices& services)
+      : services_(services), progress_(std::make_shared<CpuSemaphore>(0, services.environment.fault)) {}
+
+  uint64_t submit(hal::Command command) {
+    uint64_t number = 0;
+    {
+      Lock lock(mutex_);
+      commands_.push_back(std::move(command));
+      number = ++submitted_;
+      if (pumping_ || in_flight_) return number;
+      pumping_ = true;
+      services_.busy.enter();
+    }
+    pump();
+    return number;
+  }
+
+  const std::shared_ptr<hal::Semaphore>& progress() const { return progress_; }
+
+ private:
+  /// Starts commands until one is in flight or none is left. One thread at a time: the one that set pumping_.
+  void pump() {
+    for (;;) {
+      hal::Command command;
+      {
+        Lock lock(mutex_);
+        if (in_flight_ || commands_.empty()) {
+          pumping_ = false;
+          if (!in_flight_) services_.busy.leave();
+          return;
+        }
+        command = std::move(commands_.front());
+        commands_.pop_front();
+        in_flight_ = true;
+      }
+      if (start(std::move(command))) finish_head();
+    }
+  }
+
+  /// The command in flight is done, on any thread.
+  void completed() {
+    finish_head();
+    {
+      Lock lock(mutex_);
+      if (pumping_ || in_flight_) return;
+      pumping_ = true;
+    }
+    pump();
+  }
+
+  /// in_flight_ goes last: who sees it false may start the next, whose progress must come after this one's.
+  void finish_head() {
+    progress_->signal(++finished_);
+    Lock lock(mutex_);
+    in_flight_ = false;
+  }
+
+  std::function<void()> completion() {
+    return [self = shared_from_this()] { self->completed(); };
+  }
+
+  /// True if the command is already done.
+  bool start(hal::Command command) {
+    return std::visit([this](auto& each) { return run(each); }, command);
+  }
+
+  bool faulted() const { return services_.environment.fault.any(); }
+
+  bool run(hal::Launch& launch) {
+    if (faulted()) return true;
+    const uint32_t resident = services_.most_resident(static_cast<uint32_t>(launch.block.count()));
+    services_.pool.submit(std::make_shared<Grid>(std::move(launch), services_.pool, resident, completion()));
+    return false;
+  }
+
+  bool run(hal::Copy& copy) { return transfer(copy); }
+  bool run(hal::Fill& fill) { return transfer(fill); }
+
+  template <typename Command>
+  bool transfer(const Command& command) {
+    if (faulted()) return true;
+    auto work = make_transfer(command, completion());
+    if (work->count() == 0) return true;
+    services_.pool.submit(std::move(work));
+    return false;
+  }
+
+  bool run(hal::HostCall& call) {
+    if (faulted()) return true;
+    services_.host_calls.submit([function = std::move(call.function), done = completion()] {
+      function();
+      done();
+    });
+    return false;
+  }
+
+  bool run(hal::Wait& wait) {
+    if (faulted() || wait.semaphore->value() >= wait.value) return true;
+    DeviceFault& fault = services_.environment.fault;
+    const auto once = std::make_shared<Once>(completion());
+    const uint64_t listener = fault.listen([once] { once->call(); });
+    wait.semaphore->when(wait.value, [once, listener, &fault] {
+      if (listener) fault.forget(listener);
+      once->call();
+    });
+    return false;
+  }
+
+  bool run(hal::Signal& signal) {
+    signal.semaphore->signal(signal.value);
+    return true;
+  }
+
+  bool run(hal::Timestamp& timestamp) {
+    timestamp.nanoseconds->store(now_nanoseconds(), std::memory_order_release);
+    return true;
+  }
+
+  const QueueServices services_;
+  const std::shared_ptr<hal::Semaphore> progress_;
+  std::atomic<uint64_t> finished_{0};
+  Mutex mutex_;
+  std::deque<hal::Command> commands_ GUARDED_BY(mutex_);
+  uint64_t submitted_ GUARDED_BY(mutex_) = 0;
+  bool in_flight_ GUARDED_BY(mutex_) = false;
+  bool pumping_ GUARDED_BY(mutex_) = false;
+};
+
+CpuQueue::CpuQueue(const QueueServices& services) : state_(std::make_shared<State>(services)) {}
+
+uint64_t CpuQueue::submit(hal::Command command) {
+  return state_->submit(std::move(command));
+}
+
+const std::shared_ptr<hal::Semaphore>& CpuQueue::progress() const {
+  return state_->progress();
+}
+
+}  // namespace cupola::cpu

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "backend/cpu/run/device_fault.h"
+#include "base/mutex.h"
+#include "hal/semaphore.h"
+
+namespace cupola::cpu {
+
+class CpuSemaphore final : public hal::Semaphore {
+ public:
+  /// `fault` outlives the semaphore.
+  CpuSemaphore(uint64_t initial, DeviceFault& fault) : value_(initial), fault_(fault) {}
+
+  uint64_t value() const override { return value_.load(std::memory_order_acquire); }
+  void signal(uint64_t value) override;
+  Result<> wait(uint64_t value) override;
+  void when(uint64_t value, std::function<void()> then) override;
+
+ private:
+  struct Waiter {
+    uint64_t value;
+    std::function<void()> then;
+  };
+
+  std::atomic<uint64_t> value_;
+  DeviceFault& fault_;
+  Mutex mutex_;
+  std::vector<Waiter> waiters_ GUARDED_BY(mutex_);
+};
+
+}  // namespace cupola::cpu

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace cupola::cpu {
+
+/// A thread of the device: it has a name, and all signals but the synchronous ones blocked, so that the program's
+/// handlers run on the program's threads.
+std::thread start_device_thread(std::string name, std::function<void()> body);
+
+/// Tells the core that this thread spins.
+inline void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace cupola::cpu

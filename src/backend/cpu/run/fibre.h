@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/cpu/run/stack_pool.h"
+
+namespace cupola::cpu {
+
+/// The place of an OS thread from which fibres are resumed and to which they return. One a worker; fibres never move to
+/// another OS thread.
+struct FibreHome {
+  void* context = nullptr;  ///< where to go on when the running fibre stops
+  // The home stack, for the sanitizers.
+  const void* bottom = nullptr;
+  size_t size = 0;
+  void* sanitizer_fibre = nullptr;
+};
+
+/// A stack of its own for a function, over Boost.Context's fcontext. It may be dropped at any point where it does not
+/// run: nothing is unwound. Floating-point control state is kept per fibre; a new one takes that of the thread which
+/// starts it.
+class Fibre {
+ public:
+  using Entry = void (*)(void* argument);
+
+  /// Prepares `entry(argument)` on `stack`, below `top` (inside the stack's window, at or below stack->top). When
+  /// `entry` returns, the fibre is over.
+  void start(Stack* stack, std::byte* top, Entry entry, void* argument);
+
+  /// Runs until the fibre suspends, ends or is abandoned; true if it can be resumed again.
+  bool resume(FibreHome& home);
+
+  /// Called on the fibre: back to `home`.
+  void suspend();
+
+  /// Called on the fibre, or on any other stack of the thread while this fibre is the running one: ends it.
+  [[noreturn]] void end();
+
+  Stack* stack() const { return stack_; }
+
+  /// Forgets the fibre, which does not run; returns its stack.
+  Stack* drop();
+
+ private:
+  struct Trampoline;
+
+  void* context_ = nullptr;
+  FibreHome* home_ = nullptr;
+  Stack* stack_ = nullptr;
+  Entry entry_ = nullptr;
+  void* argument_ = nullptr;
+  void* saved_ = nullptr;  ///< AddressSanitizer's fake stack
+};
+
+}  // namespace cupola::cpu

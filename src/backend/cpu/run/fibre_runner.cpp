@@ -1,0 +1,95 @@
+#include "backend/cpu/run/fibre_runner.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#include "backend/cpu/run/sanitizer.h"
+#include "base/fault_router.h"
+
+namespace cupola::cpu {
+namespace {
+
+constexpr size_t kLandingStack = 64 * 1024;
+
+// The runner of this thread, for the signal handler: initial-exec, because a first access to dynamic thread-local
+// storage may allocate.
+__attribute__((tls_model("initial-exec"))) thread_local FibreRunner* this_runner = nullptr;
+
+CapturedFault::Access access_of([[maybe_unused]] const FaultRouter::Fault& fault) {
+#if defined(__linux__) && defined(__x86_64__)
+  if (fault.signal == SIGSEGV || fault.signal == SIGBUS) {
+    const auto* context = static_cast<const ucontext_t*>(fault.machine_context);
+    constexpr int kGeneralProtection = 13;  // a non-canonical address: no more is known
+    if (context->uc_mcontext.gregs[REG_TRAPNO] == kGeneralProtection) return CapturedFault::Access::Unknown;
+    return context->uc_mcontext.gregs[REG_ERR] & 2 ? CapturedFault::Access::Write : CapturedFault::Access::Read;
+  }
+#endif
+  return CapturedFault::Access::Unknown;
+}
+
+}  // namespace
+
+struct FibreRunner::Router {
+  static bool handle(const FaultRouter::Fault& fault) {
+    FibreRunner* runner = this_runner;
+    if (!runner || !runner->running_) return false;
+    runner->faulted_ = true;
+    runner->fault_.signal = fault.signal;
+    runner->fault_.address = fault.address;
+    runner->fault_.access = access_of(fault);
+    runner->fault_.stack_overflow = runner->running_->stack()->guards(fault.address);
+    FaultRouter::redirect(fault, &land, runner, runner->landing_stack_.data() + kLandingStack);
+    return true;
+  }
+
+#if defined(__clang__)
+  __attribute__((no_sanitize("address", "thread")))
+#endif
+  static void land(void* runner) {
+    static_cast<FibreRunner*>(runner)->running_->end();
+  }
+};
+
+FibreRunner::FibreRunner() : landing_stack_(AlignedMapping::reserve(kLandingStack, 4096, PROT_READ | PROT_WRITE)) {
+  [[maybe_unused]] static const bool routed = (FaultRouter::add(&Router::handle), true);
+  FaultRouter::prepare_thread();
+  this_runner = this;
+}
+
+FibreRunner::~FibreRunner() {
+  this_runner = nullptr;
+}
+
+FibreRunner::Ending FibreRunner::run(Fibre& fibre) {
+  faulted_ = false;
+  running_ = &fibre;
+  const bool alive = fibre.resume(home_);
+  running_ = nullptr;
+  if (faulted_) return Ending::Faulted;
+  return alive ? Ending::Suspended : Ending::Ended;
+}
+
+ErrorCode CapturedFault::code() const {
+  if (stack_overflow) return ErrorCode::HardwareStackError;
+  if (signal == SIGILL) return ErrorCode::IllegalInstruction;
+  if (signal == SIGFPE) return ErrorCode::LaunchFailed;
+  return ErrorCode::IllegalAddress;
+}
+
+std::string CapturedFault::text() const {
+  if (stack_overflow) return "stack overflow: the thread's local memory is used up";
+  if (signal == SIGILL) return fmt::format("illegal instruction at {:#x}", address);
+  if (signal == SIGFPE) return fmt::format("arithmetic trap at {:#x}", address);
+  switch (access) {
+    case Access::Unknown:
+      return fmt::format("illegal memory access at {:#x}", address);
+    case Access::Read:
+      return fmt::format("illegal memory access at {:#x} (read)", address);
+    case Access::Write:
+      return fmt::format("illegal memory access at {:#x} (write)", address);
+  }
+  return {};
+}
+
+}  // namespace cupola::cpu

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+
+#include "backend/cpu/run/cpu_executable.h"
+#include "backend/cpu/run/work.h"
+#include "base/mutex.h"
+#include "hal/command.h"
+
+namespace cupola::cpu {
+
+class WorkerPool;
+
+/// A launch in progress; its items are its blocks, x fastest.
+class Grid final : public Work {
+ public:
+  Grid(hal::Launch launch, WorkerPool& pool, uint32_t most_resident, std::function<void()> done);
+
+  const hal::Launch& launch() const { return launch_; }
+  const KernelCode& code() const { return *code_; }
+  const hal::KernelInfo& info() const { return *info_; }
+  std::byte* module_data() const { return module_data_; }
+  uint64_t id() const { return id_; }
+
+  uint64_t most_at_once() const override { return one_at_a_time_ ? 1 : UINT64_MAX; }
+  uint32_t most_resident() const override { return launch_.cooperative ? UINT32_MAX : most_resident_; }
+  bool run(Worker& worker, const std::shared_ptr<Work>& self, uint64_t item) override;
+
+  // -- the barrier over the grid: blocks that are over do not count. Any thread. --
+
+  /// All threads of a block wait; go on when grid_phase() is no longer the answer.
+  uint64_t arrive_at_grid_barrier();
+  void leave_grid_barrier();  ///< a block is over
+  uint64_t grid_phase() const { return phase_.load(std::memory_order_acquire); }
+
+ private:
+  void complete_if_all_arrived() REQUIRES(mutex_);
+
+  const hal::Launch launch_;
+  const KernelCode* code_;
+  const hal::KernelInfo* info_;
+  std::byte* const module_data_;
+  WorkerPool& pool_;
+  const uint64_t id_;
+  const uint32_t most_resident_;
+  const bool one_at_a_time_;
+
+  Mutex mutex_;
+  uint64_t live_ GUARDED_BY(mutex_);
+  uint64_t arrived_ GUARDED_BY(mutex_) = 0;
+  std::atomic<uint64_t> phase_{0};
+};
+
+}  // namespace cupola::cpu

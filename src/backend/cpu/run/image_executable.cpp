@@ -1,0 +1,49 @@
+#include "backend/cpu/run/image_executable.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "backend/cpu/run/aligned_mapping.h"
+#include "image/loader.h"
+
+namespace cupola::cpu {
+namespace {
+
+class ImageExecutable final : public CpuExecutable {
+ public:
+  ImageExecutable(const image::KernelImage& image, std::unique_ptr<image::LoadedSegment> segment, AlignedMapping data)
+      : segment_(std::move(segment)), data_(std::move(data)) {
+    set_module_data(data_.data());
+    for (const image::Kernel& kernel : image.kernels) {
+      // The manifest's offset becomes a function of the type that the format promises.
+      const auto entry = reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment_->at(kernel.entry)));
+      add_kernel(kernel.info, {entry, kernel.rung, kernel.polls, kernel.flush_denormals});
+    }
+    for (const image::DataSymbol& symbol : image.symbols) {
+      const auto address = reinterpret_cast<hal::Address>(data_.data() + symbol.offset);
+      add_symbol({symbol.name, address, symbol.size, symbol.constant});
+    }
+  }
+
+ private:
+  const std::unique_ptr<image::LoadedSegment> segment_;
+  const AlignedMapping data_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<CpuExecutable>> load_image(std::span<const std::byte> bytes, std::string_view target) {
+  TRY(image::KernelImage image, image::deserialize(bytes));
+  if (image.target != target)
+    return fail(ErrorCode::NoBinaryForGpu, "the kernel image is for '{}'; this device is '{}'", image.target, target);
+  TRY(auto segment, image::LoadedSegment::load(image));
+  constexpr uint64_t kPage = 4096;
+  const uint64_t size = (std::max<uint64_t>(image.data.size(), 1) + kPage - 1) / kPage * kPage;
+  AlignedMapping data = AlignedMapping::reserve(size, std::max(kPage, image.data_alignment), PROT_READ | PROT_WRITE);
+  if (!data.data()) return fail(ErrorCode::OutOfMemory, "no memory for {} bytes of module data", size);
+  image::initialise_data(data.data(), image, *segment);
+  return std::make_shared<ImageExecutable>(image, std::move(segment), std::move(data));
+}
+
+}  // namespace cupola::cpu

@@ -1,0 +1,182 @@
+#include "backend/cpu/run/services.h"
+
+#include <fmt/format.h>
+#include <stdio.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "backend/cpu/run/block.h"
+#include "backend/cpu/run/printf.h"
+#include "backend/cpu/run/worker.h"
+
+// Services run on the calling thread's fibre and may end it: no lock may be held, and nothing owned, where a bad
+// pointer of the kernel is touched or a fibre is suspended or ended.
+
+namespace cupola::cpu {
+namespace {
+
+using image::cpu::ThreadContext;
+
+Thread& thread_of(ThreadContext* context) {
+  return *static_cast<Thread*>(context->executor);
+}
+
+ExecutionEnvironment& environment_of(ThreadContext* context) {
+  return thread_of(context).block->worker().environment();
+}
+
+/// The block, once it is sure that its threads can meet at barrier `id`.
+Block& at_barrier(Thread& thread, uint32_t id) {
+  Block& block = *thread.block;
+  block.require_fibres(thread, "a barrier");
+  if (id >= kBarriers) block.fail(thread, ErrorCode::LaunchFailed, fmt::format("barrier {} of 16", id));
+  return block;
+}
+
+void barrier(ThreadContext* context, uint32_t id, uint32_t count) {
+  Thread& thread = thread_of(context);
+  at_barrier(thread, id).barrier(thread, id, count);
+}
+
+void barrier_arrive(ThreadContext* context, uint32_t id, uint32_t count) {
+  Thread& thread = thread_of(context);
+  at_barrier(thread, id).barrier_arrive(thread, id, count);
+}
+
+uint32_t barrier_reduce(ThreadContext* context, uint32_t id, uint32_t count, uint32_t op, uint32_t predicate) {
+  Thread& thread = thread_of(context);
+  return at_barrier(thread, id).barrier_reduce(thread, id, count, op, predicate != 0);
+}
+
+uint64_t meet(ThreadContext* context, WarpOp op, uint32_t mask, uint64_t value, uint32_t b = 0, uint32_t c = 0) {
+  Thread& thread = thread_of(context);
+  thread.block->require_fibres(thread, "a warp operation");
+  return thread.block->meet(thread, {op, mask, value, b, c});
+}
+
+WarpOp after(WarpOp first, uint32_t place) {
+  return static_cast<WarpOp>(static_cast<uint32_t>(first) + place);
+}
+
+void warp_sync(ThreadContext* context, uint32_t mask) {
+  meet(context, WarpOp::Sync, mask, 0);
+}
+
+uint64_t shuffle(ThreadContext* context, uint32_t mask, uint32_t kind, uint32_t value, uint32_t b, uint32_t c) {
+  return meet(context, after(WarpOp::ShuffleUp, kind & 3), mask, value, b, c);
+}
+
+uint32_t vote(ThreadContext* context, uint32_t mask, uint32_t op, uint32_t predicate) {
+  return static_cast<uint32_t>(meet(context, after(WarpOp::VoteAll, op & 3), mask, predicate));
+}
+
+uint64_t match(ThreadContext* context, uint32_t mask, uint32_t op, uint64_t value) {
+  return meet(context, after(WarpOp::MatchAny, op & 1), mask, value);
+}
+
+uint32_t redux(ThreadContext* context, uint32_t mask, uint32_t op, uint32_t value) {
+  return static_cast<uint32_t>(meet(context, after(WarpOp::ReduceAdd, op & 7), mask, value));
+}
+
+uint32_t active_mask(ThreadContext* context, uint64_t site) {
+  Thread& thread = thread_of(context);
+  return thread.block->active_mask(thread, site);
+}
+
+void poll(ThreadContext* context) {
+  Thread& thread = thread_of(context);
+  thread.block->poll(thread);
+}
+
+void nanosleep(ThreadContext* context, uint32_t) {
+  poll(context);
+}
+
+void grid_sync(ThreadContext* context) {
+  Thread& thread = thread_of(context);
+  thread.block->require_fibres(thread, "a grid-wide barrier");
+  thread.block->grid_sync(thread);
+}
+
+uint32_t grid_is_cooperative(ThreadContext* context) {
+  return thread_of(context).block->grid().launch().cooperative;
+}
+
+int32_t vprintf(ThreadContext* context, const char* format, const void* arguments) {
+  // The worker's own: a bad pointer in the arguments abandons the call, and what it owned would be lost.
+  static thread_local std::string text;
+  text.clear();
+  const int count = format_print(text, format, arguments);
+  environment_of(context).output.append(text);
+  return count;
+}
+
+/// In the words of CUDA's own message.
+void print_assertion(const ThreadContext& context, const char* message, const char* file, uint32_t line,
+                     const char* function) {
+  const uint32_t *block = context.ctaid, *thread = context.tid;
+  const std::string text =
+      fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", file, line, function,
+                  block[0], block[1], block[2], thread[0], thread[1], thread[2], message);
+  fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void assert_fail(ThreadContext* context, const char* message, const char* file, uint32_t line, const char* function) {
+  print_assertion(*context, message, file, line, function);
+  Thread& thread = thread_of(context);
+  thread.block->fail(thread, ErrorCode::Assert, fmt::format("{}:{}: assertion `{}` failed", file, line, message));
+}
+
+void trap(ThreadContext* context) {
+  Thread& thread = thread_of(context);
+  thread.block->fail(thread, ErrorCode::LaunchFailed, "trap");
+}
+
+void exit(ThreadContext* context) {
+  Thread& thread = thread_of(context);
+  thread.block->exit(thread);
+}
+
+void* malloc(ThreadContext* context, uint64_t bytes) {
+  return environment_of(context).heap.allocate(bytes);
+}
+
+void free(ThreadContext* context, void* pointer) {
+  if (environment_of(context).heap.release(pointer)) return;
+  Thread& thread = thread_of(context);
+  thread.block->fail(thread, ErrorCode::IllegalAddress,
+                     fmt::format("free of {}, which device malloc did not give or which was freed before", pointer));
+}
+
+uint64_t global_timer(ThreadContext*) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint64_t clock([[maybe_unused]] ThreadContext* context) {
+#if defined(__x86_64__)
+  return __rdtsc();
+#else
+  return global_timer(context);
+#endif
+}
+
+uint32_t multiprocessor(ThreadContext* context) {
+  return thread_of(context).block->worker().index();
+}
+
+}  // namespace
+
+const image::cpu::Services& services() {
+  static constexpr image::cpu::Services table = {
+#define CUPOLA_SERVICE(name, result, parameters, flags) .name = &cpu::name,
+#include "image/cpu_services.def"
+#undef CUPOLA_SERVICE
+  };
+  return table;
+}
+
+}  // namespace cupola::cpu

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "backend/cpu/run/aligned_mapping.h"
+#include "image/cpu_abi.h"
+
+namespace cupola::cpu {
+
+/// Shared windows of one worker's resident blocks; not thread-safe. What a window holds when it is acquired is
+/// unspecified.
+class SharedWindows {
+ public:
+  std::byte* acquire() {
+    if (free_.empty() && !add_slab()) return nullptr;
+    std::byte* window = free_.back();
+    free_.pop_back();
+    return window;
+  }
+  void release(std::byte* window) { free_.push_back(window); }
+
+ private:
+  static constexpr size_t kSlabWindows = 8;
+
+  bool add_slab() {
+    using image::cpu::kSharedWindow;
+    AlignedMapping slab = AlignedMapping::reserve(kSlabWindows * kSharedWindow, kSharedWindow, PROT_READ | PROT_WRITE);
+    if (!slab.data()) return false;
+    for (size_t i = kSlabWindows; i-- > 0;) free_.push_back(slab.data() + i * kSharedWindow);
+    slabs_.push_back(std::move(slab));
+    return true;
+  }
+
+  std::vector<AlignedMapping> slabs_;
+  std::vector<std::byte*> free_;
+};
+
+}  // namespace cupola::cpu

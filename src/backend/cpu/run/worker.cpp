@@ -1,0 +1,132 @@
+#include "backend/cpu/run/worker.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace cupola::cpu {
+namespace {
+
+// A worker whose blocks all wait gives its core away: first for a turn, then for naps.
+constexpr uint32_t kRoundsBeforeNaps = 50;
+constexpr uint32_t kNapMicroseconds = 50;
+
+}  // namespace
+
+Worker::Worker(WorkerPool& pool, ExecutionEnvironment& environment, uint32_t index)
+    : pool_(pool), environment_(environment), index_(index) {}
+
+Worker::~Worker() = default;
+
+void Worker::loop() {
+  for (;;) {
+    const uint64_t seen = pool_.epoch();
+    bool progress = resume_residents();
+    progress |= begin_next();
+    if (progress) {
+      idle_rounds_ = 0;
+    } else if (!residents_.empty()) {
+      rest(seen);
+    } else if (!pool_.park(seen)) {
+      return;
+    }
+  }
+}
+
+void Worker::rest(uint64_t seen) {
+  if (++idle_rounds_ < kRoundsBeforeNaps)
+    sched_yield();
+  else
+    pool_.nap(seen, kNapMicroseconds);
+}
+
+/// One turn for each block that waits; true if any got further.
+bool Worker::resume_residents() {
+  bool progress = false;
+  for (size_t i = 0; i < residents_.size();) {
+    Block& block = *residents_[i].block;
+    const Block::Outcome outcome = block.run();
+    progress |= block.progressed();
+    if (outcome == Block::Outcome::Waiting) {
+      ++i;
+      continue;
+    }
+    progress = true;
+    Resident over = std::move(residents_[i]);
+    residents_.erase(residents_.begin() + static_cast<ptrdiff_t>(i));
+    spare_blocks_.push_back(std::move(over.block));
+    pool_.finish(over.grid, 1);
+  }
+  return progress;
+}
+
+bool Worker::may_begin(const Work& work) const {
+  uint32_t resident = 0;
+  for (const Resident& each : residents_) resident += each.grid.get() == &work;
+  for (const Range& each : pending_)
+    if (each.work.get() == &work) return false;
+  return resident < work.most_resident();
+}
+
+bool Worker::begin_next() {
+  for (size_t i = 0; i < pending_.size(); ++i) {
+    Range range = std::move(pending_[i]);
+    pending_.erase(pending_.begin() + static_cast<ptrdiff_t>(i));
+    if (range.work->failed() || may_begin(*range.work)) {
+      run_range(range);
+      return true;
+    }
+    pending_.insert(pending_.begin() + static_cast<ptrdiff_t>(i), std::move(range));
+  }
+  Range range;
+  if (!pool_.take(*this, range)) return false;
+  run_range(range);
+  return true;
+}
+
+/// Runs a range, to its end or to the first block that waits for something outside; what is left stays pending.
+void Worker::run_range(Range& range) {
+  uint64_t over = 0;
+  while (range.begin < range.end) {
+    if (range.work->failed()) {
+      over += range.end - range.begin;
+      range.begin = range.end;
+      break;
+    }
+    const bool ended = range.work->run(*this, range.work, range.begin++);
+    over += ended;
+    if (!ended || !residents_.empty()) break;
+  }
+  const std::shared_ptr<Work> work = range.work;
+  if (range.begin < range.end) pending_.push_back(std::move(range));
+  if (over) pool_.finish(work, over);
+}
+
+bool Worker::run_block(const std::shared_ptr<Grid>& grid, uint64_t index) {
+  std::unique_ptr<Block> block;
+  if (spare_blocks_.empty()) {
+    block = std::make_unique<Block>(*this);
+  } else {
+    block = std::move(spare_blocks_.back());
+    spare_blocks_.pop_back();
+  }
+  const bool over = block->begin(*grid, index) != Block::Outcome::Waiting;
+  if (over)
+    spare_blocks_.push_back(std::move(block));
+  else
+    residents_.push_back({grid, std::move(block)});
+  return over;
+}
+
+Result<> Worker::run_guarded(void (*function)(void*), void* argument) {
+  Stack* stack = stacks_.acquire();
+  if (!stack) return fail(ErrorCode::OutOfMemory, "no memory for a stack");
+  Fibre fibre;
+  fibre.start(stack, stack->top, function, argument);
+  const FibreRunner::Ending ending = fibres_.run(fibre);
+  stacks_.release(fibre.drop());
+  if (ending == FibreRunner::Ending::Faulted) return fail(fibres_.fault().code(), "{}", fibres_.fault().text());
+  return {};
+}
+
+}  // namespace cupola::cpu
