@@ -120,7 +120,12 @@ class Layout {
       return fail(ErrorCode::NotSupported,
                   "cpu: the initial value of '{}' holds the address of '{}', which has no fixed one",
                   variable.getName().str(), target.getName().str());
-    data_.relocations.push_back({word, image::DataRelocation::Kind::DataAddress, found->second + addend});
+    const uint64_t address = found->second + static_cast<uint64_t>(addend);
+    if (address > end_)
+      return fail(ErrorCode::NotSupported,
+                  "cpu: the initial value of '{}' points {} bytes from '{}', out of the module",
+                  variable.getName().str(), addend, target.getName().str());
+    data_.relocations.push_back({word, image::DataRelocation::Kind::DataAddress, address});
     return {};
   }
 
