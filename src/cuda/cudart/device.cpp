@@ -30,10 +30,19 @@ Result<> read_properties(const Driver& cu, CUdevice device, cudaDeviceProp& prop
   TRY(check(cu.cuDeviceGetUuid(&uuid, device)));
   std::memcpy(&properties.uuid, &uuid, sizeof uuid);
   TRY(check(cu.cuDeviceTotalMem(&properties.totalGlobalMem, device)));
-  int value = 0;
-#define PROPERTY(field, attribute)                                                                 \
-  TRY(check(cu.cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(attribute), device))); \
-  properties.field = static_cast<std::remove_reference_t<decltype(properties.field)>>(value);
+  auto read = [&](int attribute) -> Result<int> {
+    int value = 0;
+    auto status = check(cu.cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(attribute), device));
+    // A driver that does not know an attribute has not got what it is about.
+    if (!status && status.error().code != ErrorCode::InvalidValue) return fail(status.error());
+    return status ? value : 0;
+  };
+#define PROPERTY(field, attribute)         \
+  if (auto value = read(attribute)) {      \
+    properties.field = *value;             \
+  } else {                                 \
+    return fail(std::move(value).error()); \
+  }
 #include "cuda/cudart/properties.def"
 #undef PROPERTY
   return {};

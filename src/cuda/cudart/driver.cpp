@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/dynlib.h"
+#include "base/log.h"
 #include "base/settings.h"
 
 namespace cupola::cudart {
@@ -56,7 +57,10 @@ Result<const Driver*> load() {
   for (const Slot& slot : slots) {
     TRY(*slot.function, library.symbol(slot.name));
   }
-  TRY(check(table->cuInit(0)));
+  if (auto status = check(table->cuInit(0)); !status) {
+    return fail(status.error().code, "cuInit failed with {}; 'cupola doctor' looks for the reason",
+                static_cast<int>(status.error().code));
+  }
   return table;
 }
 
@@ -64,7 +68,14 @@ Result<const Driver*> load() {
 
 Result<const Driver*> driver() {
   if (const Driver* other = replacement.load(std::memory_order_acquire)) return other;
-  static const auto* const loaded = new Result<const Driver*>(load());
+  static const auto* const loaded = new Result<const Driver*>([] {
+    auto first = load();
+    if (!first) {  // said once, not at each call that then fails
+      log::line(log::Topic::Error, "{}", first.error().message);
+      first.error().message.clear();
+    }
+    return first;
+  }());
   return *loaded;
 }
 
