@@ -1,6 +1,7 @@
 // What libcudart.so.13 exports. Oracle: the table runtime.def, which holds CUDA 13.0's 422 names.
 
 #include <dlfcn.h>
+#include <driver_types.h>
 #include <elf.h>
 #include <gtest/gtest.h>
 
@@ -60,7 +61,7 @@ TEST(Exports, TodoFunctionsSayNotSupported) {
   void* library = dlopen(CUPOLA_CUDART, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
   auto todo = reinterpret_cast<int (*)()>(dlsym(library, "cudaGetExportTable"));
-  auto last = reinterpret_cast<int (*)()>(dlsym(library, "cudaGetLastError"));
+  auto last = reinterpret_cast<cudaError_t (*)()>(dlsym(library, "cudaGetLastError"));
   ASSERT_NE(todo, nullptr);
   ASSERT_NE(last, nullptr);
   EXPECT_EQ(todo(), 801);
