@@ -1,0 +1,62 @@
+#include "hal/null/null_device.h"
+
+#include "hal/null/null_buffer.h"
+#include "hal/null/null_queue.h"
+#include "hal/null/null_semaphore.h"
+#include "hal/null/null_state.h"
+
+namespace cupola::hal {
+namespace {
+
+constexpr uint64_t kMemoryBytes = uint64_t{4} << 30;
+
+class NullDevice final : public Device {
+ public:
+  NullDevice() {
+    properties_.name = "Cupola null device";
+    properties_.image_target = "null";
+    properties_.memory_bytes = kMemoryBytes;
+  }
+
+  const DeviceProperties& properties() const override { return properties_; }
+  uint64_t chunk_bytes() const override { return NullBuffer::kChunkBytes; }
+
+  Result<std::unique_ptr<Buffer>> reserve(uint64_t size) override { return NullBuffer::reserve(size); }
+
+  Result<std::unique_ptr<Queue>> create_queue(int /*priority: all queues are equal*/) override {
+    return std::make_unique<NullQueue>(state_);
+  }
+
+  std::shared_ptr<Semaphore> create_semaphore(uint64_t initial) override {
+    return std::make_shared<NullSemaphore>(state_, initial);
+  }
+
+  Result<std::shared_ptr<Executable>> load(std::span<const std::byte>) override {
+    return fail(ErrorCode::NotSupported, "the null device runs no kernels; set CUPOLA_DEVICE=cpu");
+  }
+
+  /// No launch is possible.
+  uint32_t occupancy(const Executable&, uint32_t, uint32_t, uint32_t) const override { return 0; }
+
+  std::optional<Error> fault() const override {
+    Lock lock(state_.mutex);
+    return state_.fault;
+  }
+  void clear_fault() override {
+    Lock lock(state_.mutex);
+    state_.fault.reset();
+  }
+  void flush_output() override {}  // only kernels print
+
+ private:
+  DeviceProperties properties_;
+  mutable NullState state_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_null_device() {
+  return std::make_unique<NullDevice>();
+}
+
+}  // namespace cupola::hal

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <deque>
+#include <thread>
+
+#include "hal/null/null_semaphore.h"
+#include "hal/queue.h"
+
+namespace cupola::hal {
+
+/// One thread that executes commands in order. It starts with the queue and ends with it.
+class NullQueue final : public Queue {
+ public:
+  explicit NullQueue(NullState& state);
+  ~NullQueue() override;
+
+  uint64_t submit(Command command) override EXCLUDES(mutex_);
+  const std::shared_ptr<Semaphore>& progress() const override { return progress_; }
+
+ private:
+  void run() EXCLUDES(mutex_);
+  void execute(Command& command);
+
+  NullState& state_;
+  const std::shared_ptr<Semaphore> progress_;
+  Mutex mutex_;
+  Condition changed_;
+  std::deque<Command> commands_ GUARDED_BY(mutex_);
+  uint64_t submitted_ GUARDED_BY(mutex_) = 0;
+  bool ending_ GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace cupola::hal

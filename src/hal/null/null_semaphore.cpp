@@ -1,0 +1,40 @@
+#include "hal/null/null_semaphore.h"
+
+namespace cupola::hal {
+
+uint64_t NullSemaphore::value() const {
+  Lock lock(state_.mutex);
+  return value_;
+}
+
+void NullSemaphore::signal(uint64_t value) {
+  std::multimap<uint64_t, std::function<void()>> due;
+  {
+    Lock lock(state_.mutex);
+    if (value <= value_) return;
+    value_ = value;
+    while (!then_.empty() && then_.begin()->first <= value) due.insert(then_.extract(then_.begin()));
+    state_.changed.notify_all();
+  }
+  for (auto& [at, then] : due) then();  // outside the lock: they may look at this semaphore
+}
+
+Result<> NullSemaphore::wait(uint64_t value) {
+  Lock lock(state_.mutex);
+  while (value_ < value && !state_.fault) state_.changed.wait(lock);
+  if (state_.fault) return fail(*state_.fault);
+  return {};
+}
+
+void NullSemaphore::when(uint64_t value, std::function<void()> then) {
+  {
+    Lock lock(state_.mutex);
+    if (value_ < value) {
+      then_.emplace(value, std::move(then));
+      return;
+    }
+  }
+  then();
+}
+
+}  // namespace cupola::hal
