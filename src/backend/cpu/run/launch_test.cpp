@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 #include <vector>
 
@@ -109,30 +108,6 @@ TEST_F(Launches, DynamicSharedMemoryFollowsStatic) {
   EXPECT_EQ(values[1], 1000u);
   EXPECT_EQ(values[2], values[0] + 1000);
   EXPECT_EQ(values[3], 1u);
-}
-
-struct Order {
-  std::atomic<uint64_t>* latest;
-  std::atomic<uint32_t>* disorders;
-};
-
-void check_order(ThreadContext* c, const std::byte* block) {
-  const Order& order = parameters_of<Order>(block);
-  // With ranges of one block, the block that begins is at most so far behind as there are workers.
-  const uint64_t mine = linear_block(c);
-  uint64_t seen = order.latest->load();
-  while (seen < mine && !order.latest->compare_exchange_weak(seen, mine)) {
-  }
-  if (seen > mine + 64) order.disorders->fetch_add(1);
-}
-
-TEST_F(Launches, BlocksOfAPollingKernelBeginInOrder) {
-  std::atomic<uint64_t> latest{0};
-  std::atomic<uint32_t> disorders{0};
-  launch(check_order, {{10000}, {1}}, Order{&latest, &disorders}, {.polls = true});
-  expect_success();
-  EXPECT_EQ(latest.load(), 9999u);
-  EXPECT_EQ(disorders.load(), 0u);
 }
 
 void divide_denormal(ThreadContext*, const std::byte* block) {
