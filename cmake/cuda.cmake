@@ -1,0 +1,45 @@
+# cupola_cuda_program(name SOURCES file... [OUTPUT file] [OPTIONS flag...] [LIBS argument...])
+#
+# A CUDA program of our own, compiled and linked by the cupolac of this tree; the target is `name`, the program OUTPUT or
+# build/bin/name. OPTIONS go to each compilation, LIBS to the link. A source is compiled again when it, a header, or cupolac
+# changes; libraries are only waited for, because programs find them when they start.
+include_guard(GLOBAL)
+
+set(CUPOLA_PROGRAM_LIBRARIES cupola-cuda-driver cupola-cuda-cudart cupola-cuda-cudart-static cupola-compiler cupola-device)
+
+function(cupola_cuda_program name)
+  cmake_parse_arguments(ARG "" "OUTPUT" "SOURCES;OPTIONS;LIBS" ${ARGN})
+  if(NOT ARG_OUTPUT)
+    set(ARG_OUTPUT ${CMAKE_BINARY_DIR}/bin/${name})
+  endif()
+  set(cupolac ${CMAKE_BINARY_DIR}/bin/cupolac)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/cuda/${name})
+  file(MAKE_DIRECTORY ${folder})
+
+  set(objects)
+  foreach(source IN LISTS ARG_SOURCES)
+    get_filename_component(source ${source} ABSOLUTE)
+    get_filename_component(stem ${source} NAME_WE)
+    set(object ${folder}/${stem}.o)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${cupolac} ${ARG_OPTIONS} -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
+      DEPENDS ${source} cupolac
+      DEPFILE ${object}.d
+      COMMENT "CUDA object ${name}/${stem}.o" VERBATIM)
+    list(APPEND objects ${object})
+  endforeach()
+
+  get_filename_component(output_folder ${ARG_OUTPUT} DIRECTORY)
+  add_custom_command(OUTPUT ${ARG_OUTPUT}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${output_folder}
+    COMMAND ${cupolac} ${objects} -o ${ARG_OUTPUT} ${ARG_LIBS}
+    DEPENDS ${objects} cupolac
+    COMMENT "CUDA program ${name}" VERBATIM)
+  add_custom_target(${name} ALL DEPENDS ${ARG_OUTPUT})
+  add_dependencies(${name} cupola-headers)
+  foreach(library IN LISTS CUPOLA_PROGRAM_LIBRARIES)
+    if(TARGET ${library})
+      add_dependencies(${name} ${library})
+    endif()
+  endforeach()
+endfunction()
