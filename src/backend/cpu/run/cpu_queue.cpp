@@ -58,7 +58,7 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
       number = ++submitted_;
       if (pumping_ || in_flight_) return number;
       pumping_ = true;
-      services_.busy.enter();
+      set_busy(true);
     }
     pump();
     return number;
@@ -75,7 +75,7 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
         Lock lock(mutex_);
         if (in_flight_ || commands_.empty()) {
           pumping_ = false;
-          if (!in_flight_) services_.busy.leave();
+          if (!in_flight_) set_busy(false);
           return;
         }
         command = std::move(commands_.front());
@@ -84,6 +84,12 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
       }
       if (start(std::move(command))) finish_head();
     }
+  }
+
+  void set_busy(bool busy) REQUIRES(mutex_) {
+    if (busy == busy_) return;
+    busy_ = busy;
+    busy ? services_.busy.enter() : services_.busy.leave();
   }
 
   /// The command in flight is done, on any thread.
@@ -173,6 +179,7 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
   uint64_t submitted_ GUARDED_BY(mutex_) = 0;
   bool in_flight_ GUARDED_BY(mutex_) = false;
   bool pumping_ GUARDED_BY(mutex_) = false;
+  bool busy_ GUARDED_BY(mutex_) = false;
 };
 
 CpuQueue::CpuQueue(const QueueServices& services) : state_(std::make_shared<State>(services)) {}

@@ -1,0 +1,148 @@
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "hal/cts/test_case.h"
+
+// Oracle: the contracts in hal/queue.h and hal/command.h.
+
+namespace cupola::hal::cts {
+namespace {
+
+void commands_are_numbered_from_one(TestCase& t) {
+  EXPECT_EQ(t.queue->progress()->value(), 0u);
+  for (uint64_t i = 1; i <= 10; ++i) EXPECT_EQ(t.queue->submit(HostCall{[] {}}), i);
+  t.expect_done(*t.queue, 10);
+  EXPECT_EQ(t.queue->progress()->value(), 10u);
+}
+
+void commands_run_in_order(TestCase& t) {
+  std::vector<int> order;
+  std::vector<uint32_t> values(1000);
+  auto buffer = t.make_buffer(4);
+  for (uint32_t i = 0; i < 1000; ++i) {
+    t.queue->submit(Fill{.destination = buffer->address(), .value = i * 77, .value_bytes = 4, .width = 1});
+    t.queue->submit(HostCall{[&order, i] { order.push_back(static_cast<int>(i)); }});
+    t.queue->submit(Copy{.destination = address_of(&values[i]), .source = buffer->address(), .width = 4});
+  }
+  t.expect_done(*t.queue, 3000);
+  for (uint32_t i = 0; i < 1000; ++i) {
+    EXPECT_EQ(values[i], i * 77);
+    EXPECT_EQ(order[i], static_cast<int>(i));
+  }
+}
+
+void progress_covers_what_is_before(TestCase& t) {
+  std::atomic<int> calls{0};
+  uint64_t last = 0;
+  for (int i = 0; i < 100; ++i) last = t.queue->submit(HostCall{[&] { ++calls; }});
+  t.expect_done(*t.queue, last);
+  EXPECT_EQ(calls, 100);
+}
+
+void a_queue_that_waits_does_not_stop_others(TestCase& t) {
+  auto gate = t.device->create_semaphore(0);
+  auto other = t.device->create_queue(0).value();
+  int value = 0;
+  t.queue->submit(Wait{gate, 1});
+  const uint64_t last = t.queue->submit(HostCall{[&] { value *= 2; }});
+  t.expect_done(*other, other->submit(HostCall{[&] { value = 21; }}));
+  EXPECT_EQ(t.queue->progress()->value(), 0u);
+  other->submit(Signal{gate, 1});
+  t.expect_done(*t.queue, last);
+  EXPECT_EQ(value, 42);
+}
+
+void host_calls_run_on_another_thread(TestCase& t) {
+  std::thread::id there;
+  t.run(HostCall{[&] { there = std::this_thread::get_id(); }});
+  EXPECT_NE(there, std::thread::id());
+  EXPECT_NE(there, std::this_thread::get_id());
+}
+
+void submit_does_not_wait_for_the_command(TestCase& t) {
+  std::atomic<bool> released{false};
+  t.queue->submit(HostCall{[&] {
+    while (!released) std::this_thread::yield();
+  }});
+  const uint64_t last = t.queue->submit(HostCall{[] {}});
+  EXPECT_EQ(t.queue->progress()->value(), 0u);
+  released = true;
+  t.expect_done(*t.queue, last);
+}
+
+void timestamps_grow_and_span_what_is_between(TestCase& t) {
+  std::vector<std::shared_ptr<std::atomic<uint64_t>>> stamps;
+  for (int i = 0; i < 5; ++i) {
+    stamps.push_back(std::make_shared<std::atomic<uint64_t>>(0));
+    t.queue->submit(Timestamp{stamps.back()});
+    t.queue->submit(HostCall{[] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }});
+  }
+  t.expect_done(*t.queue, 10);
+  for (int i = 1; i < 5; ++i) EXPECT_GE(*stamps[i], *stamps[i - 1] + 2000000);
+}
+
+void threads_may_submit_together(TestCase& t) {
+  std::mutex mutex;
+  std::set<uint64_t> numbers;
+  std::atomic<int> calls{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        const uint64_t number = t.queue->submit(HostCall{[&] { ++calls; }});
+        const std::lock_guard lock(mutex);
+        numbers.insert(number);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  t.expect_done(*t.queue, 2000);
+  EXPECT_EQ(calls, 2000);
+  EXPECT_EQ(numbers.size(), 2000u);
+  EXPECT_EQ(*numbers.rbegin(), 2000u);
+}
+
+void destroying_a_queue_lets_its_commands_end(TestCase& t) {
+  auto calls = std::make_shared<std::atomic<int>>(0);
+  auto done = t.device->create_semaphore(0);
+  for (uint64_t round = 1; round <= 20; ++round) {
+    auto queue = t.device->create_queue(0).value();
+    for (int i = 0; i < 10; ++i) queue->submit(HostCall{[calls] { ++*calls; }});
+    queue->submit(Signal{done, round});
+    queue.reset();
+    EXPECT_TRUE(done->wait(round));
+  }
+  EXPECT_EQ(*calls, 200);
+}
+
+void many_queues_live_together(TestCase& t) {
+  std::vector<std::unique_ptr<Queue>> queues;
+  std::atomic<int> calls{0};
+  for (int i = 0; i < 200; ++i) {
+    queues.push_back(t.device->create_queue(i % 3 - 1).value());
+    queues.back()->submit(HostCall{[&] { ++calls; }});
+  }
+  for (const auto& queue : queues) t.expect_done(*queue, 1);
+  EXPECT_EQ(calls, 200);
+}
+
+}  // namespace
+
+std::vector<Test> queue_tests() {
+  return {
+      {"Queue", "CommandsAreNumberedFromOne", false, commands_are_numbered_from_one},
+      {"Queue", "CommandsRunInOrder", false, commands_run_in_order},
+      {"Queue", "ProgressCoversWhatIsBefore", false, progress_covers_what_is_before},
+      {"Queue", "AQueueThatWaitsDoesNotStopOthers", false, a_queue_that_waits_does_not_stop_others},
+      {"Queue", "HostCallsRunOnAnotherThread", false, host_calls_run_on_another_thread},
+      {"Queue", "SubmitDoesNotWaitForTheCommand", false, submit_does_not_wait_for_the_command},
+      {"Queue", "TimestampsGrowAndSpanWhatIsBetween", false, timestamps_grow_and_span_what_is_between},
+      {"Queue", "ThreadsMaySubmitTogether", false, threads_may_submit_together},
+      {"Queue", "DestroyingAQueueLetsItsCommandsEnd", false, destroying_a_queue_lets_its_commands_end},
+      {"Queue", "ManyQueuesLiveTogether", false, many_queues_live_together},
+  };
+}
+
+}  // namespace cupola::hal::cts
