@@ -1,0 +1,92 @@
+#include "kir/intrinsics.h"
+
+#include <llvm/ADT/StringMap.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/Support/ModRef.h>
+
+namespace cupola::kir {
+namespace {
+
+/// The type that a row's word names; parameter names after the word are for people.
+llvm::Type* type_named(llvm::StringRef text, llvm::LLVMContext& context) {
+  const llvm::StringRef word = text.trim().split(' ').first;
+  if (word == "ptr") return llvm::PointerType::get(context, 0);
+  if (word == "i1") return llvm::Type::getInt1Ty(context);
+  if (word == "i32") return llvm::Type::getInt32Ty(context);
+  if (word == "i64") return llvm::Type::getInt64Ty(context);
+  return llvm::Type::getVoidTy(context);
+}
+
+struct Row {
+  const char* name;
+  const char* result;
+  const char* parameters;  ///< "(i32 id, i32 count)"
+  Effect effect;
+};
+
+constexpr Row kRows[] = {
+#define KIR_INTRINSIC(enumerator, name, result, parameters, effect, meaning) \
+  {name, #result, #parameters, Effect::effect},
+#include "kir/intrinsics.def"
+#undef KIR_INTRINSIC
+};
+
+const Row& row_of(Intrinsic intrinsic) { return kRows[static_cast<size_t>(intrinsic)]; }
+
+void set_attributes(llvm::Function& function, Effect effect) {
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  switch (effect) {
+    case Effect::kPure:
+      function.setMemoryEffects(llvm::MemoryEffects::none());
+      function.addFnAttr(llvm::Attribute::WillReturn);
+      function.addFnAttr(llvm::Attribute::Speculatable);
+      return;
+    case Effect::kObserve:
+      function.setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
+      function.addFnAttr(llvm::Attribute::WillReturn);
+      return;
+    case Effect::kSync:
+      function.addFnAttr(llvm::Attribute::Convergent);
+      return;
+    case Effect::kMemory:
+      return;
+    case Effect::kNoReturn:
+      function.addFnAttr(llvm::Attribute::NoReturn);
+      return;
+  }
+}
+
+}  // namespace
+
+llvm::StringRef name_of(Intrinsic intrinsic) { return row_of(intrinsic).name; }
+Effect effect_of(Intrinsic intrinsic) { return row_of(intrinsic).effect; }
+
+llvm::FunctionType* type_of(Intrinsic intrinsic, llvm::LLVMContext& context) {
+  const Row& row = row_of(intrinsic);
+  llvm::SmallVector<llvm::StringRef, 6> words;
+  llvm::StringRef(row.parameters).drop_front().drop_back().split(words, ',', -1, /*KeepEmpty=*/false);
+  llvm::SmallVector<llvm::Type*, 6> parameters;
+  for (const llvm::StringRef word : words) parameters.push_back(type_named(word, context));
+  return llvm::FunctionType::get(type_named(row.result, context), parameters, false);
+}
+
+std::optional<Intrinsic> intrinsic_of(const llvm::Function& function) {
+  static const auto& by_name = *[] {
+    auto* map = new llvm::StringMap<Intrinsic>;  // leaked: used after static destructors
+    for (size_t i = 0; i < std::size(kRows); ++i) (*map)[kRows[i].name] = static_cast<Intrinsic>(i);
+    return map;
+  }();
+  if (!function.getName().starts_with("cupola.")) return {};
+  const auto found = by_name.find(function.getName());
+  if (found == by_name.end()) return {};
+  return found->second;
+}
+
+llvm::Function* declare(llvm::Module& module, Intrinsic intrinsic) {
+  llvm::FunctionType* type = type_of(intrinsic, module.getContext());
+  auto* function = llvm::dyn_cast<llvm::Function>(module.getOrInsertFunction(name_of(intrinsic), type).getCallee());
+  if (function && function->isDeclaration()) set_attributes(*function, effect_of(intrinsic));
+  return function;
+}
+
+}  // namespace cupola::kir

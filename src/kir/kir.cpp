@@ -1,0 +1,125 @@
+#include "kir/kir.h"
+
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Metadata.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "kir/passes.h"
+
+namespace cupola::kir {
+namespace {
+
+/// Keeps LLVM's diagnostics from standard error and from exit(1), which is what a context without a handler does.
+struct SilentDiagnostics : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo&) override { return true; }
+};
+
+/// Calls `visit` with the name and the number of each pair of the function's rows in !nvvm.annotations.
+template <typename Visit>
+void for_each_annotation(const llvm::Function& function, Visit visit) {
+  const llvm::NamedMDNode* rows = function.getParent()->getNamedMetadata("nvvm.annotations");
+  if (!rows) return;
+  for (const llvm::MDNode* row : rows->operands()) {
+    if (row->getNumOperands() < 3) continue;
+    auto* subject = llvm::dyn_cast_or_null<llvm::ValueAsMetadata>(row->getOperand(0));
+    if (!subject || subject->getValue() != &function) continue;
+    for (unsigned i = 1; i + 1 < row->getNumOperands(); i += 2) {
+      auto* name = llvm::dyn_cast<llvm::MDString>(row->getOperand(i));
+      auto* value = llvm::mdconst::dyn_extract<llvm::ConstantInt>(row->getOperand(i + 1));
+      if (name && value) visit(name->getString(), static_cast<uint32_t>(value->getZExtValue()));
+    }
+  }
+}
+
+/// "256,4,1"; what is absent is 1.
+Dim3 parse_dim3(llvm::StringRef text) {
+  uint32_t numbers[3] = {1, 1, 1};
+  for (uint32_t& number : numbers) {
+    const auto [head, tail] = text.split(',');
+    if (head.trim().getAsInteger(10, number)) number = 1;
+    text = tail;
+  }
+  return {numbers[0], numbers[1], numbers[2]};
+}
+
+/// Sets one coordinate of a bound that old modules give one by one ("maxntidx").
+void set_coordinate(Dim3& bound, char axis, uint32_t value) {
+  if (bound.count() == 0) bound = Dim3{};
+  (axis == 'x' ? bound.x : axis == 'y' ? bound.y : bound.z) = value;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span<const std::byte> bitcode) {
+  context.setDiagnosticHandler(std::make_unique<SilentDiagnostics>());
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(bitcode.data()), bitcode.size());
+  if (bytes.starts_with("BC\xC0\xDE") || bytes.starts_with("\xDE\xC0\x17\x0B")) {
+    auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, "kir"), context);
+    if (module) return std::move(*module);
+    return fail(ErrorCode::InvalidImage, "kir: the bitcode cannot be read: {}", llvm::toString(module.takeError()));
+  }
+  llvm::SMDiagnostic error;
+  auto module = llvm::parseAssembly(llvm::MemoryBufferRef(bytes, "kir"), error, context);
+  if (module) return module;
+  return fail(ErrorCode::InvalidImage, "kir: neither bitcode nor LLVM IR: line {}: {}", error.getLineNo(),
+              error.getMessage().str());
+}
+
+Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
+  module.getContext().setDiagnosticHandler(std::make_unique<SilentDiagnostics>());
+  TRY(link_device_library(module, options.device_library));
+  internalize(module);
+  fold_reflect(module);
+  TRY(expand_inline_ptx(module));
+  define_guards(module);
+  TRY(expand_nvvm(module));
+  simplify_early(module);
+  contract(module);
+  flush_denormals(module);
+  simplify(module);
+  return verify(module);
+}
+
+bool is_kernel(const llvm::Function& function) {
+  if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel) return true;
+  bool annotated = false;
+  for_each_annotation(function, [&](llvm::StringRef name, uint32_t value) { annotated |= name == "kernel" && value; });
+  return annotated;
+}
+
+std::vector<llvm::Function*> kernels(llvm::Module& module) {
+  std::vector<llvm::Function*> result;
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && is_kernel(function)) result.push_back(&function);
+  return result;
+}
+
+LaunchBounds launch_bounds(const llvm::Function& kernel) {
+  LaunchBounds bounds;
+  for_each_annotation(kernel, [&](llvm::StringRef name, uint32_t value) {
+    if (name == "minctasm") bounds.min_blocks = value;
+    if (name.starts_with("maxntid") && name.size() == 8) set_coordinate(bounds.max_block, name.back(), value);
+    if (name.starts_with("reqntid") && name.size() == 8) set_coordinate(bounds.required_block, name.back(), value);
+  });
+  if (const auto text = kernel.getFnAttribute("nvvm.maxntid"); text.isValid())
+    bounds.max_block = parse_dim3(text.getValueAsString());
+  if (const auto text = kernel.getFnAttribute("nvvm.reqntid"); text.isValid())
+    bounds.required_block = parse_dim3(text.getValueAsString());
+  if (const auto text = kernel.getFnAttribute("nvvm.minctasm"); text.isValid())
+    text.getValueAsString().getAsInteger(10, bounds.min_blocks);
+  return bounds;
+}
+
+std::string print(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  return text;
+}
+
+}  // namespace cupola::kir

@@ -1,0 +1,61 @@
+#include <llvm/IR/Attributes.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/Linker/Linker.h>
+#include <llvm/TargetParser/Triple.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+
+#include "kir/kir.h"
+#include "kir/passes.h"
+
+namespace cupola::kir {
+namespace {
+
+/// A library must not bring flags that contradict the module's, nor keep its functions alive by itself.
+void strip_module_level(llvm::Module& library) {
+  for (const char* name : {"llvm.module.flags", "nvvmir.version", "llvm.ident", "opencl.ocl.version"})
+    if (llvm::NamedMDNode* node = library.getNamedMetadata(name)) node->eraseFromParent();
+  for (const char* name : {"llvm.used", "llvm.compiler.used"})
+    if (llvm::GlobalVariable* list = library.getGlobalVariable(name)) list->eraseFromParent();
+}
+
+bool flushes(const llvm::Module& module) {
+  auto* flag = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(module.getModuleFlag("nvvm-reflect-ftz"));
+  return flag && !flag->isZero();
+}
+
+}  // namespace
+
+Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bitcode) {
+  if (bitcode.empty()) return {};
+  TRY(std::unique_ptr<llvm::Module> library, read(module.getContext(), bitcode));
+  strip_module_level(*library);
+  library->setDataLayout(module.getDataLayout());
+  library->setTargetTriple(module.getTargetTriple());
+  for (llvm::Function& function : *library) {
+    if (function.isDeclaration()) continue;
+    function.removeFnAttr("denormal-fp-math-f32");
+    if (flushes(module)) function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+  }
+  if (llvm::Linker::linkModules(module, std::move(library), llvm::Linker::Flags::LinkOnlyNeeded))
+    return fail(ErrorCode::InvalidImage, "kir: the device library cannot be linked with module '{}'",
+                module.getModuleIdentifier());
+  return {};
+}
+
+void internalize(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.setComdat(nullptr);
+    function.setVisibility(llvm::GlobalValue::DefaultVisibility);
+    function.setLinkage(is_kernel(function) ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage);
+  }
+  llvm::ModuleAnalysisManager analyses;
+  llvm::PassInstrumentationCallbacks callbacks;
+  analyses.registerPass([&] { return llvm::PassInstrumentationAnalysis(&callbacks); });
+  llvm::FunctionAnalysisManager functions;
+  functions.registerPass([&] { return llvm::PassInstrumentationAnalysis(&callbacks); });
+  analyses.registerPass([&] { return llvm::FunctionAnalysisManagerModuleProxy(functions); });
+  llvm::GlobalDCEPass().run(module, analyses);
+}
+
+}  // namespace cupola::kir

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <cstddef>
+#include <span>
+
+#include "base/result.h"
+
+// The passes of prepare, in its order. Each is one file and its test.
+
+namespace cupola::kir {
+
+/// Links what the module needs of the device library; the module's own symbols win. Error: InvalidImage, when the library is
+/// not bitcode.
+Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bitcode);
+
+/// Makes everything but kernels and variables internal and removes what no kernel and no variable reaches, so that nothing
+/// unused is refused later.
+void internalize(llvm::Module& module);
+
+/// Folds __nvvm_reflect: __CUDA_FTZ, __CUDA_PREC_SQRT, __CUDA_PREC_DIV, __CUDA_ARCH; 0 for other names. Removes the
+/// branches that are thereby never taken.
+void fold_reflect(llvm::Module& module);
+
+/// Replaces inline PTX by instructions. Error: NotSupported, with the text.
+Result<> expand_inline_ptx(llvm::Module& module);
+
+/// Gives every shift, division and float-to-integer conversion a meaning for all operands (define_guards.cpp says which), and
+/// drops flags, attributes and metadata by which LLVM would take liberties that CUDA programs do not grant.
+void define_guards(llvm::Module& module);
+
+/// Reduces llvm.nvvm.*, traps and the C functions vprintf, malloc, free, __assertfail to the rows of intrinsics.def and plain
+/// instructions. Error: NotSupported, with the intrinsic's name.
+Result<> expand_nvvm(llvm::Module& module);
+
+/// Variables to registers and small functions into their callers; nothing that depends on float semantics.
+void simplify_early(llvm::Module& module);
+
+/// Fuses multiply and add where both allow it, then drops all fast-math flags.
+void contract(llvm::Module& module);
+
+/// Writes out the flushes of functions that flush f32 denormals, and marks them so that flushes_denormals knows.
+void flush_denormals(llvm::Module& module);
+
+/// The general optimisation: a fixed list without unrolling, jump threading and vectorisers.
+void simplify(llvm::Module& module);
+
+/// LLVM's verifier, and the closed set. Errors: InvalidImage, NotSupported.
+Result<> verify(const llvm::Module& module);
+
+}  // namespace cupola::kir

@@ -1,0 +1,22 @@
+#include "kir/refusal.h"
+
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Function.h>
+
+#include "kir/kir.h"
+
+namespace cupola::kir {
+
+std::string demangled(llvm::StringRef name) { return llvm::demangle(name.str()); }
+
+std::string place_of(const llvm::Instruction& instruction) {
+  const llvm::Function& function = *instruction.getFunction();
+  std::string place =
+      fmt::format("{} '{}'", is_kernel(function) ? "kernel" : "function", demangled(function.getName()));
+  if (const llvm::DebugLoc& location = instruction.getDebugLoc())
+    place += fmt::format(" ({}:{})", location->getFilename().str(), location.getLine());
+  return place;
+}
+
+}  // namespace cupola::kir
