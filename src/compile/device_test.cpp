@@ -1,0 +1,151 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/run/cpu_device.h"
+#include "compile/compile.h"
+#include "image/compile_request.h"
+
+// Both halves together: kir text as clang writes it, compiled through the C entry, run by the cpu device. Oracle: the
+// same computation here, on the host.
+
+namespace cupola {
+namespace {
+
+const std::string kHead = R"(
+  target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
+  target triple = "nvptx64-nvidia-cuda"
+  declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+)";
+
+class OnTheDevice : public ::testing::Test {
+ protected:
+  void load(const std::string& text) {
+    const std::string whole = kHead + text;
+    const auto bytes = std::as_bytes(std::span(whole));
+    const auto request =
+        image::serialize(image::CompileRequest{device_->properties().image_target, "", {bytes.begin(), bytes.end()}});
+    void* output = nullptr;
+    size_t size = 0;
+    const int code = cupola_compile(request.data(), request.size(), &output, &size);
+    const std::span<const std::byte> answer(static_cast<const std::byte*>(output), size);
+    ASSERT_EQ(code, 0) << std::string(reinterpret_cast<const char*>(answer.data()), size);
+    auto loaded = device_->load(answer);
+    cupola_compile_free(output);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    executable_ = *loaded;
+  }
+
+  template <typename Parameters>
+  void run(const char* kernel, Dim3 grid, Dim3 block, const Parameters& parameters, uint32_t dynamic_shared = 0) {
+    ASSERT_TRUE(executable_);
+    hal::Launch launch;
+    launch.executable = executable_;
+    launch.kernel = executable_->find_kernel(kernel).value();
+    launch.grid = grid;
+    launch.block = block;
+    launch.dynamic_shared_bytes = dynamic_shared;
+    launch.parameters.resize(sizeof parameters);
+    std::memcpy(launch.parameters.data(), &parameters, sizeof parameters);
+    const uint64_t number = queue_->submit(std::move(launch));
+    const Result<> result = queue_->progress()->wait(number);
+    EXPECT_TRUE(result) << result.error().message;
+  }
+
+  std::unique_ptr<hal::Device> device_ = cpu::make_cpu_device();
+  std::unique_ptr<hal::Queue> queue_ = device_->create_queue(0).value();
+  std::shared_ptr<hal::Executable> executable_;
+};
+
+TEST_F(OnTheDevice, ABlockReversesItsTileThroughSharedMemory) {
+  load(R"(
+    @tile = internal addrspace(3) global [64 x i32] undef, align 4
+    define ptx_kernel void @reverse(ptr %data) {
+      %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+      %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+      %d = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+      %m = mul i32 %b, %d
+      %i = add i32 %m, %t
+      %iw = zext i32 %i to i64
+      %p = getelementptr i32, ptr %data, i64 %iw
+      %v = load i32, ptr %p
+      %tw = zext i32 %t to i64
+      %s = getelementptr [64 x i32], ptr addrspacecast (ptr addrspace(3) @tile to ptr), i64 0, i64 %tw
+      store i32 %v, ptr %s
+      call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+      %l = sub i32 %d, 1
+      %r = sub i32 %l, %t
+      %rw = zext i32 %r to i64
+      %q = getelementptr [64 x i32], ptr addrspacecast (ptr addrspace(3) @tile to ptr), i64 0, i64 %rw
+      %w = load i32, ptr %q
+      store i32 %w, ptr %p
+      ret void
+    })");
+  std::vector<int> data(64 * 50), expected(64 * 50);
+  std::iota(data.begin(), data.end(), 0);
+  for (int i = 0; i < 64 * 50; ++i) expected[i] = i / 64 * 64 + 63 - i % 64;
+  run("reverse", {50}, {64}, data.data());
+  EXPECT_EQ(data, expected);
+}
+
+TEST_F(OnTheDevice, ASpinLockBetweenThreadsOfAWarpAndBlocks) {
+  load(R"(
+    @lock = addrspace(1) global i32 0
+    define ptx_kernel void @k(ptr %count) {
+      br label %loop
+    loop:
+      %r = cmpxchg ptr addrspace(1) @lock, i32 0, i32 1 acquire monotonic
+      %ok = extractvalue { i32, i1 } %r, 1
+      br i1 %ok, label %critical, label %loop
+    critical:
+      %v = load volatile i32, ptr %count
+      %w = add i32 %v, 1
+      store volatile i32 %w, ptr %count
+      store atomic i32 0, ptr addrspace(1) @lock release, align 4
+      ret void
+    })");
+  int count = 0;
+  run("k", {8}, {64}, &count);
+  EXPECT_EQ(count, 8 * 64);
+}
+
+TEST_F(OnTheDevice, SymbolsAreWritableAndFunctionPointersCall) {
+  load(R"(
+    @factor = addrspace(4) externally_initialized constant double 1.0
+    @table = addrspace(1) externally_initialized global [2 x ptr] [ptr @plus, ptr @times]
+    define double @plus(double %a, double %b) { %r = fadd double %a, %b
+      ret double %r }
+    define double @times(double %a, double %b) { %r = fmul double %a, %b
+      ret double %r }
+    define ptx_kernel void @k(ptr %out) {
+      %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+      %tw = zext i32 %t to i64
+      %slot = getelementptr ptr, ptr addrspace(1) @table, i64 %tw
+      %f = load ptr, ptr addrspace(1) %slot
+      %x = load double, ptr addrspace(4) @factor
+      %v = call double %f(double %x, double 3.0)
+      %p = getelementptr double, ptr %out, i64 %tw
+      store double %v, ptr %p
+      ret void
+    })");
+  ASSERT_TRUE(executable_);
+  const hal::SymbolInfo* factor = executable_->find_symbol("factor");
+  ASSERT_TRUE(factor);
+  EXPECT_EQ(factor->size, 8u);
+  EXPECT_TRUE(factor->constant);
+  *reinterpret_cast<double*>(factor->address) = 7.0;  // not folded, though a constant
+  std::array<double, 2> out{};
+  run("k", {1}, {2}, out.data());
+  EXPECT_EQ(out, (std::array<double, 2>{7.0 + 3.0, 7.0 * 3.0}));
+}
+
+}  // namespace
+}  // namespace cupola
