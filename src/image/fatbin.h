@@ -12,7 +12,7 @@
 
 namespace cupola::image {
 
-enum class FatbinKind : uint16_t { Ptx = 1, Elf = 2, LtoIr = 8, Kir = 0x4375 };
+enum class FatbinKind : uint16_t { Ptx = 1, Elf = 2, LtoIr = 8, Kir = 0x4375, KernelImage = 0x4376 };
 
 struct FatbinEntry {
   FatbinKind kind;

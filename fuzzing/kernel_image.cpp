@@ -1,0 +1,34 @@
+#include <cstring>
+
+#include "image/content_hash.h"
+#include "image/kernel_image.h"
+#include "property.h"
+
+using namespace cupola;
+
+/// Bytes become an image that serialises to the same bytes, or InvalidImage; the loader's promises hold for what is
+/// accepted. The hash is made right first, or nothing behind it would ever be reached.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::vector<std::byte> bytes(size);
+  if (size) std::memcpy(bytes.data(), data, size);
+  if (size >= 16) {
+    const image::Hash128 hash = image::content_hash(std::span(bytes).first(size - 16));
+    std::memcpy(bytes.data() + size - 16, &hash.low, 8);
+    std::memcpy(bytes.data() + size - 8, &hash.high, 8);
+  }
+  Result<image::KernelImage> read = image::deserialize(bytes);
+  if (!read) {
+    FUZZ_CHECK(read.error().code == ErrorCode::InvalidImage);
+    return 0;
+  }
+  FUZZ_CHECK(image::serialize(*read) == bytes);
+  FUZZ_CHECK(read->slots_offset <= read->segment.size());
+  for (const image::Kernel& kernel : read->kernels) FUZZ_CHECK(kernel.entry < read->slots_offset);
+  for (const image::Import& import : read->imports) {
+    FUZZ_CHECK(import.slot >= read->slots_offset);
+    FUZZ_CHECK(import.slot + 8 <= read->segment.size());
+  }
+  for (const image::DataRelocation& relocation : read->relocations)
+    FUZZ_CHECK(relocation.offset + 8 <= read->data.size());
+  return 0;
+}
