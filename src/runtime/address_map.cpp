@@ -1,0 +1,38 @@
+#include "runtime/address_map.h"
+
+namespace cupola::runtime {
+
+Result<> AddressMap::add(MemoryRange range) {
+  Lock lock(mutex_);
+  auto next = ranges_.lower_bound(range.address);
+  const bool meets_next = next != ranges_.end() && next->first - range.address < range.size;
+  const bool meets_previous = next != ranges_.begin() && std::prev(next)->second.holds(range.address, 1);
+  if (meets_next || meets_previous)
+    return fail(ErrorCode::HostMemoryAlreadyRegistered, "{} bytes at {:#x} touch memory that is already known",
+                range.size, range.address);
+  range.id = next_id_++;
+  ranges_.emplace(range.address, range);
+  return {};
+}
+
+std::optional<MemoryRange> AddressMap::find(hal::Address address) const {
+  Lock lock(mutex_);
+  auto after = ranges_.upper_bound(address);
+  if (after == ranges_.begin()) return std::nullopt;
+  const MemoryRange& range = std::prev(after)->second;
+  if (!range.holds(address, 1)) return std::nullopt;
+  return range;
+}
+
+std::optional<MemoryRange> AddressMap::take_any(const Context* context) {
+  Lock lock(mutex_);
+  for (auto it = ranges_.begin(); it != ranges_.end(); ++it) {
+    if (it->second.context != context) continue;
+    MemoryRange range = it->second;
+    ranges_.erase(it);
+    return range;
+  }
+  return std::nullopt;
+}
+
+}  // namespace cupola::runtime

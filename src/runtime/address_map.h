@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "hal/types.h"
+
+namespace cupola::runtime {
+
+class Context;
+
+/// What an address range is to the API.
+enum class MemoryKind {
+  Device,      ///< cuMemAlloc and relatives
+  Managed,     ///< cuMemAllocManaged
+  Pinned,      ///< page-locked host memory that we allocated
+  Registered,  ///< host memory of the program that it registered
+  ModuleData,  ///< __device__ and __constant__ variables
+};
+
+struct MemoryRange {
+  hal::Address address = 0;
+  uint64_t size = 0;
+  MemoryKind kind = MemoryKind::Device;
+  Context* context = nullptr;
+  unsigned flags = 0;  ///< as given to the call that made it
+  uint64_t id = 0;     ///< unique in the process
+
+  /// Only on the host side of copies; kernels reach it too, but its contents belong to the host.
+  bool is_host() const { return kind == MemoryKind::Pinned || kind == MemoryKind::Registered; }
+  bool holds(hal::Address at, uint64_t bytes) const {
+    return at >= address && bytes <= size && at - address <= size - bytes;
+  }
+};
+
+/// Every range that the API knows, of all devices: addresses are unified. Any thread.
+class AddressMap {
+ public:
+  /// Error: HostMemoryAlreadyRegistered when the range touches a known one.
+  Result<> add(MemoryRange range);
+
+  /// The range that holds `address`.
+  std::optional<MemoryRange> find(hal::Address address) const;
+
+  /// Takes out the range that begins at `address` and is of a kind for which `wanted` is true.
+  template <typename Wanted>
+  std::optional<MemoryRange> take(hal::Address address, Wanted wanted) {
+    Lock lock(mutex_);
+    auto found = ranges_.find(address);
+    if (found == ranges_.end() || !wanted(found->second)) return std::nullopt;
+    MemoryRange range = found->second;
+    ranges_.erase(found);
+    return range;
+  }
+
+  /// Any range of the context, taken out; nothing when there is none left.
+  std::optional<MemoryRange> take_any(const Context* context);
+
+ private:
+  mutable Mutex mutex_;
+  std::map<hal::Address, MemoryRange> ranges_ GUARDED_BY(mutex_);
+  uint64_t next_id_ GUARDED_BY(mutex_) = 1;
+};
+
+}  // namespace cupola::runtime

@@ -1,0 +1,112 @@
+#include "runtime/context.h"
+
+#include "runtime/current_context.h"
+#include "runtime/device.h"
+#include "runtime/runtime.h"
+
+namespace cupola::runtime {
+namespace {
+
+std::atomic<uint64_t> next_id = 1;
+
+// By CUDA's numbers (CUlimit): stack, printf buffer, malloc heap, sync depth, pending launches, L2 fetch, persisting L2,
+// shared, CIG, CIG fallback. What a fresh context on a GPU reports, where that means something here.
+constexpr std::array<uint64_t, 10> kLimits = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0, 0, 0};
+constexpr int kSettableLimits = 7;
+constexpr uint64_t kMostStack = 448 * 1024;
+
+}  // namespace
+
+Context::Context(Device& device, bool primary)
+    : device_(device), primary_(primary), id_(next_id.fetch_add(1)), active_(!primary), limits_(kLimits) {}
+
+Context::~Context() = default;
+
+Result<> Context::check() const {
+  if (!active()) return fail(ErrorCode::ContextIsDestroyed, "the context was destroyed");
+  return device_.check();
+}
+
+void Context::retain() {
+  Lock lock(mutex_);
+  ++users_;
+  active_.store(true, std::memory_order_release);
+}
+
+Result<bool> Context::release() {
+  Lock lock(mutex_);
+  if (users_ == 0) return fail(ErrorCode::InvalidContext, "the primary context was not retained");
+  return --users_ == 0;
+}
+
+void Context::deactivate() {
+  active_.store(false, std::memory_order_release);
+  for (const Ticket& ticket : order_->everything()) std::ignore = ticket.wait();
+  device_.hal().flush_output();
+  Runtime::get().drop_objects_of(*this);
+  std::shared_ptr<Stream> legacy;
+  std::unordered_map<uint64_t, std::shared_ptr<Stream>> per_thread;
+  {
+    Lock lock(mutex_);
+    users_ = 0;
+    legacy.swap(legacy_);
+    per_thread.swap(per_thread_);
+    limits_ = kLimits;
+  }
+  device_.hal().clear_fault();
+}
+
+Result<std::shared_ptr<Stream>> Context::legacy_stream() {
+  Lock lock(mutex_);
+  if (!legacy_) {
+    TRY(legacy_, Stream::make(*this, Stream::Kind::Legacy, 0, 0));
+  }
+  return legacy_;
+}
+
+Result<std::shared_ptr<Stream>> Context::per_thread_stream() {
+  const uint64_t thread = ThreadState::get().id();
+  Lock lock(mutex_);
+  std::shared_ptr<Stream>& stream = per_thread_[thread];
+  if (!stream) {
+    TRY(stream, Stream::make(*this, Stream::Kind::PerThread, 0, 0));
+  }
+  return stream;
+}
+
+void Context::drop_per_thread_stream(uint64_t thread) {
+  std::shared_ptr<Stream> dropped;
+  Lock lock(mutex_);
+  auto found = per_thread_.find(thread);
+  if (found == per_thread_.end()) return;
+  dropped = std::move(found->second);
+  per_thread_.erase(found);
+}
+
+Result<> Context::synchronize() {
+  Result<> result;
+  for (const Ticket& ticket : order_->everything()) {
+    if (auto waited = ticket.wait(); !waited && result) result = std::move(waited);
+  }
+  device_.hal().flush_output();
+  TRY(std::move(result));
+  return check();
+}
+
+Result<uint64_t> Context::limit(int which) const {
+  Lock lock(mutex_);
+  if (which < 0 || static_cast<size_t>(which) >= limits_.size())
+    return fail(ErrorCode{215}, "limit {} is not one of CUlimit", which);  // CUDA_ERROR_UNSUPPORTED_LIMIT
+  return limits_[static_cast<size_t>(which)];
+}
+
+Result<> Context::set_limit(int which, uint64_t value) {
+  Lock lock(mutex_);
+  if (which < 0 || which >= kSettableLimits) return fail(ErrorCode{215}, "limit {} cannot be set here", which);
+  if (which == 0 && value > kMostStack)
+    return fail(ErrorCode::InvalidValue, "a stack of {} bytes a thread was asked for; the most is {}", value, kMostStack);
+  limits_[static_cast<size_t>(which)] = value;
+  return {};
+}
+
+}  // namespace cupola::runtime

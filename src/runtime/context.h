@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <unordered_map>
+
+#include "base/mutex.h"
+#include "runtime/stream.h"
+
+namespace cupola::runtime {
+
+class Device;
+
+/// A CUDA context: the streams, events, modules and memory of one user of a device. Handles of contexts are looked up like
+/// all others; the primary context of a device lives for ever and is active while it is retained. Any thread.
+class Context {
+ public:
+  Context(Device& device, bool primary);
+  ~Context();
+
+  Device& device() const { return device_; }
+  bool primary() const { return primary_; }
+  uint64_t id() const { return id_; }
+  const std::shared_ptr<StreamOrder>& order() const { return order_; }
+
+  bool active() const { return active_.load(std::memory_order_acquire); }
+  /// Error: ContextIsDestroyed while not active, or the device's fault.
+  Result<> check() const;
+
+  unsigned flags() const { return flags_.load(); }
+  void set_flags(unsigned flags) { flags_.store(flags); }
+
+  /// Counts users of the primary context; the first activates it.
+  void retain();
+  /// True when that was the last user. Error: InvalidContext without a retain.
+  Result<bool> release();
+  /// Frees everything the context holds, and clears the device's fault. Its handles are invalid afterwards. The context
+  /// itself is active again with the next retain.
+  void deactivate();
+
+  /// The default streams; made at first use. Error: what the device says.
+  Result<std::shared_ptr<Stream>> legacy_stream();
+  Result<std::shared_ptr<Stream>> per_thread_stream();
+  /// The thread has ended, and with it its stream.
+  void drop_per_thread_stream(uint64_t thread);
+
+  /// Waits until everything submitted is done, and shows what kernels printed. Error: the device's fault.
+  Result<> synchronize();
+
+  /// CUDA's limits by number. Only values that mean something here change anything.
+  Result<uint64_t> limit(int which) const;
+  Result<> set_limit(int which, uint64_t value);
+
+  std::atomic<int> cache_config{0};   ///< a hint, kept and reported
+  std::atomic<int> shared_config{0};  ///< a hint, kept and reported
+
+ private:
+  Device& device_;
+  const bool primary_;
+  const uint64_t id_;
+  const std::shared_ptr<StreamOrder> order_ = std::make_shared<StreamOrder>();
+  std::atomic<unsigned> flags_{0};
+  std::atomic<bool> active_;
+  mutable Mutex mutex_;
+  unsigned users_ GUARDED_BY(mutex_) = 0;
+  std::shared_ptr<Stream> legacy_ GUARDED_BY(mutex_);
+  std::unordered_map<uint64_t, std::shared_ptr<Stream>> per_thread_ GUARDED_BY(mutex_);
+  std::array<uint64_t, 10> limits_ GUARDED_BY(mutex_);
+};
+
+}  // namespace cupola::runtime

@@ -1,0 +1,42 @@
+#include "runtime/device.h"
+
+#include "runtime/context.h"
+
+namespace cupola::runtime {
+
+Device::Device(int ordinal, std::unique_ptr<hal::Device> hal)
+    : ordinal_(ordinal), hal_(std::move(hal)), heap_(*hal_), primary_(std::make_shared<Context>(*this, true)) {}
+
+Device::~Device() = default;
+
+std::optional<int> Device::attribute(int number) const {
+  const hal::DeviceProperties& p = properties();
+  const int ordinal = ordinal_;
+  switch (number) {
+#define DEVICE_ATTRIBUTE(number, name, value) \
+  case number:                                \
+    return static_cast<int>(value);
+#include "runtime/device.def"
+  }
+  return std::nullopt;
+}
+
+std::array<unsigned char, 16> Device::uuid() const {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : properties().name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  std::array<unsigned char, 16> result = {'C', 'u', 'p', 'o', 'l', 'a', 0, 0};
+  result[7] = static_cast<unsigned char>(ordinal_);
+  for (size_t i = 0; i < 8; ++i) result[8 + i] = static_cast<unsigned char>(hash >> (8 * i));
+  return result;
+}
+
+std::string Device::bus_id() const {
+  return fmt::format("0000:{:02x}:00.0", ordinal_);
+}
+
+Result<> Device::check() const {
+  if (auto error = hal_->fault()) return fail(std::move(*error));
+  return {};
+}
+
+}  // namespace cupola::runtime

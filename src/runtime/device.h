@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "hal/device.h"
+#include "memory/heap.h"
+
+namespace cupola::runtime {
+
+class Context;
+
+/// A device as the API shows it. Lives as long as the process. Any thread.
+class Device {
+ public:
+  Device(int ordinal, std::unique_ptr<hal::Device> hal);
+  ~Device();
+
+  int ordinal() const { return ordinal_; }
+  hal::Device& hal() const { return *hal_; }
+  const hal::DeviceProperties& properties() const { return hal_->properties(); }
+  memory::Heap& heap() { return heap_; }
+  Context& primary() { return *primary_; }
+
+  /// The value of the attribute with CUDA's number, from device.def; nothing when there is no such attribute.
+  std::optional<int> attribute(int number) const;
+
+  /// Stable for the machine and device, not secret: made from the device's name and place.
+  std::array<unsigned char, 16> uuid() const;
+
+  /// "0000:00:00.0" with the device's ordinal as the bus.
+  std::string bus_id() const;
+
+  /// The first kernel error, until the context that broke is destroyed.
+  Result<> check() const;
+
+ private:
+  const int ordinal_;
+  const std::unique_ptr<hal::Device> hal_;
+  memory::Heap heap_;
+  std::shared_ptr<Context> primary_;
+};
+
+}  // namespace cupola::runtime

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/mutex.h"
+#include "runtime/stream.h"
+
+namespace cupola::runtime {
+
+/// A point in a stream that can be waited for, asked about and timed. Any thread.
+class Event {
+ public:
+  Event(Context& context, bool timing) : context_(context), timing_(timing) {}
+
+  Context& context() const { return context_; }
+
+  void record(Stream& stream);
+
+  /// Holds `stream` back until the event, as recorded last, has happened. Nothing when it was never recorded.
+  void hold(Stream& stream) const;
+
+  /// True also when it was never recorded, as CUDA documents.
+  bool happened() const { return current().ticket.reached(); }
+  Result<> wait() const { return current().ticket.wait(); }
+
+  /// Milliseconds between two events. Errors: InvalidHandle when one was never recorded or was made without timing; NotReady
+  /// when one has not happened yet.
+  static Result<float> elapsed(const Event& start, const Event& end);
+
+ private:
+  struct Recording {
+    Ticket ticket;
+    std::shared_ptr<std::atomic<uint64_t>> nanoseconds;
+  };
+  Recording current() const {
+    Lock lock(mutex_);
+    return recording_;
+  }
+
+  Context& context_;
+  const bool timing_;
+  mutable Mutex mutex_;
+  Recording recording_ GUARDED_BY(mutex_);
+};
+
+}  // namespace cupola::runtime

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "runtime/function.h"
+#include "runtime/stream.h"
+
+namespace cupola::runtime {
+
+struct LaunchShape {
+  hal::Dim3 grid, block;
+  uint32_t dynamic_shared_bytes = 0;
+  bool cooperative = false;
+};
+
+/// Appends the kernel to the stream. `parameters` is the whole parameter block. Errors ("CUDA Driver API, cuLaunchKernel"):
+/// InvalidValue for a shape the device or kernel cannot have; LaunchOutOfResources for more threads than the kernel's launch
+/// bounds; CooperativeLaunchTooLarge; InvalidHandle for a function of another context; the device's fault.
+Result<> launch(Stream& stream, const Function& function, const LaunchShape& shape, std::vector<std::byte> parameters);
+
+/// The parameter block from one pointer a parameter, as kernelParams gives them. Error: InvalidValue when one is missing.
+Result<std::vector<std::byte>> gather_parameters(const Function& function, void* const* parameters);
+
+/// Dynamic shared memory that a launch of the function may have, in bytes.
+uint32_t most_dynamic_shared(const Function& function);
+
+/// Blocks of this shape that one multiprocessor holds at once.
+uint32_t active_blocks(const Function& function, uint32_t block_threads, uint32_t dynamic_shared_bytes);
+
+}  // namespace cupola::runtime

@@ -1,0 +1,110 @@
+#include "runtime/memory.h"
+
+#include <cstdlib>
+
+#include "base/log.h"
+#include "runtime/runtime.h"
+
+namespace cupola::runtime {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kPitchAlignment = 512;
+
+bool is_device(const MemoryRange& range) {
+  return range.kind == MemoryKind::Device || range.kind == MemoryKind::Managed;
+}
+
+void give_back(const MemoryRange& range) {
+  switch (range.kind) {
+    case MemoryKind::Device:
+    case MemoryKind::Managed:
+      if (auto freed = range.context->device().heap().free(range.address); !freed)
+        log::line(log::Topic::Memory, "{}", freed.error().message);
+      break;
+    case MemoryKind::Pinned:
+      std::free(reinterpret_cast<void*>(range.address));  // NOLINT(performance-no-int-to-ptr)
+      break;
+    case MemoryKind::Registered:
+    case MemoryKind::ModuleData:
+      break;
+  }
+}
+
+Result<MemoryRange> take_device_range(hal::Address address) {
+  auto range = Runtime::get().addresses.take(address, is_device);
+  if (!range) return fail(ErrorCode::InvalidValue, "no device allocation begins at {:#x}", address);
+  return *range;
+}
+
+}  // namespace
+
+Result<hal::Address> allocate(Context& context, uint64_t bytes, MemoryKind kind, unsigned flags) {
+  if (bytes == 0) return fail(ErrorCode::InvalidValue, "0 bytes were asked for");
+  TRY(memory::Allocation block, context.device().heap().allocate(bytes));
+  TRY(Runtime::get().addresses.add({block.address(), bytes, kind, &context, flags}));
+  log::line(log::Topic::Memory, "allocated {} bytes at {:#x}", bytes, block.address());
+  return block.release().address;
+}
+
+Result<> free_memory(hal::Address address) {
+  TRY(MemoryRange range, take_device_range(address));
+  const Result<> done = range.context->synchronize();  // a fault does not keep memory from being freed
+  give_back(range);
+  return done;
+}
+
+Result<> free_async(Stream& stream, hal::Address address) {
+  TRY(MemoryRange range, take_device_range(address));
+  const Ticket ticket = stream.mark();
+  if (ticket.reached()) {
+    give_back(range);
+  } else {
+    ticket.semaphore->when(ticket.value, [range] { give_back(range); });
+  }
+  return {};
+}
+
+Result<void*> allocate_host(Context& context, uint64_t bytes, unsigned flags) {
+  if (bytes == 0) return fail(ErrorCode::InvalidValue, "0 bytes were asked for");
+  if (bytes > UINT64_MAX - kPage) return fail(ErrorCode::OutOfMemory, "{} bytes of host memory were asked for", bytes);
+  void* pointer = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
+  if (!pointer) return fail(ErrorCode::OutOfMemory, "{} bytes of host memory were asked for", bytes);
+  const auto address = reinterpret_cast<hal::Address>(pointer);
+  if (auto added = Runtime::get().addresses.add({address, bytes, MemoryKind::Pinned, &context, flags}); !added) {
+    std::free(pointer);
+    return fail(added.error());
+  }
+  return pointer;
+}
+
+Result<> free_host(void* pointer) {
+  const auto range = Runtime::get().addresses.take(
+      reinterpret_cast<hal::Address>(pointer), [](const MemoryRange& found) { return found.kind == MemoryKind::Pinned; });
+  if (!range) return fail(ErrorCode::InvalidValue, "no page-locked allocation begins at {}", pointer);
+  const Result<> done = range->context->synchronize();
+  give_back(*range);
+  return done;
+}
+
+Result<> register_host(Context& context, void* pointer, uint64_t bytes, unsigned flags) {
+  if (!pointer || bytes == 0) return fail(ErrorCode::InvalidValue, "{} bytes at {} cannot be registered", bytes, pointer);
+  return Runtime::get().addresses.add(
+      {reinterpret_cast<hal::Address>(pointer), bytes, MemoryKind::Registered, &context, flags});
+}
+
+Result<> unregister_host(void* pointer) {
+  const auto range =
+      Runtime::get().addresses.take(reinterpret_cast<hal::Address>(pointer),
+                                    [](const MemoryRange& found) { return found.kind == MemoryKind::Registered; });
+  if (!range) return fail(ErrorCode::HostMemoryNotRegistered, "no registered memory begins at {}", pointer);
+  return range->context->synchronize();
+}
+
+void free_all(Context& context) {
+  while (auto range = Runtime::get().addresses.take_any(&context)) give_back(*range);
+}
+
+uint64_t pitch_for(uint64_t width) { return (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment; }
+
+}  // namespace cupola::runtime

@@ -1,0 +1,80 @@
+#include "runtime/module.h"
+
+#include "runtime/runtime.h"
+
+namespace cupola::runtime {
+
+Module::~Module() {
+  Lock lock(mutex_);
+  if (!executable_) return;
+  const auto ours = [this](const MemoryRange& range) {
+    return range.kind == MemoryKind::ModuleData && range.context == &context_;
+  };
+  for (const hal::SymbolInfo& symbol : executable_->symbols()) Runtime::get().addresses.take(symbol.address, ours);
+}
+
+Result<std::shared_ptr<hal::Executable>> Module::executable() {
+  Lock lock(mutex_);
+  if (executable_) return executable_;
+  Runtime& runtime = Runtime::get();
+  hal::Device& device = context_.device().hal();
+  TRY(ProgramCache::Image image, runtime.programs.image(*code_, device.properties().image_target));
+  TRY(executable_, device.load(*image));
+  for (const hal::SymbolInfo& symbol : executable_->symbols()) {
+    if (symbol.size == 0) continue;
+    TRY(runtime.addresses.add({symbol.address, symbol.size, MemoryKind::ModuleData, &context_}));
+  }
+  return executable_;
+}
+
+std::shared_ptr<Function> Module::function_at(std::shared_ptr<hal::Executable> executable, uint32_t index) {
+  Lock lock(mutex_);
+  std::shared_ptr<Function>& function = functions_[index];
+  if (!function) {
+    function = std::make_shared<Function>(context_, *this, std::move(executable), index);
+    Runtime::get().functions.add(function);
+  }
+  return function;
+}
+
+Result<std::shared_ptr<Function>> Module::function(std::string_view name) {
+  TRY(std::shared_ptr<hal::Executable> loaded, executable());
+  const auto index = loaded->find_kernel(name);
+  if (!index) return fail(ErrorCode::NotFound, "the module has no kernel '{}'", name);
+  return function_at(std::move(loaded), *index);
+}
+
+Result<hal::SymbolInfo> Module::symbol(std::string_view name) {
+  TRY(std::shared_ptr<hal::Executable> loaded, executable());
+  const hal::SymbolInfo* symbol = loaded->find_symbol(name);
+  if (!symbol) return fail(ErrorCode::NotFound, "the module has no variable '{}'", name);
+  return *symbol;
+}
+
+Result<std::vector<std::shared_ptr<Function>>> Module::functions() {
+  TRY(std::shared_ptr<hal::Executable> loaded, executable());
+  std::vector<std::shared_ptr<Function>> all;
+  for (uint32_t i = 0; i < loaded->kernels().size(); ++i) all.push_back(function_at(loaded, i));
+  return all;
+}
+
+Result<uint32_t> Module::function_count() {
+  TRY(std::shared_ptr<hal::Executable> loaded, executable());
+  return static_cast<uint32_t>(loaded->kernels().size());
+}
+
+Result<std::shared_ptr<Module>> load_module(Context& context, std::shared_ptr<const Code> code) {
+  auto module = std::make_shared<Module>(context, std::move(code));
+  Runtime::get().modules.add(module);
+  return module;
+}
+
+Result<> unload_module(const void* handle) {
+  Runtime& runtime = Runtime::get();
+  const auto module = runtime.modules.remove(handle);
+  if (!module) return fail(ErrorCode::InvalidHandle, "{} is not a live module", handle);
+  runtime.functions.remove_if([&](const Function& function) { return function.module() == module.get(); });
+  return {};
+}
+
+}  // namespace cupola::runtime

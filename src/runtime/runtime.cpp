@@ -1,0 +1,115 @@
+#include "runtime/runtime.h"
+
+#include <pthread.h>
+
+#include <cstdlib>
+
+#include "base/settings.h"
+#include "runtime/backends.h"
+#include "runtime/current_context.h"
+#include "runtime/memory.h"
+
+namespace cupola::runtime {
+namespace {
+
+constinit std::atomic<Runtime*> instance = nullptr;
+constinit std::atomic<bool> in_child = false;
+
+void show_output_at_exit() {
+  if (in_child.load()) return;
+  for (const auto& device : Runtime::get().devices()) device->hal().flush_output();
+}
+
+}  // namespace
+
+Result<> Runtime::initialise() {
+  static const auto* const result = new Result<>([]() -> Result<> {
+    TRY(auto devices, make_devices(settings().device));
+    instance.store(new Runtime(std::move(devices)), std::memory_order_release);  // leaked: see the class
+    pthread_atfork(nullptr, nullptr, [] { in_child.store(true); });
+    std::atexit(show_output_at_exit);
+    return {};
+  }());
+  return *result;
+}
+
+bool Runtime::initialised() { return instance.load(std::memory_order_acquire); }
+Runtime& Runtime::get() { return *instance.load(std::memory_order_acquire); }
+Runtime* Runtime::if_initialised() { return instance.load(std::memory_order_acquire); }
+bool Runtime::forked() { return in_child.load(std::memory_order_relaxed); }
+
+Runtime::Runtime(std::vector<std::unique_ptr<hal::Device>> devices) {
+  for (auto& device : devices)
+    devices_.push_back(std::make_unique<Device>(static_cast<int>(devices_.size()), std::move(device)));
+}
+
+Result<Device*> Runtime::device(int ordinal) const {
+  if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices_.size())
+    return fail(ErrorCode::InvalidDevice, "device {} was asked for; there {} {}", ordinal,
+                devices_.size() == 1 ? "is" : "are", devices_.size());
+  return devices_[static_cast<size_t>(ordinal)].get();
+}
+
+namespace {
+
+template <typename T>
+Result<std::shared_ptr<T>> known(const Handles<T>& handles, const void* handle, const char* what) {
+  if (auto object = handles.find(handle)) return object;
+  return fail(ErrorCode::InvalidHandle, "{} is not a live {}", handle, what);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Context>> Runtime::context(const void* handle) const {
+  for (const auto& device : devices_) {
+    // The primary context is owned by its device and lives as long.
+    if (handle == &device->primary()) return std::shared_ptr<Context>(std::shared_ptr<void>(), &device->primary());
+  }
+  if (auto found = contexts.find(handle)) return found;
+  return fail(ErrorCode::InvalidContext, "{} is not a live context", handle);
+}
+
+Result<std::shared_ptr<Stream>> Runtime::stream(const void* handle) const {
+  constexpr uintptr_t kLegacy = 1, kPerThread = 2;
+  const auto value = reinterpret_cast<uintptr_t>(handle);
+  if (value > kPerThread) return known(streams, handle, "stream");
+  TRY(std::shared_ptr<Context> context, current_context_even_if_faulted());
+  const bool per_thread = value == kPerThread || (value != kLegacy && ThreadState::get().per_thread_calls > 0);
+  return per_thread ? context->per_thread_stream() : context->legacy_stream();
+}
+
+Result<std::shared_ptr<Event>> Runtime::event(const void* handle) const { return known(events, handle, "event"); }
+Result<std::shared_ptr<Module>> Runtime::module(const void* handle) const { return known(modules, handle, "module"); }
+Result<std::shared_ptr<Library>> Runtime::library(const void* handle) const { return known(libraries, handle, "library"); }
+Result<std::shared_ptr<Kernel>> Runtime::kernel(const void* handle) const { return known(kernels, handle, "kernel"); }
+
+Result<std::shared_ptr<Function>> Runtime::function(const void* handle) const {
+  if (auto function = functions.find(handle)) return function;
+  auto kernel = kernels.find(handle);
+  if (!kernel) return fail(ErrorCode::InvalidHandle, "{} is not a live function", handle);
+  TRY(std::shared_ptr<Context> context, current_context());
+  return kernel->function(*context);
+}
+
+void Runtime::drop_objects_of(Context& context) {
+  const auto of_context = [&context](const auto& object) { return &object.context() == &context; };
+  functions.remove_if(of_context);
+  modules.remove_if(of_context);
+  events.remove_if(of_context);
+  streams.remove_if(of_context);
+  libraries.remove_if([&context](Library& library) {
+    library.forget(context);
+    return false;
+  });
+  free_all(context);
+}
+
+void Runtime::thread_ended(uint64_t thread) {
+  for (const auto& device : devices_) device->primary().drop_per_thread_stream(thread);
+  contexts.remove_if([thread](Context& context) {
+    context.drop_per_thread_stream(thread);
+    return false;
+  });
+}
+
+}  // namespace cupola::runtime

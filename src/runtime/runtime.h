@@ -1,0 +1,67 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/address_map.h"
+#include "runtime/context.h"
+#include "runtime/device.h"
+#include "runtime/event.h"
+#include "runtime/function.h"
+#include "runtime/handles.h"
+#include "runtime/library.h"
+#include "runtime/module.h"
+#include "runtime/program_cache.h"
+
+namespace cupola::runtime {
+
+/// Everything of the process: its devices and the objects that the program holds by handle. One, made by the first
+/// initialise() and never destroyed: programs call the API until they end. Any thread.
+class Runtime {
+ public:
+  /// Errors: NoDevice, or what the back-end says. Later calls do nothing.
+  static Result<> initialise();
+  static bool initialised();
+  /// Only after initialise().
+  static Runtime& get();
+  static Runtime* if_initialised();
+
+  /// True in a child of fork(): threads of the device did not come along, so the API is not usable there.
+  static bool forked();
+
+  std::span<const std::unique_ptr<Device>> devices() const { return devices_; }
+  /// Error: InvalidDevice.
+  Result<Device*> device(int ordinal) const;
+
+  /// Finds a live object. Errors: InvalidContext, InvalidHandle.
+  Result<std::shared_ptr<Context>> context(const void* handle) const;
+  Result<std::shared_ptr<Stream>> stream(const void* handle) const;
+  Result<std::shared_ptr<Event>> event(const void* handle) const;
+  Result<std::shared_ptr<Module>> module(const void* handle) const;
+  Result<std::shared_ptr<Library>> library(const void* handle) const;
+  Result<std::shared_ptr<Kernel>> kernel(const void* handle) const;
+  /// Also takes a Kernel's handle, and gives its function in the current context.
+  Result<std::shared_ptr<Function>> function(const void* handle) const;
+
+  /// Destroys the objects and frees the memory of a context.
+  void drop_objects_of(Context& context);
+  void thread_ended(uint64_t thread);
+
+  Handles<Context> contexts;
+  Handles<Stream> streams;
+  Handles<Event> events;
+  Handles<Module> modules;
+  Handles<Function> functions;
+  Handles<Library> libraries;
+  Handles<Kernel> kernels;
+  AddressMap addresses;
+  ProgramCache programs;
+
+ private:
+  explicit Runtime(std::vector<std::unique_ptr<hal::Device>> devices);
+
+  std::vector<std::unique_ptr<Device>> devices_;
+};
+
+}  // namespace cupola::runtime

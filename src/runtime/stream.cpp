@@ -1,0 +1,86 @@
+#include "runtime/stream.h"
+
+#include "runtime/context.h"
+#include "runtime/device.h"
+
+namespace cupola::runtime {
+namespace {
+
+constexpr unsigned kNonBlocking = 1;
+std::atomic<uint64_t> next_id = 3;  // 1 and 2 are the handles of the default streams
+
+}  // namespace
+
+std::vector<Ticket> StreamOrder::everything() {
+  Lock lock(mutex_);
+  std::vector<Ticket> tickets;
+  for (const Stream* stream : streams_) tickets.push_back(stream->last());
+  for (const auto& [ticket, blocking] : retired_) tickets.push_back(ticket);
+  return tickets;
+}
+
+Result<std::shared_ptr<Stream>> Stream::make(Context& context, Kind kind, unsigned flags, int priority) {
+  TRY(auto queue, context.device().hal().create_queue(priority));
+  return std::shared_ptr<Stream>(new Stream(context, kind, flags, priority, std::move(queue)));
+}
+
+Stream::Stream(Context& context, Kind kind, unsigned flags, int priority, std::unique_ptr<hal::Queue> queue)
+    : context_(context),
+      order_(context.order()),
+      kind_(kind),
+      flags_(flags),
+      blocking_(!(flags & kNonBlocking)),
+      priority_(priority),
+      id_(kind == Kind::Legacy ? 1 : next_id.fetch_add(1)),
+      queue_(std::move(queue)) {
+  Lock lock(order_->mutex_);
+  order_->streams_.push_back(this);
+  if (kind == Kind::Legacy) order_->legacy_ = this;
+}
+
+Stream::~Stream() {
+  Lock lock(order_->mutex_);
+  std::erase(order_->streams_, this);
+  if (order_->legacy_ == this) order_->legacy_ = nullptr;
+  std::erase_if(order_->retired_, [](const auto& entry) { return entry.first.reached(); });
+  if (!last().reached()) order_->retired_.emplace_back(last(), blocking_);
+}
+
+uint64_t Stream::append(hal::Command command) {
+  return submitted_ = queue_->submit(std::move(command));
+}
+
+void Stream::wait_for(const Ticket& other) {
+  if (!other.reached()) append(hal::Wait{other.semaphore, other.value});
+}
+
+void Stream::follow_others() NO_THREAD_SAFETY_ANALYSIS {
+  if (!blocking_) return;
+  if (kind_ == Kind::Legacy) {
+    for (const Stream* other : order_->streams_) {
+      if (other != this && other->blocking_) wait_for(other->last());
+    }
+    std::erase_if(order_->retired_, [](const auto& entry) { return entry.first.reached(); });
+    for (const auto& [ticket, blocking] : order_->retired_) {
+      if (blocking) wait_for(ticket);
+    }
+  } else if (const Stream* legacy = order_->legacy_; legacy && legacy->submitted_ > legacy_seen_) {
+    legacy_seen_ = legacy->submitted_;
+    wait_for(legacy->last());
+  }
+}
+
+Ticket Stream::submit(hal::Command command) {
+  Lock lock(order_->mutex_);
+  follow_others();
+  append(std::move(command));
+  return last();
+}
+
+Ticket Stream::mark() {
+  Lock lock(order_->mutex_);
+  follow_others();
+  return last();
+}
+
+}  // namespace cupola::runtime

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "hal/queue.h"
+
+// Streams and the order between them, as "CUDA Driver API, Stream synchronization behavior" gives it: a command on the
+// legacy default stream waits for what was submitted to every blocking stream of its context before, and later commands of
+// blocking streams wait for it. Non-blocking streams take no part. The order is made of hal::Wait commands, so that
+// submitting never blocks the host.
+
+namespace cupola::runtime {
+
+class Context;
+class Stream;
+
+/// A point in a queue: reached once everything before it is done.
+struct Ticket {
+  std::shared_ptr<hal::Semaphore> semaphore;
+  uint64_t value = 0;
+
+  bool reached() const { return !semaphore || semaphore->value() >= value; }
+  /// Blocks. Error: the device's fault.
+  Result<> wait() const { return semaphore ? semaphore->wait(value) : Result<>{}; }
+};
+
+/// The streams of one context and the order between them. Any thread.
+class StreamOrder {
+ public:
+  /// The last command of each stream, destroyed ones included.
+  std::vector<Ticket> everything();
+
+ private:
+  friend class Stream;
+  Mutex mutex_;
+  std::vector<Stream*> streams_ GUARDED_BY(mutex_);
+  Stream* legacy_ GUARDED_BY(mutex_) = nullptr;
+  std::vector<std::pair<Ticket, bool>> retired_ GUARDED_BY(mutex_);  ///< of destroyed streams; true: blocking
+};
+
+class Stream {
+ public:
+  enum class Kind { Legacy, PerThread, Created };
+
+  static Result<std::shared_ptr<Stream>> make(Context& context, Kind kind, unsigned flags, int priority);
+  ~Stream();
+
+  /// Appends a command, after what the order above asks for. The ticket is reached when it is done.
+  Ticket submit(hal::Command command) EXCLUDES(order_->mutex_);
+
+  /// A ticket for everything that was submitted so far, and that the legacy stream would wait for.
+  Ticket mark() EXCLUDES(order_->mutex_);
+
+  Context& context() const { return context_; }
+  Kind kind() const { return kind_; }
+  unsigned flags() const { return flags_; }
+  bool blocking() const { return blocking_; }
+  int priority() const { return priority_; }
+  uint64_t id() const { return id_; }
+
+ private:
+  friend class StreamOrder;
+  Stream(Context& context, Kind kind, unsigned flags, int priority, std::unique_ptr<hal::Queue> queue);
+  uint64_t append(hal::Command command);
+  void wait_for(const Ticket& other);
+  void follow_others();
+  Ticket last() const { return {queue_->progress(), submitted_}; }
+
+  Context& context_;
+  const std::shared_ptr<StreamOrder> order_;
+  const Kind kind_;
+  const unsigned flags_;
+  const bool blocking_;
+  const int priority_;
+  const uint64_t id_;
+  const std::unique_ptr<hal::Queue> queue_;
+  // Both are guarded by order_->mutex_.
+  uint64_t submitted_ = 0;
+  uint64_t legacy_seen_ = 0;  ///< what of the legacy stream this one already waits for
+};
+
+}  // namespace cupola::runtime

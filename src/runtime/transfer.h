@@ -1,0 +1,25 @@
+#pragma once
+
+#include "hal/command.h"
+#include "runtime/stream.h"
+
+// Copies and fills. Both check that each end lies within what the API knows. Memory that the API does not know is pageable
+// host memory; a copy that touches it is done when the call returns, asynchronous or not, as "CUDA Driver API, API
+// synchronization behavior" allows.
+
+namespace cupola::runtime {
+
+/// What the caller says an end of a copy is.
+enum class End {
+  Host,
+  Device,   ///< must be memory that the API knows
+  Unified,  ///< either
+};
+
+/// Errors: InvalidValue for an end that is not what the caller says or too small; the device's fault.
+Result<> copy(Stream& stream, const hal::Copy& command, End destination, End source, bool asynchronous);
+
+/// Errors: InvalidValue for an unknown, too small or misaligned destination; the device's fault.
+Result<> fill(Stream& stream, const hal::Fill& command, bool asynchronous);
+
+}  // namespace cupola::runtime
