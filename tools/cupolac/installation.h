@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace cupola::cupolac {
+
+/// Where things are. The build tree and an installation have the same layout: bin, lib, include/cuda.
+struct Installation {
+  std::filesystem::path cupolac;    ///< this program
+  std::filesystem::path headers;    ///< include/cuda
+  std::filesystem::path libraries;  ///< lib
+  std::filesystem::path clang;      ///< clang++ 22, or what CUPOLA_CLANG names
+  std::filesystem::path archiver;   ///< llvm-ar or ar
+};
+
+/// The path of the running program, links resolved.
+std::filesystem::path program_path();
+
+/// The program of this name in the folders of PATH; empty when there is none.
+std::filesystem::path find_on_path(const std::string& name);
+
+/// clang++ 22: CUPOLA_CLANG, clang++-22 on the PATH, Debian's and Homebrew's folders. Error: NotFound, with what to
+/// install.
+Result<std::filesystem::path> find_clang();
+
+/// Folders relative to this program, and clang.
+Result<Installation> find_installation();
+
+/// True for a folder with the headers of a CUDA toolkit that is not Cupola's own.
+bool is_foreign_toolkit(const std::filesystem::path& folder, const std::filesystem::path& own_headers);
+
+/// A search path such as CPATH without such folders.
+std::string without_toolkits(const std::string& search_path, const std::filesystem::path& own_headers);
+
+}  // namespace cupola::cupolac

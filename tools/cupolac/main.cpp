@@ -1,0 +1,124 @@
+// cupolac: compiles CUDA programs, with nvcc's command line. options reads the line, plan lists the steps, run does
+// them.
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "cupolac/lists.h"
+#include "cupolac/options.h"
+#include "cupolac/plan.h"
+#include "cupolac/run.h"
+#include "image/fatbin.h"
+
+namespace cupola::cupolac {
+namespace {
+
+/// The release of CUDA whose headers and libraries Cupola provides; scripts read this line.
+constexpr const char* kVersionText =
+    "cupolac: Cupola's compiler driver for CUDA programs; independent of NVIDIA\n"
+    "Cupola " CUPOLA_VERSION
+    "\n"
+    "Compatible with Cuda compilation tools, release 13.0, V13.0.0\n";
+
+void complain(const std::string& text) {
+  std::fprintf(stderr, "cupolac: %s\n", text.c_str());
+}
+
+/// nvcc takes further options from these variables, before and behind the command line's.
+std::vector<std::string> all_arguments(int count, char** words) {
+  std::vector<std::string> arguments;
+  auto from_environment = [&](const char* name) {
+    const char* text = std::getenv(name);
+    for (std::string& word : split_words(text ? text : "")) arguments.push_back(std::move(word));
+  };
+  from_environment("NVCC_PREPEND_FLAGS");
+  arguments.insert(arguments.end(), words + 1, words + count);
+  from_environment("NVCC_APPEND_FLAGS");
+  return arguments;
+}
+
+void list_architectures(const char* prefix) {
+  for (int number : known_architectures()) std::printf("%s_%d\n", prefix, number);
+}
+
+/// The step that puts kernel code into a fat binary.
+Result<> pack(const Options& options) {
+  if (options.inputs.size() != 1 || options.output.empty())
+    return fail(ErrorCode::InvalidValue, "--pack-fatbin takes one file of kernel code and -o");
+  const std::string& path = options.inputs[0].path;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return fail(ErrorCode::FileNotFound, "'{}' cannot be read", path);
+  const std::vector<char> code(std::istreambuf_iterator<char>(in), {});
+  const image::FatbinEntry entry{.kind = image::FatbinKind::Kir,
+                                 .sm = static_cast<uint32_t>(options.architecture.number),
+                                 .flags = 0,
+                                 .payload = std::as_bytes(std::span(code)),
+                                 .uncompressed_size = 0};
+  const std::vector<std::byte> fatbin = image::write_fatbin({&entry, 1});
+  std::ofstream out(options.output, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(fatbin.data()), static_cast<std::streamsize>(fatbin.size()));
+  if (!out.flush()) return fail(ErrorCode::OperatingSystem, "'{}' cannot be written", options.output);
+  return {};
+}
+
+/// clang reads these too; a toolkit's folder in them would come before Cupola's.
+void hide_toolkits(const Installation& installation) {
+  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"})
+    if (const char* value = std::getenv(name)) setenv(name, without_toolkits(value, installation.headers).c_str(), 1);
+}
+
+Result<int> compile(const Options& options) {
+  TRY(const Installation installation, find_installation());
+  TRY(const Scratch scratch, options.keep ? Scratch::kept(options.keep_folder) : Scratch::temporary());
+  TRY(const Plan plan, make_plan(options, installation, scratch.path()));
+  if (options.verbose || options.dry_run)
+    for (const std::string& note : plan.notes) complain("note: " + note);
+  for (const std::string& warning : plan.warnings) complain("warning: " + warning);
+  if (options.dry_run) {
+    print_plan(plan);
+    return 0;
+  }
+  hide_toolkits(installation);
+  return run_plan(plan, options.threads, options.verbose);
+}
+
+Result<int> work(int count, char** words) {
+  TRY(const Options options, parse_options(all_arguments(count, words)));
+  switch (options.goal) {
+    case Goal::Help:
+      std::fputs(help_text().c_str(), stdout);
+      return 0;
+    case Goal::Version:
+      std::fputs(kVersionText, stdout);
+      return 0;
+    case Goal::ListArchitectures:
+      list_architectures("compute");
+      return 0;
+    case Goal::ListCode:
+      list_architectures("sm");
+      return 0;
+    case Goal::Pack:
+      TRY(pack(options));
+      return 0;
+    case Goal::Link:
+    case Goal::Objects:
+    case Goal::Preprocess:
+    case Goal::Dependencies:
+    case Goal::Fatbin:
+    case Goal::Archive:
+      break;
+  }
+  return compile(options);
+}
+
+}  // namespace
+}  // namespace cupola::cupolac
+
+int main(int count, char** words) {
+  auto status = cupola::cupolac::work(count, words);
+  if (status) return *status;
+  cupola::cupolac::complain(status.error().message);
+  return 1;
+}
