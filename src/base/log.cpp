@@ -4,7 +4,9 @@
 
 #include <array>
 #include <string>
+#include <unordered_set>
 
+#include "base/mutex.h"
 #include "base/settings.h"
 
 namespace cupola::log {
@@ -27,6 +29,15 @@ unsigned read_mask() {
   return mask;
 }
 
+/// True the first time this error line is seen. Forgets nothing, and stops remembering at a bound.
+bool is_new_error(std::string_view text) {
+  constexpr size_t kMostRemembered = 1000;
+  static Mutex* const mutex = new Mutex;  // leaked, as the set: errors are written after static destructors too
+  static auto* const seen = new std::unordered_set<std::string>;
+  Lock lock(*mutex);
+  return seen->size() >= kMostRemembered ? !seen->contains(std::string(text)) : seen->emplace(text).second;
+}
+
 }  // namespace
 
 bool enabled(Topic topic) {
@@ -35,6 +46,7 @@ bool enabled(Topic topic) {
 }
 
 void write(Topic topic, std::string_view text) {
+  if (topic == Topic::Error && !is_new_error(text)) return;
   std::string whole = fmt::format("cupola: {}: {}\n", kNames[static_cast<size_t>(topic)], text);
   [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, whole.data(), whole.size());
 }
