@@ -4,14 +4,16 @@
 //   ashr          such an amount gives the sign in every bit
 //   div by zero   machine-specific in PTX: here all ones, for signed and unsigned; the remainder is the dividend
 //   INT_MIN / -1  INT_MIN, remainder 0
-//   float to int  rounds to zero and saturates; NaN gives 0, but 1 << (width - 1) if the source is f64 or the result has 64 bits
-//   ctlz, cttz    of 0 give the width
+//   float to int  rounds to zero and saturates; NaN gives 0, but 1 << (width - 1) if the source is f64 or the result
+//   has 64 bits ctlz, cttz    of 0 give the width
 //
-// Arithmetic wraps, so nsw, nuw and exact go. `noundef` and its kin go because a value that only some threads set may be passed
-// to a shuffle. Aliasing by type goes because vector loads through casts are everywhere in CUDA programs. `noalias` goes from
-// functions that may wait for other threads: LLVM would not let a barrier change what such a pointer points at.
+// Arithmetic wraps, so nsw, nuw and exact go. `noundef` and its kin go because a value that only some threads set may
+// be passed to a shuffle. Aliasing by type goes because vector loads through casts are everywhere in CUDA programs.
+// `noalias` goes from functions that may wait for other threads: LLVM would not let a barrier change what such a
+// pointer points at.
 
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/AttributeMask.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -53,7 +55,8 @@ Value* guard_division(llvm::IRBuilder<>& b, llvm::BinaryOperator& division) {
     llvm::Constant* least = llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(type->getScalarSizeInBits()));
     traps = b.CreateOr(by_zero, b.CreateAnd(b.CreateICmpEQ(dividend, least), b.CreateICmpEQ(divisor, ones)));
   }
-  Value* safe = b.CreateSelect(traps, llvm::ConstantInt::get(type, 1), divisor);  // INT_MIN / 1 is what INT_MIN / -1 wraps to
+  Value* safe =
+      b.CreateSelect(traps, llvm::ConstantInt::get(type, 1), divisor);  // INT_MIN / 1 is what INT_MIN / -1 wraps to
   Value* result = b.CreateBinOp(division.getOpcode(), dividend, safe);
   const bool remainder =
       division.getOpcode() == llvm::Instruction::URem || division.getOpcode() == llvm::Instruction::SRem;
@@ -89,8 +92,8 @@ void define_zero_count(llvm::Instruction& instruction) {
 }
 
 constexpr llvm::Attribute::AttrKind kPromises[] = {
-    llvm::Attribute::NoUndef, llvm::Attribute::NonNull,         llvm::Attribute::Dereferenceable,
-    llvm::Attribute::Range,   llvm::Attribute::NoFPClass,       llvm::Attribute::DereferenceableOrNull};
+    llvm::Attribute::NoUndef, llvm::Attribute::NonNull,   llvm::Attribute::Dereferenceable,
+    llvm::Attribute::Range,   llvm::Attribute::NoFPClass, llvm::Attribute::DereferenceableOrNull};
 
 llvm::AttributeMask promises() {
   llvm::AttributeMask mask;

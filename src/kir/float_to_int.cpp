@@ -17,8 +17,8 @@ llvm::Value* float_to_int(llvm::IRBuilder<>& b, llvm::Value* value, llvm::Type* 
     llvm::APFloat number(type->getScalarType()->getFltSemantics(), 1);
     return llvm::scalbn(number, static_cast<int>(exponent), llvm::APFloat::rmNearestTiesToEven);
   };
-  llvm::APFloat lower = is_signed ? llvm::neg(power_of_two(width - 1))
-                                  : llvm::APFloat::getZero(type->getScalarType()->getFltSemantics());
+  llvm::APFloat lower =
+      is_signed ? llvm::neg(power_of_two(width - 1)) : llvm::APFloat::getZero(type->getScalarType()->getFltSemantics());
   llvm::Value* too_low = b.CreateFCmpOLT(value, llvm::ConstantFP::get(type, lower));
   llvm::Value* too_high =
       b.CreateFCmpOGE(value, llvm::ConstantFP::get(type, power_of_two(is_signed ? width - 1 : width)));

@@ -31,7 +31,9 @@ constexpr Row kRows[] = {
 #undef KIR_INTRINSIC
 };
 
-const Row& row_of(Intrinsic intrinsic) { return kRows[static_cast<size_t>(intrinsic)]; }
+const Row& row_of(Intrinsic intrinsic) {
+  return kRows[static_cast<size_t>(intrinsic)];
+}
 
 void set_attributes(llvm::Function& function, Effect effect) {
   function.addFnAttr(llvm::Attribute::NoUnwind);
@@ -58,8 +60,12 @@ void set_attributes(llvm::Function& function, Effect effect) {
 
 }  // namespace
 
-llvm::StringRef name_of(Intrinsic intrinsic) { return row_of(intrinsic).name; }
-Effect effect_of(Intrinsic intrinsic) { return row_of(intrinsic).effect; }
+llvm::StringRef name_of(Intrinsic intrinsic) {
+  return row_of(intrinsic).name;
+}
+Effect effect_of(Intrinsic intrinsic) {
+  return row_of(intrinsic).effect;
+}
 
 llvm::FunctionType* type_of(Intrinsic intrinsic, llvm::LLVMContext& context) {
   const Row& row = row_of(intrinsic);

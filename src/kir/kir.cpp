@@ -2,6 +2,7 @@
 
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LLVMContext.h>
@@ -73,6 +74,7 @@ Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span
 
 Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
   module.getContext().setDiagnosticHandler(std::make_unique<SilentDiagnostics>());
+  call_rounding(module);
   TRY(link_device_library(module, options.device_library));
   internalize(module);
   fold_reflect(module);

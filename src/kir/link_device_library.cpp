@@ -2,7 +2,6 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/TargetParser/Triple.h>
-#include <llvm/Transforms/IPO/GlobalDCE.h>
 
 #include "kir/kir.h"
 #include "kir/passes.h"
@@ -49,13 +48,7 @@ void internalize(llvm::Module& module) {
     function.setVisibility(llvm::GlobalValue::DefaultVisibility);
     function.setLinkage(is_kernel(function) ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage);
   }
-  llvm::ModuleAnalysisManager analyses;
-  llvm::PassInstrumentationCallbacks callbacks;
-  analyses.registerPass([&] { return llvm::PassInstrumentationAnalysis(&callbacks); });
-  llvm::FunctionAnalysisManager functions;
-  functions.registerPass([&] { return llvm::PassInstrumentationAnalysis(&callbacks); });
-  analyses.registerPass([&] { return llvm::FunctionAnalysisManagerModuleProxy(functions); });
-  llvm::GlobalDCEPass().run(module, analyses);
+  remove_unreached(module);
 }
 
 }  // namespace cupola::kir

@@ -11,13 +11,19 @@
 
 namespace cupola::kir {
 
-/// Links what the module needs of the device library; the module's own symbols win. Error: InvalidImage, when the library is
-/// not bitcode.
+/// Turns arithmetic and conversions with directed rounding (llvm.nvvm.add.rz.f) into calls of the device library.
+void call_rounding(llvm::Module& module);
+
+/// Links what the module needs of the device library; the module's own symbols win. Error: InvalidImage, when the
+/// library is not bitcode.
 Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bitcode);
 
-/// Makes everything but kernels and variables internal and removes what no kernel and no variable reaches, so that nothing
-/// unused is refused later.
+/// Makes everything but kernels and variables internal and removes what no kernel and no variable reaches, so that
+/// nothing unused is refused later.
 void internalize(llvm::Module& module);
+
+/// Removes functions and internal variables that nothing reaches.
+void remove_unreached(llvm::Module& module);
 
 /// Folds __nvvm_reflect: __CUDA_FTZ, __CUDA_PREC_SQRT, __CUDA_PREC_DIV, __CUDA_ARCH; 0 for other names. Removes the
 /// branches that are thereby never taken.
@@ -26,12 +32,12 @@ void fold_reflect(llvm::Module& module);
 /// Replaces inline PTX by instructions. Error: NotSupported, with the text.
 Result<> expand_inline_ptx(llvm::Module& module);
 
-/// Gives every shift, division and float-to-integer conversion a meaning for all operands (define_guards.cpp says which), and
-/// drops flags, attributes and metadata by which LLVM would take liberties that CUDA programs do not grant.
+/// Gives every shift, division and float-to-integer conversion a meaning for all operands (define_guards.cpp says
+/// which), and drops flags, attributes and metadata by which LLVM would take liberties that CUDA programs do not grant.
 void define_guards(llvm::Module& module);
 
-/// Reduces llvm.nvvm.*, traps and the C functions vprintf, malloc, free, __assertfail to the rows of intrinsics.def and plain
-/// instructions. Error: NotSupported, with the intrinsic's name.
+/// Reduces llvm.nvvm.*, traps and the C functions vprintf, malloc, free, __assertfail to the rows of intrinsics.def and
+/// plain instructions. Error: NotSupported, with the intrinsic's name.
 Result<> expand_nvvm(llvm::Module& module);
 
 /// Variables to registers and small functions into their callers; nothing that depends on float semantics.

@@ -8,7 +8,9 @@
 
 namespace cupola::kir {
 
-std::string demangled(llvm::StringRef name) { return llvm::demangle(name.str()); }
+std::string demangled(llvm::StringRef name) {
+  return llvm::demangle(name.str());
+}
 
 std::string place_of(const llvm::Instruction& instruction) {
   const llvm::Function& function = *instruction.getFunction();

@@ -1,0 +1,104 @@
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/IPO/ModuleInliner.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/BDCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/MemCpyOptimizer.h>
+#include <llvm/Transforms/Scalar/Reassociate.h>
+#include <llvm/Transforms/Scalar/SCCP.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include "kir/passes.h"
+
+// Fixed lists. What is absent is absent on purpose: unrolling, jump threading, tail duplication and vectorisers would
+// undo the structure that the vector rung needs; loop deletion and mustprogress would remove loops that wait for
+// others; globals-aware aliasing does not know that other threads write a block's shared variables.
+
+namespace cupola::kir {
+namespace {
+
+/// Analyses and the run of one list over a module.
+class Pipeline {
+ public:
+  Pipeline() {
+    builder_.registerModuleAnalyses(modules_);
+    builder_.registerCGSCCAnalyses(graph_);
+    builder_.registerFunctionAnalyses(functions_);
+    builder_.registerLoopAnalyses(loops_);
+    builder_.crossRegisterProxies(loops_, functions_, graph_, modules_);
+  }
+  void run(llvm::Module& module, llvm::ModulePassManager passes) { passes.run(module, modules_); }
+
+ private:
+  llvm::LoopAnalysisManager loops_;
+  llvm::FunctionAnalysisManager functions_;
+  llvm::CGSCCAnalysisManager graph_;
+  llvm::ModuleAnalysisManager modules_;
+  llvm::PassBuilder builder_;
+};
+
+llvm::SimplifyCFGOptions simple_cfg() {
+  return llvm::SimplifyCFGOptions().convertSwitchToLookupTable(false).sinkCommonInsts(false).hoistCommonInsts(false);
+}
+
+llvm::FunctionPassManager to_registers() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::SimplifyCFGPass(simple_cfg()));
+  return passes;
+}
+
+llvm::FunctionPassManager general() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass(simple_cfg()));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SCCPPass());
+  passes.addPass(llvm::ReassociatePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::GVNPass(llvm::GVNOptions().setPRE(false)));
+  passes.addPass(llvm::MemCpyOptPass());
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::BDCEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::ADCEPass());
+  passes.addPass(llvm::SimplifyCFGPass(simple_cfg()));
+  passes.addPass(llvm::InstCombinePass());
+  return passes;
+}
+
+}  // namespace
+
+void remove_unreached(llvm::Module& module) {
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::GlobalDCEPass());
+  Pipeline().run(module, std::move(passes));
+}
+
+void simplify_early(llvm::Module& module) {
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(to_registers()));
+  passes.addPass(llvm::AlwaysInlinerPass());
+  passes.addPass(llvm::ModuleInlinerPass(llvm::getInlineParams(225)));
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(to_registers()));
+  Pipeline().run(module, std::move(passes));
+}
+
+void simplify(llvm::Module& module) {
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(general()));
+  passes.addPass(llvm::GlobalDCEPass());
+  Pipeline().run(module, std::move(passes));
+}
+
+}  // namespace cupola::kir
