@@ -1,4 +1,5 @@
 #pragma once
+#define __CUDA_RUNTIME_H__
 
 // What a CUDA C++ program includes (cupolac includes it first into every .cu file): the runtime API, its C++ overloads, the
 // vector types and, when CUDA is compiled, the built-in variables and device functions. In a plain C or C++ file it is the
@@ -14,6 +15,7 @@
 #include "builtin_types.h"
 #include "channel_descriptor.h"
 #include "cuda_runtime_api.h"
+#include "driver_functions.h"
 #include "driver_types.h"
 #include "host_defines.h"
 #include "library_types.h"

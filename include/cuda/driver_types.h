@@ -1,5 +1,8 @@
 #pragma once
 
+// Programs ask whether this header was included.
+#define __DRIVER_TYPES_H__
+
 // Types of the runtime API: "CUDA Runtime API, Data types used by CUDA Runtime" and "cudaDeviceProp" of the public
 // documentation give names, numbers and order. src/cuda/cudart/layout_test.cpp asserts sizes and offsets.
 

@@ -78,6 +78,57 @@ CUPOLA_ATOMICS(, __MEMORY_SCOPE_DEVICE)
 CUPOLA_ATOMICS(_block, __MEMORY_SCOPE_WRKGRP)
 CUPOLA_ATOMICS(_system, __MEMORY_SCOPE_SYSTEM)
 
+// The generic functions that newer compilers have ("CUDA C++ Programming Guide, Atomic Functions"). The scope is an optional last
+// argument; the widest is always right.
+#define __NV_ATOMIC_RELAXED __ATOMIC_RELAXED
+#define __NV_ATOMIC_CONSUME __ATOMIC_CONSUME
+#define __NV_ATOMIC_ACQUIRE __ATOMIC_ACQUIRE
+#define __NV_ATOMIC_RELEASE __ATOMIC_RELEASE
+#define __NV_ATOMIC_ACQ_REL __ATOMIC_ACQ_REL
+#define __NV_ATOMIC_SEQ_CST __ATOMIC_SEQ_CST
+#define __NV_THREAD_SCOPE_THREAD __MEMORY_SCOPE_SINGLE
+#define __NV_THREAD_SCOPE_BLOCK __MEMORY_SCOPE_WRKGRP
+#define __NV_THREAD_SCOPE_CLUSTER __MEMORY_SCOPE_DEVICE
+#define __NV_THREAD_SCOPE_DEVICE __MEMORY_SCOPE_DEVICE
+#define __NV_THREAD_SCOPE_SYSTEM __MEMORY_SCOPE_SYSTEM
+#define __nv_atomic_load(address, result, order, ...) \
+  __scoped_atomic_load(address, result, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_load_n(address, order, ...) __scoped_atomic_load_n(address, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_store(address, value, order, ...) \
+  __scoped_atomic_store(address, value, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_store_n(address, value, order, ...) \
+  __scoped_atomic_store_n(address, value, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_exchange(address, value, result, order, ...) \
+  __scoped_atomic_exchange(address, value, result, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_exchange_n(address, value, order, ...) \
+  __scoped_atomic_exchange_n(address, value, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_compare_exchange(address, expected, desired, weak, success, failure, ...) \
+  __scoped_atomic_compare_exchange(address, expected, desired, weak, success, failure, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_compare_exchange_n(address, expected, desired, weak, success, failure, ...) \
+  __scoped_atomic_compare_exchange_n(address, expected, desired, weak, success, failure, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_fetch_add(address, value, order, ...) \
+  __scoped_atomic_fetch_add(address, value, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_fetch_sub(address, value, order, ...) \
+  __scoped_atomic_fetch_sub(address, value, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_fetch_and(address, value, order, ...) \
+  __scoped_atomic_fetch_and(address, value, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_fetch_or(address, value, order, ...) \
+  __scoped_atomic_fetch_or(address, value, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_fetch_xor(address, value, order, ...) \
+  __scoped_atomic_fetch_xor(address, value, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_fetch_min(address, value, order, ...) \
+  __scoped_atomic_fetch_min(address, value, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_fetch_max(address, value, order, ...) \
+  __scoped_atomic_fetch_max(address, value, order, __MEMORY_SCOPE_SYSTEM)
+#define __nv_atomic_add(...) ((void)__nv_atomic_fetch_add(__VA_ARGS__))
+#define __nv_atomic_sub(...) ((void)__nv_atomic_fetch_sub(__VA_ARGS__))
+#define __nv_atomic_and(...) ((void)__nv_atomic_fetch_and(__VA_ARGS__))
+#define __nv_atomic_or(...) ((void)__nv_atomic_fetch_or(__VA_ARGS__))
+#define __nv_atomic_xor(...) ((void)__nv_atomic_fetch_xor(__VA_ARGS__))
+#define __nv_atomic_min(...) ((void)__nv_atomic_fetch_min(__VA_ARGS__))
+#define __nv_atomic_max(...) ((void)__nv_atomic_fetch_max(__VA_ARGS__))
+#define __nv_atomic_thread_fence(order, ...) __scoped_atomic_thread_fence(order, __MEMORY_SCOPE_SYSTEM)
+
 #undef CUPOLA_ATOMICS
 #undef CUPOLA_ATOMIC_CAS
 #undef CUPOLA_ATOMIC_EXCHANGE

@@ -225,6 +225,17 @@ CUPOLA_API cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, T
 
 CUPOLA_API cudaEventCreate(cudaEvent_t* event, unsigned int flags) { return ::cudaEventCreateWithFlags(event, flags); }
 
+// -- graphs: the signature from before CUDA 12 --
+
+CUPOLA_API cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t*, char*, size_t) {
+  return ::cudaGraphInstantiate(executable, graph, 0);
+}
+
+// -- names from before CUDA 4, when a context was a thread's --
+
+CUPOLA_API cudaThreadSynchronize() { return ::cudaDeviceSynchronize(); }
+CUPOLA_API cudaThreadExit() { return ::cudaDeviceReset(); }
+
 // -- channel formats: the descriptor of a texel type --
 
 template <class T>
