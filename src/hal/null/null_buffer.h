@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "hal/buffer.h"
+#include "hal/null/null_state.h"
 
 namespace cupola::hal {
 
@@ -11,8 +13,9 @@ class NullBuffer final : public Buffer {
  public:
   static constexpr uint64_t kChunkBytes = 2 * 1024 * 1024;
 
-  static Result<std::unique_ptr<Buffer>> reserve(uint64_t size);
-  NullBuffer(std::byte* base, uint64_t size) : base_(base), size_(size) {}
+  static Result<std::unique_ptr<Buffer>> reserve(NullState& state, uint64_t size);
+  NullBuffer(NullState& state, std::byte* base, uint64_t size)
+      : state_(state), base_(base), size_(size), backed_(size / kChunkBytes) {}
   ~NullBuffer() override;
 
   Address address() const override { return reinterpret_cast<Address>(base_); }
@@ -21,10 +24,13 @@ class NullBuffer final : public Buffer {
   Result<> decommit(uint64_t offset, uint64_t size) override;
 
  private:
-  Result<> map(uint64_t offset, uint64_t size, int protection, int flags);
+  Result<> change(uint64_t offset, uint64_t size, bool backed);
+  Result<> map_chunk(size_t chunk, bool backed);
 
+  NullState& state_;
   std::byte* const base_;
   const uint64_t size_;
+  std::vector<bool> backed_;  ///< by chunk
 };
 
 }  // namespace cupola::hal

@@ -21,7 +21,7 @@ class NullDevice final : public Device {
   const DeviceProperties& properties() const override { return properties_; }
   uint64_t chunk_bytes() const override { return NullBuffer::kChunkBytes; }
 
-  Result<std::unique_ptr<Buffer>> reserve(uint64_t size) override { return NullBuffer::reserve(size); }
+  Result<std::unique_ptr<Buffer>> reserve(uint64_t size) override { return NullBuffer::reserve(state_, size); }
 
   Result<std::unique_ptr<Queue>> create_queue(int /*priority: all queues are equal*/) override {
     return std::make_unique<NullQueue>(state_);
@@ -50,7 +50,7 @@ class NullDevice final : public Device {
 
  private:
   DeviceProperties properties_;
-  mutable NullState state_;
+  mutable NullState state_{.memory_bytes = kMemoryBytes};
 };
 
 }  // namespace
