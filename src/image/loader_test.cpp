@@ -141,6 +141,17 @@ TEST(LibraryCalls, Bfloat16RoundsToNearestEven) {
   EXPECT_EQ(narrowed("__truncdfbf2", 1e300), 0x7f80);
 }
 
+// Oracle: the compiler's own half precision, which is passed as generated code passes it.
+TEST(LibraryCalls, HalfPrecisionTravelsAsTheCompilerPassesIt) {
+  auto call = [](const char* name) { return const_cast<void*>(library_call_address(call_number(name))); };
+  for (float value : {0.0f, 1.5f, -2.25f, 65504.0f, 1e-7f, 0.1f}) {
+    const auto half = static_cast<_Float16>(value);
+    EXPECT_TRUE(reinterpret_cast<_Float16 (*)(float)>(call("__truncsfhf2"))(value) == half) << value;
+    EXPECT_TRUE(reinterpret_cast<_Float16 (*)(double)>(call("__truncdfhf2"))(value) == half) << value;
+    EXPECT_EQ(reinterpret_cast<float (*)(_Float16)>(call("__extendhfsf2"))(half), static_cast<float>(half));
+  }
+}
+
 TEST(ModuleData, RelocationsHoldAddresses) {
   KernelImage image = tiny_image("sinf");
   image.data.resize(32, std::byte{7});
