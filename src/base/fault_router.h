@@ -5,19 +5,19 @@
 
 namespace cupola {
 
-/// Serves SIGSEGV, SIGBUS, SIGFPE and SIGILL for every part of Cupola that wants them (kernels, later the pager). Handlers
-/// that were installed before ours are called for what is not ours; ones installed after ours win.
+/// Serves SIGSEGV, SIGBUS, SIGFPE and SIGILL for every part of Cupola that wants them (kernels, later the pager).
+/// Handlers that were installed before ours are called for what is not ours; ones installed after ours win.
 class FaultRouter {
  public:
   struct Fault {
     int signal;
-    uint64_t address;   ///< what was touched (SIGSEGV, SIGBUS), else the program counter
+    uint64_t address;  ///< what was touched (SIGSEGV, SIGBUS), else the program counter
     uint64_t program_counter;
     void* machine_context;  ///< ucontext_t*
   };
 
-  /// Called on the faulting thread, on its alternate stack; may only do what is async-signal-safe. True: handled, return to
-  /// the (perhaps changed) machine context. False: the next handler is asked.
+  /// Called on the faulting thread, on its alternate stack; may only do what is async-signal-safe. True: handled,
+  /// return to the (perhaps changed) machine context. False: the next handler is asked.
   using Handler = bool (*)(const Fault&);
 
   /// Installs the signal handlers at the first call. Any thread; at most 8 handlers, never removed.

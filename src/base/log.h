@@ -7,8 +7,8 @@
 
 namespace cupola::log {
 
-/// What a line is about. CUPOLA_LOG holds a comma-separated list of these names, or "all"; errors are always printed once
-/// per distinct line unless CUPOLA_LOG is "none".
+/// What a line is about. CUPOLA_LOG holds a comma-separated list of these names, or "all"; errors are always printed
+/// once per distinct line unless CUPOLA_LOG is "none".
 enum class Topic { Error, Api, Compile, Launch, Memory, Cache };
 
 /// True when lines of this topic are wanted. Cheap; any thread.

@@ -6,9 +6,15 @@
 namespace cupola {
 namespace {
 
-void read_into(std::string& value, const char* text) { value = text; }
-void read_into(int64_t& value, const char* text) { value = std::strtoll(text, nullptr, 0); }
-void read_into(bool& value, const char* text) { value = std::strcmp(text, "0") != 0 && std::strcmp(text, "off") != 0; }
+void read_into(std::string& value, const char* text) {
+  value = text;
+}
+void read_into(int64_t& value, const char* text) {
+  value = std::strtoll(text, nullptr, 0);
+}
+void read_into(bool& value, const char* text) {
+  value = std::strcmp(text, "0") != 0 && std::strcmp(text, "off") != 0;
+}
 
 }  // namespace
 
