@@ -3,12 +3,13 @@
 // The device library: what clang's CUDA headers call __nv_*. One file a family; all are compiled to kir and linked into
 // build/lib/cupola/device.bc, from which a program's kernels take what they call.
 //
-// Functions bottom out in LLVM's target-independent intrinsics (through clang's builtins) or in the functions of the C library that
-// src/image/library_calls.def lists. What the C library lacks is implemented here, with its error bound at the function; bounds
-// are in units in the last place, against the exact value, and never wider than CUDA documents ("CUDA C++ Programming Guide,
-// Mathematical Functions").
+// Functions bottom out in LLVM's target-independent intrinsics (through clang's builtins) or in the functions of the C
+// library that src/image/library_calls.def lists. What the C library lacks is implemented here, with its error bound at
+// the function; bounds are in units in the last place, against the exact value, and never wider than CUDA documents
+// ("CUDA C++ Programming Guide, Mathematical Functions").
 //
-// The files are plain C++ without contraction (-ffp-contract=off), so that the test beside them compiles the same text for the host.
+// The files are plain C++ without contraction (-ffp-contract=off), so that the test beside them compiles the same text
+// for the host.
 
 #if defined(__CUDA__)
 #define __device__ __attribute__((device))
@@ -29,16 +30,34 @@
 
 namespace cupola::device {
 
-LOCAL unsigned int bits(float x) { return __builtin_bit_cast(unsigned int, x); }
-LOCAL unsigned long long bits(double x) { return __builtin_bit_cast(unsigned long long, x); }
-LOCAL float from_bits(unsigned int x) { return __builtin_bit_cast(float, x); }
-LOCAL double from_bits(unsigned long long x) { return __builtin_bit_cast(double, x); }
+LOCAL unsigned int bits(float x) {
+  return __builtin_bit_cast(unsigned int, x);
+}
+LOCAL unsigned long long bits(double x) {
+  return __builtin_bit_cast(unsigned long long, x);
+}
+LOCAL float from_bits(unsigned int x) {
+  return __builtin_bit_cast(float, x);
+}
+LOCAL double from_bits(unsigned long long x) {
+  return __builtin_bit_cast(double, x);
+}
 
-LOCAL bool is_nan(float x) { return x != x; }
-LOCAL bool is_nan(double x) { return x != x; }
-LOCAL bool is_finite(float x) { return (bits(x) & 0x7fffffffu) < 0x7f800000u; }
-LOCAL bool is_finite(double x) { return (bits(x) & 0x7fffffffffffffffull) < 0x7ff0000000000000ull; }
-LOCAL bool is_infinite(double x) { return (bits(x) & 0x7fffffffffffffffull) == 0x7ff0000000000000ull; }
+LOCAL bool is_nan(float x) {
+  return x != x;
+}
+LOCAL bool is_nan(double x) {
+  return x != x;
+}
+LOCAL bool is_finite(float x) {
+  return (bits(x) & 0x7fffffffu) < 0x7f800000u;
+}
+LOCAL bool is_finite(double x) {
+  return (bits(x) & 0x7fffffffffffffffull) < 0x7ff0000000000000ull;
+}
+LOCAL bool is_infinite(double x) {
+  return (bits(x) & 0x7fffffffffffffffull) == 0x7ff0000000000000ull;
+}
 
 inline constexpr double kPi = 3.141592653589793116, kPiLow = 1.2246467991473532072e-16;
 inline constexpr double kInfinity = __builtin_inf();

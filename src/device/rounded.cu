@@ -1,10 +1,11 @@
 #include "rounding.h"
 
-// Arithmetic with a given rounding: "CUDA Math API, Single / Double Precision Intrinsics". All are exact to the last bit, for
-// subnormal numbers and at overflow too.
+// Arithmetic with a given rounding: "CUDA Math API, Single / Double Precision Intrinsics". All are exact to the last
+// bit, for subnormal numbers and at overflow too.
 //
-// Float: the operation in double leaves a remainder whose sign is exact, and narrow() rounds the two once. Double: operands are
-// brought to [1, 2), where remainders neither overflow nor underflow, and scale() rounds when it brings the exponent back.
+// Float: the operation in double leaves a remainder whose sign is exact, and narrow() rounds the two once. Double:
+// operands are brought to [1, 2), where remainders neither overflow nor underflow, and scale() rounds when it brings
+// the exponent back.
 
 using namespace cupola::device;
 
@@ -21,7 +22,9 @@ LOCAL Normal normalise(double x) {
   return {from_bits((bits(x) & 0x800fffffffffffffull) | 0x3ff0000000000000ull), (int)(bits(x) >> 52 & 0x7ff) - bias};
 }
 
-LOCAL bool ordinary(double x) { return x != 0 && is_finite(x); }
+LOCAL bool ordinary(double x) {
+  return x != 0 && is_finite(x);
+}
 
 /// (value + rest) * 2^exponent, where |rest| is at most half an ulp of value.
 LOCAL double scale(double value, double rest, int exponent, Rounding rounding) {
@@ -68,7 +71,8 @@ LOCAL double square_root(double x, Rounding rounding) {
   const double result = step(root, __builtin_fma(-root, root, scaled), rounding);
   return small ? result * 0x1p-100 : result;
 }
-/// Error of an fma after Boldo and Muller, "Exact and Approximated Error of the FMA", IEEE Trans. Computers 60(2), 2011.
+/// Error of an fma after Boldo and Muller, "Exact and Approximated Error of the FMA", IEEE Trans. Computers 60(2),
+/// 2011.
 LOCAL double fma_error(double a, double b, double c, double result) {
   const Pair product = two_product(a, b), low = two_sum(c, product.low), high = two_sum(product.high, low.high);
   const Pair error = fast_two_sum((high.high - result) + high.low, low.low);
@@ -98,7 +102,9 @@ LOCAL float add(float a, float b, Rounding rounding) {
   if (sum.high == 0) return zero_sum(a, b, rounding);
   return narrow(sum.high, sum.low, rounding);
 }
-LOCAL float multiply(float a, float b, Rounding rounding) { return narrow((double)a * b, 0, rounding); }
+LOCAL float multiply(float a, float b, Rounding rounding) {
+  return narrow((double)a * b, 0, rounding);
+}
 LOCAL float divide(float a, float b, Rounding rounding) {
   const double quotient = (double)a / b;
   const double remainder = __builtin_fma(-quotient, (double)b, (double)a);
@@ -111,45 +117,106 @@ LOCAL float square_root(float x, Rounding rounding) {
 LOCAL float multiply_add(float a, float b, float c, Rounding rounding) {
   const double product = (double)a * b;
   const Pair sum = two_sum(product, c);
-  if (sum.high == 0) return product == 0 && c == 0 ? zero_sum(product, (double)c, rounding) : zero_sum(1.0, -1.0, rounding);
+  if (sum.high == 0)
+    return product == 0 && c == 0 ? zero_sum(product, (double)c, rounding) : zero_sum(1.0, -1.0, rounding);
   return narrow(sum.high, sum.low, rounding);
 }
 
 }  // namespace
 
-#define ROUNDED(suffix, rounding)                                                                                        \
-  NV float __nv_fadd_##suffix(float a, float b) { return add(a, b, Rounding::rounding); }                                \
-  NV float __nv_fsub_##suffix(float a, float b) { return add(a, -b, Rounding::rounding); }                               \
-  NV float __nv_fmul_##suffix(float a, float b) { return multiply(a, b, Rounding::rounding); }                           \
-  NV float __nv_fdiv_##suffix(float a, float b) { return divide(a, b, Rounding::rounding); }                             \
-  NV float __nv_frcp_##suffix(float x) { return divide(1.0f, x, Rounding::rounding); }                                   \
-  NV float __nv_fsqrt_##suffix(float x) { return square_root(x, Rounding::rounding); }                                   \
-  NV double __nv_dadd_##suffix(double a, double b) { return add(a, b, Rounding::rounding); }                             \
-  NV double __nv_dsub_##suffix(double a, double b) { return add(a, -b, Rounding::rounding); }                            \
-  NV double __nv_dmul_##suffix(double a, double b) { return multiply(a, b, Rounding::rounding); }                        \
-  NV double __nv_ddiv_##suffix(double a, double b) { return divide(a, b, Rounding::rounding); }                          \
-  NV double __nv_drcp_##suffix(double x) { return divide(1.0, x, Rounding::rounding); }                                  \
-  NV double __nv_dsqrt_##suffix(double x) { return square_root(x, Rounding::rounding); }                                 \
-  NV float __nv_fmaf_##suffix(float a, float b, float c) { return multiply_add(a, b, c, Rounding::rounding); }           \
-  NV float __nv_fmaf_ieee_##suffix(float a, float b, float c) { return multiply_add(a, b, c, Rounding::rounding); }      \
-  NV double __nv_fma_##suffix(double a, double b, double c) { return multiply_add(a, b, c, Rounding::rounding); }
+#define ROUNDED(suffix, rounding)                               \
+  NV float __nv_fadd_##suffix(float a, float b) {               \
+    return add(a, b, Rounding::rounding);                       \
+  }                                                             \
+  NV float __nv_fsub_##suffix(float a, float b) {               \
+    return add(a, -b, Rounding::rounding);                      \
+  }                                                             \
+  NV float __nv_fmul_##suffix(float a, float b) {               \
+    return multiply(a, b, Rounding::rounding);                  \
+  }                                                             \
+  NV float __nv_fdiv_##suffix(float a, float b) {               \
+    return divide(a, b, Rounding::rounding);                    \
+  }                                                             \
+  NV float __nv_frcp_##suffix(float x) {                        \
+    return divide(1.0f, x, Rounding::rounding);                 \
+  }                                                             \
+  NV float __nv_fsqrt_##suffix(float x) {                       \
+    return square_root(x, Rounding::rounding);                  \
+  }                                                             \
+  NV double __nv_dadd_##suffix(double a, double b) {            \
+    return add(a, b, Rounding::rounding);                       \
+  }                                                             \
+  NV double __nv_dsub_##suffix(double a, double b) {            \
+    return add(a, -b, Rounding::rounding);                      \
+  }                                                             \
+  NV double __nv_dmul_##suffix(double a, double b) {            \
+    return multiply(a, b, Rounding::rounding);                  \
+  }                                                             \
+  NV double __nv_ddiv_##suffix(double a, double b) {            \
+    return divide(a, b, Rounding::rounding);                    \
+  }                                                             \
+  NV double __nv_drcp_##suffix(double x) {                      \
+    return divide(1.0, x, Rounding::rounding);                  \
+  }                                                             \
+  NV double __nv_dsqrt_##suffix(double x) {                     \
+    return square_root(x, Rounding::rounding);                  \
+  }                                                             \
+  NV float __nv_fmaf_##suffix(float a, float b, float c) {      \
+    return multiply_add(a, b, c, Rounding::rounding);           \
+  }                                                             \
+  NV float __nv_fmaf_ieee_##suffix(float a, float b, float c) { \
+    return multiply_add(a, b, c, Rounding::rounding);           \
+  }                                                             \
+  NV double __nv_fma_##suffix(double a, double b, double c) {   \
+    return multiply_add(a, b, c, Rounding::rounding);           \
+  }
 ROUNDED(rz, Zero)
 ROUNDED(ru, Up)
 ROUNDED(rd, Down)
 
 // To nearest is what the instructions do.
-NV float __nv_fadd_rn(float a, float b) { return a + b; }
-NV float __nv_fsub_rn(float a, float b) { return a - b; }
-NV float __nv_fmul_rn(float a, float b) { return a * b; }
-NV float __nv_fdiv_rn(float a, float b) { return a / b; }
-NV float __nv_frcp_rn(float x) { return 1 / x; }
-NV float __nv_fsqrt_rn(float x) { return __builtin_sqrtf(x); }
-NV double __nv_dadd_rn(double a, double b) { return a + b; }
-NV double __nv_dsub_rn(double a, double b) { return a - b; }
-NV double __nv_dmul_rn(double a, double b) { return a * b; }
-NV double __nv_ddiv_rn(double a, double b) { return a / b; }
-NV double __nv_drcp_rn(double x) { return 1 / x; }
-NV double __nv_dsqrt_rn(double x) { return __builtin_sqrt(x); }
-NV float __nv_fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-NV float __nv_fmaf_ieee_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-NV double __nv_fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
+NV float __nv_fadd_rn(float a, float b) {
+  return a + b;
+}
+NV float __nv_fsub_rn(float a, float b) {
+  return a - b;
+}
+NV float __nv_fmul_rn(float a, float b) {
+  return a * b;
+}
+NV float __nv_fdiv_rn(float a, float b) {
+  return a / b;
+}
+NV float __nv_frcp_rn(float x) {
+  return 1 / x;
+}
+NV float __nv_fsqrt_rn(float x) {
+  return __builtin_sqrtf(x);
+}
+NV double __nv_dadd_rn(double a, double b) {
+  return a + b;
+}
+NV double __nv_dsub_rn(double a, double b) {
+  return a - b;
+}
+NV double __nv_dmul_rn(double a, double b) {
+  return a * b;
+}
+NV double __nv_ddiv_rn(double a, double b) {
+  return a / b;
+}
+NV double __nv_drcp_rn(double x) {
+  return 1 / x;
+}
+NV double __nv_dsqrt_rn(double x) {
+  return __builtin_sqrt(x);
+}
+NV float __nv_fmaf_rn(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
+NV float __nv_fmaf_ieee_rn(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
+NV double __nv_fma_rn(double a, double b, double c) {
+  return __builtin_fma(a, b, c);
+}

@@ -2,8 +2,8 @@
 
 #include "device.h"
 
-// Directed rounding without changing the rounding mode: take the result rounded to nearest, find on which side of it the exact
-// value lies, and step to the neighbour where the mode says so.
+// Directed rounding without changing the rounding mode: take the result rounded to nearest, find on which side of it
+// the exact value lies, and step to the neighbour where the mode says so.
 
 namespace cupola::device {
 

@@ -1,7 +1,7 @@
 #include "device.h"
 
-// Two halves or four bytes of a word at once: "CUDA Math API, SIMD Intrinsics". Each family is its rule for one lane, applied to
-// all lanes of both widths.
+// Two halves or four bytes of a word at once: "CUDA Math API, SIMD Intrinsics". Each family is its rule for one lane,
+// applied to all lanes of both widths.
 
 namespace {
 
@@ -18,33 +18,44 @@ struct Lane<8> {
   using Unsigned = unsigned char;
 };
 
-LOCAL int clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
-LOCAL int magnitude(int x) { return x < 0 ? -x : x; }
+LOCAL int clamp(int x, int low, int high) {
+  return x < low ? low : x > high ? high : x;
+}
+LOCAL int magnitude(int x) {
+  return x < 0 ? -x : x;
+}
 
 }  // namespace
 
 // Rules see the lane as int: a, b signed, ua, ub unsigned; width, and the largest lane value of each kind.
-#define LANES(width, rule)                                                                \
-  const unsigned int x = (unsigned int)word_a, y = (unsigned int)word_b;                  \
-  unsigned int result = 0;                                                                \
-  for (int at = 0; at < 32; at += width) {                                                \
-    const int a = (Lane<width>::Signed)(x >> at), b = (Lane<width>::Signed)(y >> at);     \
+#define LANES(width, rule)                                                                  \
+  const unsigned int x = (unsigned int)word_a, y = (unsigned int)word_b;                    \
+  unsigned int result = 0;                                                                  \
+  for (int at = 0; at < 32; at += width) {                                                  \
+    const int a = (Lane<width>::Signed)(x >> at), b = (Lane<width>::Signed)(y >> at);       \
     const int ua = (Lane<width>::Unsigned)(x >> at), ub = (Lane<width>::Unsigned)(y >> at); \
-    const int most = (1 << (width - 1)) - 1, umost = (1 << width) - 1;                    \
-    (void)a, (void)b, (void)ua, (void)ub, (void)most, (void)umost;                        \
-    result |= ((unsigned int)(rule) & (unsigned int)umost) << at;                         \
-  }                                                                                       \
+    const int most = (1 << (width - 1)) - 1, umost = (1 << width) - 1;                      \
+    (void)a, (void)b, (void)ua, (void)ub, (void)most, (void)umost;                          \
+    result |= ((unsigned int)(rule) & (unsigned int)umost) << at;                           \
+  }                                                                                         \
   return (int)result;
 
-#define BINARY(name, rule)                                              \
-  NV int __nv_##name##2(int word_a, int word_b) { LANES(16, rule) }     \
-  NV int __nv_##name##4(int word_a, int word_b) { LANES(8, rule) }
-#define UNARY(name, rule)                                               \
-  NV int __nv_##name##2(int word_a) { const int word_b = 0; LANES(16, rule) } \
-  NV int __nv_##name##4(int word_a) { const int word_b = 0; LANES(8, rule) }
+#define BINARY(name, rule)                                                                                       \
+  NV int __nv_##name##2(int word_a, int word_b){LANES(16, rule)} NV int __nv_##name##4(int word_a, int word_b) { \
+    LANES(8, rule)                                                                                               \
+  }
+#define UNARY(name, rule)             \
+  NV int __nv_##name##2(int word_a) { \
+    const int word_b = 0;             \
+    LANES(16, rule)                   \
+  }                                   \
+  NV int __nv_##name##4(int word_a) { \
+    const int word_b = 0;             \
+    LANES(8, rule)                    \
+  }
 /// set gives 1 and cmp all ones where the comparison holds.
-#define COMPARE(name, rule)               \
-  BINARY(vset##name, (rule) ? 1 : 0)      \
+#define COMPARE(name, rule)          \
+  BINARY(vset##name, (rule) ? 1 : 0) \
   BINARY(vcmp##name, (rule) ? umost : 0)
 
 UNARY(vabs, magnitude(a))
@@ -78,12 +89,12 @@ COMPARE(lts, a < b)
 COMPARE(ltu, ua < ub)
 
 // Sums of absolute differences over the lanes.
-#define SUM(name, width, left, right)                                                         \
-  NV int __nv_##name(int word_a, int word_b) {                                                \
-    int sum = 0;                                                                              \
-    for (int at = 0; at < 32; at += width)                                                    \
+#define SUM(name, width, left, right)                                                             \
+  NV int __nv_##name(int word_a, int word_b) {                                                    \
+    int sum = 0;                                                                                  \
+    for (int at = 0; at < 32; at += width)                                                        \
       sum += magnitude((left)((unsigned int)word_a >> at) - (right)((unsigned int)word_b >> at)); \
-    return sum;                                                                               \
+    return sum;                                                                                   \
   }
 SUM(vsads2, 16, short, short)
 SUM(vsads4, 8, signed char, signed char)

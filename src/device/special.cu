@@ -1,7 +1,7 @@
 #include "device.h"
 
-// Functions that the C library lacks. Float versions compute in double and round, except rsqrtf: half an ulp more than the
-// double's error. The error bounds in ulp stand at each function; device_test.cpp checks them against long double.
+// Functions that the C library lacks. Float versions compute in double and round, except rsqrtf: half an ulp more than
+// the double's error. The error bounds in ulp stand at each function; device_test.cpp checks them against long double.
 
 using namespace cupola::device;
 
@@ -79,7 +79,7 @@ LOCAL double cosine_of(double t) {
   const double angle = kPi * t;
   return __builtin_fma(-(__builtin_fma(kPi, t, -angle) + kPiLow * t), __builtin_sin(angle), __builtin_cos(angle));
 }
-/// 1 ulp: the argument is reduced exactly to a quarter turn.
+/// 2 ulp: the argument is reduced exactly to a quarter turn.
 LOCAL double sine_pi(double x) {
   if (!is_finite(x)) return __builtin_nan("");
   const double reduced = x - 2 * __builtin_rint(x / 2);  // [-1, 1]
@@ -108,13 +108,19 @@ LOCAL double gauss(double x) {
   return __builtin_fma(value, -square.low, value);
 }
 
-/// exp(x^2) erfc(x). 4 ulp: the product below 10, where both factors are normal; the asymptotic series (DLMF 7.12.1) above.
+/// exp(x^2) erfc(x). 4 ulp: the product below 1, then the continued fraction (DLMF 7.9.2), the asymptotic series
+/// (DLMF 7.12.1) from 10.
 LOCAL double scaled_erfc(double x) {
-  if (x < 10) {
+  if (x < 1) {
     const Pair square = two_product(x, x);
     const double power = __builtin_exp(square.high);
     if (!is_finite(power)) return power;
     return __builtin_fma(power, square.low, power) * erfc(x);
+  }
+  if (x < 10) {
+    double fraction = x;
+    for (int k = 20 + (int)(220 / (x * x)); k > 0; --k) fraction = x + 0.5 * k / fraction;
+    return kInverseSqrtPi / fraction;
   }
   const double ratio = 1 / (2 * x) / x;
   double sum = 0;
@@ -123,8 +129,8 @@ LOCAL double scaled_erfc(double x) {
   return __builtin_fma(inverse, sum, inverse);
 }
 
-/// The y whose erfc is q, for 0 < q < 1/2. 4 ulp: a start from the asymptotic form, then Halley's iteration, which triples the
-/// digits each time.
+/// The y whose erfc is q, for 0 < q < 1/2. 4 ulp: a start from the asymptotic form, then Halley's iteration, which
+/// triples the digits each time.
 LOCAL double inverse_erfc_tail(double q) {
   const double logarithm = -__builtin_log(q * kSqrtPi);
   double y = 0.5;
@@ -136,7 +142,7 @@ LOCAL double inverse_erfc_tail(double q) {
     const double slope = 2 * kInverseSqrtPi * gauss(y);
     if (slope == 0) break;
     const double newton = (erfc(y) - q) / slope;
-    const double correction = newton / (1 + y * newton);
+    const double correction = newton / (1 - y * newton);
     y += correction;
     if (__builtin_fabs(correction) < 1e-17 * y) break;
   }
@@ -168,7 +174,8 @@ LOCAL double inverse_erfc(double q) {
   return q <= 1.5 ? inverse_erf(1 - q) : -inverse_erfc_tail(2 - q);
 }
 
-/// Normal distribution function, erfc(-x/sqrt 2)/2. 4 ulp: the rounding error of the argument is put right by the derivative.
+/// Normal distribution function, erfc(-x/sqrt 2)/2. 4 ulp: the rounding error of the argument is put right by the
+/// derivative.
 LOCAL double normal(double x) {
   const double argument = -x * kSqrtHalf;
   if (!(__builtin_fabs(argument) < 40)) return is_nan(x) ? x : x > 0 ? 1.0 : 0.0;
@@ -183,8 +190,8 @@ LOCAL double inverse_normal(double p) {
 
 // -- modified Bessel functions of the first kind --
 
-/// I_order(x), order 0 or 1. 3 ulp. Below 30 the power series (DLMF 10.25.2), whose terms are all positive, with 100 bits; above the
-/// asymptotic series (DLMF 10.40.1).
+/// I_order(x), order 0 or 1. 3 ulp. Below 30 the power series (DLMF 10.25.2), whose terms are all positive, with 100
+/// bits; above the asymptotic series (DLMF 10.40.1).
 LOCAL double bessel_i(int order, double x) {
   const double magnitude = __builtin_fabs(x);
   if (is_nan(x)) return x;
@@ -192,8 +199,7 @@ LOCAL double bessel_i(int order, double x) {
   if (magnitude < 30) {
     const Pair square = two_product(magnitude / 2, magnitude / 2);
     Pair sum = {1, 0};
-    for (int k = 20 + (int)(1.7 * magnitude); k > 0; --k)
-      sum = Pair{1, 0} + square * sum / (double)(k * (k + order));
+    for (int k = 20 + (int)(1.7 * magnitude); k > 0; --k) sum = Pair{1, 0} + square * sum / (double)(k * (k + order));
     value = order ? sum.high * (magnitude / 2) : sum.high;
   } else if (is_infinite(magnitude)) {
     value = kInfinity;
@@ -214,24 +220,36 @@ LOCAL double bessel_i(int order, double x) {
 
 }  // namespace
 
-NV double __nv_rsqrt(double x) { return inverse_square_root(x); }
+NV double __nv_rsqrt(double x) {
+  return inverse_square_root(x);
+}
 /// 2 ulp.
-NV float __nv_rsqrtf(float x) { return 1 / __builtin_sqrtf(x); }
-NV float __nv_frsqrt_rn(float x) { return (float)inverse_square_root((double)x); }
+NV float __nv_rsqrtf(float x) {
+  return 1 / __builtin_sqrtf(x);
+}
+NV float __nv_frsqrt_rn(float x) {
+  return (float)inverse_square_root((double)x);
+}
 /// 1 ulp: a Newton step on the C library's cube root.
 NV double __nv_rcbrt(double x) {
+  if (__builtin_fabs(x) < 0x1p-700) {
+    if (x == 0) return 1 / x;
+    return __nv_rcbrt(x * 0x1p600) * 0x1p200;
+  }
   const double root = cbrt(x), inverse = 1 / root;
   if (!is_finite(inverse) || inverse == 0) return inverse;
   const Pair cube = two_product(root, root);
-  const double lost = (__builtin_fma(-cube.high, root, x) - cube.low * root) / (3 * x);
+  const double lost = (__builtin_fma(-cube.high, root, x) - cube.low * root) / x / 3;
   return __builtin_fma(inverse, __builtin_fma(-root, inverse, 1.0) - lost, inverse);
 }
-NV float __nv_rcbrtf(float x) { return (float)(1 / cbrt((double)x)); }
+NV float __nv_rcbrtf(float x) {
+  return (float)(1 / cbrt((double)x));
+}
 
-#define NORM(name, parameters, wide, ...)                                                                   \
-  NV double __nv_##name wide {                                                                              \
-    const double x[] = {__VA_ARGS__};                                                                       \
-    return norm_of<parameters>(x, sizeof(x) / sizeof(double));                                              \
+#define NORM(name, parameters, wide, ...)                      \
+  NV double __nv_##name wide {                                 \
+    const double x[] = {__VA_ARGS__};                          \
+    return norm_of<parameters>(x, sizeof(x) / sizeof(double)); \
   }
 NORM(norm3d, false, (double a, double b, double c), a, b, c)
 NORM(norm4d, false, (double a, double b, double c, double d), a, b, c, d)
@@ -239,13 +257,27 @@ NORM(rnorm3d, true, (double a, double b, double c), a, b, c)
 NORM(rnorm4d, true, (double a, double b, double c, double d), a, b, c, d)
 NORM(rhypot, true, (double a, double b), a, b)
 #undef NORM
-NV double __nv_norm(int count, const double* x) { return norm_of<false>(x, count); }
-NV double __nv_rnorm(int count, const double* x) { return norm_of<true>(x, count); }
-NV float __nv_norm3df(float a, float b, float c) { return (float)__nv_norm3d(a, b, c); }
-NV float __nv_norm4df(float a, float b, float c, float d) { return (float)__nv_norm4d(a, b, c, d); }
-NV float __nv_rnorm3df(float a, float b, float c) { return (float)__nv_rnorm3d(a, b, c); }
-NV float __nv_rnorm4df(float a, float b, float c, float d) { return (float)__nv_rnorm4d(a, b, c, d); }
-NV float __nv_rhypotf(float a, float b) { return (float)__nv_rhypot(a, b); }
+NV double __nv_norm(int count, const double* x) {
+  return norm_of<false>(x, count);
+}
+NV double __nv_rnorm(int count, const double* x) {
+  return norm_of<true>(x, count);
+}
+NV float __nv_norm3df(float a, float b, float c) {
+  return (float)__nv_norm3d(a, b, c);
+}
+NV float __nv_norm4df(float a, float b, float c, float d) {
+  return (float)__nv_norm4d(a, b, c, d);
+}
+NV float __nv_rnorm3df(float a, float b, float c) {
+  return (float)__nv_rnorm3d(a, b, c);
+}
+NV float __nv_rnorm4df(float a, float b, float c, float d) {
+  return (float)__nv_rnorm4d(a, b, c, d);
+}
+NV float __nv_rhypotf(float a, float b) {
+  return (float)__nv_rhypot(a, b);
+}
 
 namespace {
 
@@ -265,19 +297,27 @@ LOCAL float norm_of_floats(const float* x, int count) {
 
 }  // namespace
 
-NV float __nv_normf(int count, const float* x) { return norm_of_floats<false>(x, count); }
-NV float __nv_rnormf(int count, const float* x) { return norm_of_floats<true>(x, count); }
+NV float __nv_normf(int count, const float* x) {
+  return norm_of_floats<false>(x, count);
+}
+NV float __nv_rnormf(int count, const float* x) {
+  return norm_of_floats<true>(x, count);
+}
 
-NV void __nv_sincospi(double x, double* sine, double* cosine) { *sine = sine_pi(x), *cosine = cosine_pi(x); }
+NV void __nv_sincospi(double x, double* sine, double* cosine) {
+  *sine = sine_pi(x), *cosine = cosine_pi(x);
+}
 NV void __nv_sincospif(float x, float* sine, float* cosine) {
   *sine = (float)sine_pi((double)x), *cosine = (float)cosine_pi((double)x);
 }
 
-#define SPECIAL(name, implementation)                            \
-  NV double __nv_##name(double x) { return implementation; }     \
-  NV float __nv_##name##f(float single) {                        \
-    const double x = single;                                     \
-    return (float)(implementation);                              \
+#define SPECIAL(name, implementation)     \
+  NV double __nv_##name(double x) {       \
+    return implementation;                \
+  }                                       \
+  NV float __nv_##name##f(float single) { \
+    const double x = single;              \
+    return (float)(implementation);       \
   }
 SPECIAL(sinpi, sine_pi(x))
 SPECIAL(cospi, cosine_pi(x))
