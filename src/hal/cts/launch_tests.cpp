@@ -141,15 +141,19 @@ void a_cleared_fault_leaves_the_device_usable(TestCase& t) {
 }
 
 void a_queue_may_go_while_it_launches(TestCase& t) {
-  auto buffer = t.make_buffer(1 << 20);
-  auto done = t.device->create_semaphore(0);
-  for (uint64_t round = 1; round <= 20; ++round) {
+  constexpr uint32_t kRounds = 20, kThreads = 100 * 128;
+  auto buffer = t.make_buffer(kRounds * kThreads * 4);
+  std::vector<std::shared_ptr<Semaphore>> done;
+  for (uint32_t round = 0; round < kRounds; ++round) {
     auto queue = t.device->create_queue(0).value();
-    for (int i = 0; i < 5; ++i)
-      queue->submit(t.make_launch("write_index", {100}, {128}, WriteIndexParameters{words(*buffer), 0}));
-    queue->submit(Signal{done, round});
+    const WriteIndexParameters parameters{words(*buffer) + round * kThreads, round};
+    for (int i = 0; i < 5; ++i) queue->submit(t.make_launch("write_index", {100}, {128}, parameters));
+    done.push_back(t.device->create_semaphore(0));
+    queue->submit(Signal{done.back(), 1});
   }
-  EXPECT_TRUE(done->wait(1));
+  for (const auto& semaphore : done) EXPECT_TRUE(semaphore->wait(1));
+  const auto values = read_words(t, *buffer, kRounds * kThreads);
+  for (uint32_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i / kThreads + i % kThreads);
 }
 
 }  // namespace

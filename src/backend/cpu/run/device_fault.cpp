@@ -11,11 +11,14 @@ void DeviceFault::record(Error error) {
     Lock lock(mutex_);
     if (!error_) error_ = std::move(error);
     any_.store(true, std::memory_order_release);
+    ++recording_;
     listeners.swap(listeners_);
   }
   if (on_fault) on_fault();
   for (auto& [id, listener] : listeners) listener();
-  wake();
+  Lock lock(mutex_);
+  --recording_;
+  changed_.notify_all();
 }
 
 uint64_t DeviceFault::listen(std::function<void()> listener) {
@@ -37,6 +40,8 @@ void DeviceFault::forget(uint64_t listener) {
 
 void DeviceFault::clear() {
   Lock lock(mutex_);
+  // on_fault gives up all works that it finds: it must not find those that come after the clearing.
+  while (recording_) changed_.wait(lock);
   error_.reset();
   any_.store(false, std::memory_order_release);
 }

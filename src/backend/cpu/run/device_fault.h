@@ -16,6 +16,9 @@ class DeviceFault {
  public:
   /// Keeps the first error since clear() and calls `on_fault` for each.
   void record(Error error);
+
+  /// Forgets the error, once the calls that record() makes have returned. Works that were in flight at the fault must
+  /// be over, or they may fault again.
   void clear();
   bool any() const { return any_.load(std::memory_order_acquire); }
   std::optional<Error> get() const;
@@ -44,6 +47,7 @@ class DeviceFault {
   Condition changed_;
   std::map<uint64_t, std::function<void()>> listeners_ GUARDED_BY(mutex_);
   uint64_t last_listener_ GUARDED_BY(mutex_) = 0;
+  uint32_t recording_ GUARDED_BY(mutex_) = 0;
   std::optional<Error> error_ GUARDED_BY(mutex_);
   std::atomic<bool> any_{false};
   std::atomic<int> sleepers_{0};

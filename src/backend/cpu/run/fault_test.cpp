@@ -14,6 +14,11 @@ namespace {
 using Faults = DeviceFixture;
 using Counter = std::atomic<uint32_t>;
 
+/// Waits until the queue has nothing left, fault or not.
+void drain(const hal::Queue& queue, uint64_t last) {
+  while (queue.progress()->value() < last) std::this_thread::yield();
+}
+
 struct At {
   volatile uint32_t* address;
   uint32_t block, thread;
@@ -64,7 +69,7 @@ TEST_F(Faults, StickAndDropWhatFollowsUntilCleared) {
   Counter count{0};
   for (int i = 0; i < 10; ++i) launch(count_up, {{4}, {4}}, &count);
   EXPECT_FALSE(synchronize());
-  EXPECT_EQ(queue_->progress()->value(), 11u);
+  drain(*queue_, 11);
   EXPECT_EQ(count.load(), 0u);
   ASSERT_TRUE(device_->fault());
   EXPECT_EQ(device_->fault()->code, ErrorCode::IllegalAddress);
@@ -152,6 +157,7 @@ TEST_F(Faults, BadPointersInPrintfAndFreeAreTheKernels) {
       {{1}, {1}}, 0);
   expect_fault(synchronize(), ErrorCode::IllegalAddress,
                "kernel native, block (0,0,0), thread (0,0,0): illegal memory access at 0x20 (read)");
+  drain(*queue_, last_);
   device_->clear_fault();
   launch([](ThreadContext* c, const std::byte*) { c->services->free(c, c); }, {{1}, {1}}, 0);
   EXPECT_EQ(synchronize().error().code, ErrorCode::IllegalAddress);
@@ -170,6 +176,7 @@ TEST_F(Faults, ThousandsInARowLeaveTheDeviceUsable) {
   for (int i = 0; i < 2000; ++i) {
     launch(store_at, {{4}, {64}}, At{bad(8), static_cast<uint32_t>(i % 4), static_cast<uint32_t>(i % 64)});
     ASSERT_FALSE(synchronize());
+    drain(*queue_, last_);
     device_->clear_fault();
   }
   Counter count{0};
