@@ -17,16 +17,6 @@ bool executable(const fs::path& path) {
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-std::vector<std::string> split_at_colons(const std::string& text) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(':', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 /// llvm-ar lies beside clang; any ar will do for plain archives.
 fs::path find_archiver(const fs::path& clang) {
   std::error_code error;
@@ -38,6 +28,16 @@ fs::path find_archiver(const fs::path& clang) {
 }
 
 }  // namespace
+
+std::vector<std::string> split_at_colons(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(':', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
 
 fs::path program_path() {
   std::error_code error;

@@ -20,6 +20,9 @@ struct Installation {
 /// The path of the running program, links resolved.
 std::filesystem::path program_path();
 
+/// The parts of a search path.
+std::vector<std::string> split_at_colons(const std::string& text);
+
 /// The program of this name in the folders of PATH; empty when there is none.
 std::filesystem::path find_on_path(const std::string& name);
 

@@ -1,0 +1,203 @@
+#include "cupola/doctor.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "base/dynlib.h"
+#include "base/settings.h"
+#include "cupola/driver_library.h"
+#include "cupolac/installation.h"
+#include "cupolac/lists.h"
+#include "cupolac/run.h"
+#include "image/cache.h"
+
+namespace cupola::tool {
+namespace {
+
+namespace fs = std::filesystem;
+using cupolac::shell_word;
+
+/// What a check found: one line, and for a problem what to do.
+struct Finding {
+  bool good;
+  std::string line;
+  std::string remedy;
+};
+
+Finding good(std::string line) {
+  return {true, std::move(line), ""};
+}
+Finding problem(std::string line, std::string remedy) {
+  return {false, std::move(line), std::move(remedy)};
+}
+
+struct Output {
+  int status;
+  std::string text;
+};
+
+/// Runs a shell command and takes what it prints.
+Output run_shell(const std::string& command) {
+  Output output{127, ""};
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (!pipe) return output;
+  char buffer[4096];
+  while (const size_t count = std::fread(buffer, 1, sizeof buffer, pipe)) output.text.append(buffer, count);
+  const int status = pclose(pipe);
+  output.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return output;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+Finding check_clang() {
+  const auto clang = cupolac::find_clang();
+  if (!clang) return problem("clang: " + clang.error().message, "run ./demo once, which installs it");
+  const std::string version = first_line(run_shell(shell_word(clang->string()) + " --version").text);
+  if (!version.contains("clang version 22."))
+    return problem(fmt::format("clang: {} is '{}', not version 22", clang->string(), version),
+                   "install clang-22 or set CUPOLA_CLANG to its clang++");
+  return good(fmt::format("clang: {}, {}", clang->string(), version));
+}
+
+Finding check_headers(const fs::path& root) {
+  const fs::path headers = root / "include" / "cuda";
+  for (const char* name : {"cuda_runtime.h", "cuda.h", "cupola/driver.def", "cupola/runtime.def"}) {
+    std::error_code error;
+    if (!fs::exists(headers / name, error))
+      return problem(fmt::format("headers: {} is missing", (headers / name).string()),
+                     "build Cupola again (scripts/build)");
+  }
+  return good("headers: " + headers.string());
+}
+
+Finding check_library(const fs::path& path) {
+  if (auto library = DynLib::open(path.string()); !library)
+    return problem(fmt::format("library: {} does not load: {}", path.string(), library.error().message),
+                   "build Cupola again (scripts/build)");
+  return good("library: " + path.string());
+}
+
+Finding check_device_library(const fs::path& root) {
+  const fs::path path = root / "lib" / "cupola" / "device.bc";
+  std::error_code error;
+  if (!fs::exists(path, error))
+    return problem("device library: " + path.string() + " is missing", "build Cupola again (scripts/build)");
+  return good("device library: " + path.string());
+}
+
+/// The first libcuda.so.1 in the folders of LD_LIBRARY_PATH, or in those that the loader always knows.
+fs::path find_libcuda(bool environment) {
+  std::error_code error;
+  if (environment) {
+    const char* path = std::getenv("LD_LIBRARY_PATH");
+    for (const std::string& folder : cupolac::split_at_colons(path ? path : ""))
+      if (fs::exists(fs::path(folder) / "libcuda.so.1", error)) return fs::path(folder) / "libcuda.so.1";
+    return {};
+  }
+  const std::string text = run_shell("PATH=$PATH:/sbin:/usr/sbin ldconfig -p").text;
+  const size_t at = text.find("libcuda.so.1 ");
+  if (at == text.npos) return {};
+  const size_t arrow = text.find("=> ", at);
+  return arrow == text.npos ? fs::path() : fs::path(first_line(text.substr(arrow + 3)));
+}
+
+Finding check_other_drivers(const fs::path& root) {
+  std::error_code error;
+  const fs::path ours = root / "lib" / "libcuda.so.1";
+  if (fs::path first = find_libcuda(true); !first.empty() && !fs::equivalent(first, ours, error))
+    return problem(fmt::format("driver: LD_LIBRARY_PATH leads to another libcuda.so.1, {}", first.string()),
+                   "take its folder out of LD_LIBRARY_PATH, or start programs with 'cupola run'");
+  if (fs::path other = find_libcuda(false); !other.empty() && !fs::equivalent(other, ours, error))
+    return good(
+        fmt::format("driver: {}; the system has {} too, which programs not made by cupolac find unless started with "
+                    "'cupola run'",
+                    ours.string(), other.string()));
+  return good("driver: " + ours.string() + ", and no other in the loader's folders");
+}
+
+Finding check_device(const fs::path& root) {
+  const auto driver = DriverLibrary::open(root / "lib");
+  if (!driver) return problem("device: " + driver.error().message, "CUPOLA_LOG=all shows what happened");
+  if (driver->devices().empty()) return problem("device: none", "unset CUPOLA_DEVICE");
+  return good(fmt::format("device: {}, and {} in all", driver->devices()[0].name, driver->devices().size()));
+}
+
+Finding check_cache() {
+  const std::string folder = image::cache_folder(settings());
+  if (folder.empty()) return good("cache: off");
+  const std::string remedy = "set CUPOLA_CACHE_DIR to a folder of your own (mode 0700), or CUPOLA_CACHE=0";
+  if (!image::DiskCache(folder).usable()) return problem("cache: " + folder + " cannot be used", remedy);
+  const std::string probe = folder + "/doctor." + std::to_string(getpid());
+  const bool written = static_cast<bool>(std::ofstream(probe) << "probe" << std::flush);
+  std::error_code error;
+  fs::remove(probe, error);
+  if (!written) return problem("cache: " + folder + " cannot be written", remedy);
+  return good("cache: " + folder);
+}
+
+/// Compiles and runs a kernel whose result the host program computes too.
+constexpr const char* kProbe = R"(
+#include <cstdio>
+__global__ void probe(int* v) { v[threadIdx.x] = 3 * threadIdx.x + 1; }
+int main() {
+  int host[64], *device;
+  cudaMalloc(&device, sizeof host);
+  probe<<<1, 64>>>(device);
+  cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+  cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess) return std::printf("%s\n", cudaGetErrorString(status)), 1;
+  for (int i = 0; i < 64; ++i)
+    if (host[i] != 3 * i + 1) return std::printf("value %d is %d\n", i, host[i]), 1;
+}
+)";
+
+Finding check_kernel(const fs::path& root) {
+  const auto scratch = cupolac::Scratch::temporary();
+  if (!scratch) return problem("kernel: " + scratch.error().message, "set TMPDIR to a folder that can be written");
+  const std::string source = scratch->path() + "/probe.cu", program = scratch->path() + "/probe";
+  std::ofstream(source) << kProbe;
+  const std::string compiler = (root / "bin" / "cupolac").string();
+  const auto begin = std::chrono::steady_clock::now();
+  const Output compiled = run_shell(shell_word(compiler) + " " + shell_word(source) + " -o " + shell_word(program));
+  if (compiled.status != 0)
+    return problem("kernel: a small program does not compile: " + first_line(compiled.text), "see the lines above");
+  const Output ran = run_shell(shell_word(program));
+  if (ran.status != 0)
+    return problem(fmt::format("kernel: a small program ended with status {}: {}", ran.status, first_line(ran.text)),
+                   "CUPOLA_LOG=all shows what happened");
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  return good(fmt::format("kernel: a small program compiled and ran with the right result in {:.1f} s", time.count()));
+}
+
+}  // namespace
+
+int doctor(const fs::path& root) {
+  bool all_good = true;
+  auto report = [&](const Finding& finding) {
+    all_good &= finding.good;
+    fmt::print("{:<9}{}\n", finding.good ? "ok" : "problem", finding.line);
+    if (!finding.good) fmt::print("         {}\n", finding.remedy);
+    std::fflush(stdout);
+  };
+  report(check_clang());
+  report(check_headers(root));
+  for (const char* name : {"libcuda.so.1", "libcudart.so.13", "libcupola-compiler.so"})
+    report(check_library(root / "lib" / name));
+  report(check_device_library(root));
+  report(check_other_drivers(root));
+  report(check_cache());
+  report(check_device(root));
+  report(check_kernel(root));
+  fmt::print("{}\n", all_good ? "no problems" : "problems were found");
+  return all_good ? 0 : 1;
+}
+
+}  // namespace cupola::tool
