@@ -38,6 +38,8 @@ class Device {
 
   /// The first kernel error since the last clear_fault(); sticky, as CUDA's are.
   virtual std::optional<Error> fault() const = 0;
+
+  /// Makes the device usable again. Queues must have drained (progress at the last command), or what is left may run or fault.
   virtual void clear_fault() = 0;
 
   /// Writes what kernels printed so far to standard output; called by the runtime at synchronising calls.

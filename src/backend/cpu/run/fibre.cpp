@@ -1,6 +1,7 @@
 #include "backend/cpu/run/fibre.h"
 
 #include <boost/context/detail/fcontext.hpp>
+#include <utility>
 
 #include "backend/cpu/run/sanitizer.h"
 #include "image/cpu_abi.h"
@@ -54,14 +55,15 @@ void Fibre::end() {
   __builtin_unreachable();
 }
 
+void Fibre::forget_frames() {
+  sanitizer::unpoison(stack_->bottom(),
+                      static_cast<size_t>(stack_->window + image::cpu::kLocalWindow - stack_->bottom()));
+}
+
 Stack* Fibre::drop() {
-  Stack* stack = stack_;
-  stack_ = nullptr;
+  if (context_) forget_frames();
   context_ = nullptr;
-  if (stack)
-    sanitizer::unpoison(stack->bottom(),
-                        static_cast<size_t>(stack->window + image::cpu::kLocalWindow - stack->bottom()));
-  return stack;
+  return std::exchange(stack_, nullptr);
 }
 
 }  // namespace cupola::cpu

@@ -39,6 +39,9 @@ class Fibre {
 
   Stack* stack() const { return stack_; }
 
+  /// Tells the sanitizers that the frames on the stack are no more; for a fibre that was ended from another stack.
+  void forget_frames();
+
   /// Forgets the fibre, which does not run; returns its stack.
   Stack* drop();
 

@@ -66,7 +66,10 @@ FibreRunner::Ending FibreRunner::run(Fibre& fibre) {
   running_ = &fibre;
   const bool alive = fibre.resume(home_);
   running_ = nullptr;
-  if (faulted_) return Ending::Faulted;
+  if (faulted_) {
+    fibre.forget_frames();
+    return Ending::Faulted;
+  }
   return alive ? Ending::Suspended : Ending::Ended;
 }
 
