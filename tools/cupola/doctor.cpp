@@ -1,6 +1,5 @@
 #include "cupola/doctor.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -14,12 +13,14 @@
 #include "cupolac/installation.h"
 #include "cupolac/lists.h"
 #include "cupolac/run.h"
+#include "cupolac/shell.h"
 #include "image/cache.h"
 
 namespace cupola::tool {
 namespace {
 
 namespace fs = std::filesystem;
+using cupolac::run_shell;
 using cupolac::shell_word;
 
 /// What a check found: one line, and for a problem what to do.
@@ -34,23 +35,6 @@ Finding good(std::string line) {
 }
 Finding problem(std::string line, std::string remedy) {
   return {false, std::move(line), std::move(remedy)};
-}
-
-struct Output {
-  int status;
-  std::string text;
-};
-
-/// Runs a shell command and takes what it prints.
-Output run_shell(const std::string& command) {
-  Output output{127, ""};
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (!pipe) return output;
-  char buffer[4096];
-  while (const size_t count = std::fread(buffer, 1, sizeof buffer, pipe)) output.text.append(buffer, count);
-  const int status = pclose(pipe);
-  output.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return output;
 }
 
 std::string first_line(const std::string& text) {
@@ -93,34 +77,36 @@ Finding check_device_library(const fs::path& root) {
   return good("device library: " + path.string());
 }
 
-/// The first libcuda.so.1 in the folders of LD_LIBRARY_PATH, or in those that the loader always knows.
-fs::path find_libcuda(bool environment) {
+/// The first library of this name in the folders of LD_LIBRARY_PATH.
+fs::path in_environment(const std::string& soname) {
+  const char* path = std::getenv("LD_LIBRARY_PATH");
   std::error_code error;
-  if (environment) {
-    const char* path = std::getenv("LD_LIBRARY_PATH");
-    for (const std::string& folder : cupolac::split_at_colons(path ? path : ""))
-      if (fs::exists(fs::path(folder) / "libcuda.so.1", error)) return fs::path(folder) / "libcuda.so.1";
-    return {};
-  }
+  for (const std::string& folder : cupolac::split_at_colons(path ? path : ""))
+    if (fs::exists(fs::path(folder) / soname, error)) return fs::path(folder) / soname;
+  return {};
+}
+
+/// The one that the loader's own list has.
+fs::path in_system(const std::string& soname) {
   const std::string text = run_shell("PATH=$PATH:/sbin:/usr/sbin ldconfig -p").text;
-  const size_t at = text.find("libcuda.so.1 ");
-  if (at == text.npos) return {};
-  const size_t arrow = text.find("=> ", at);
+  const size_t at = text.find("\t" + soname + " ");
+  const size_t arrow = at == text.npos ? at : text.find("=> ", at);
   return arrow == text.npos ? fs::path() : fs::path(first_line(text.substr(arrow + 3)));
 }
 
-Finding check_other_drivers(const fs::path& root) {
+/// Programs made by cupolac name Cupola's folder themselves, which comes behind LD_LIBRARY_PATH and before the
+/// system's.
+Finding check_loader(const fs::path& root, const std::string& soname) {
   std::error_code error;
-  const fs::path ours = root / "lib" / "libcuda.so.1";
-  if (fs::path first = find_libcuda(true); !first.empty() && !fs::equivalent(first, ours, error))
-    return problem(fmt::format("driver: LD_LIBRARY_PATH leads to another libcuda.so.1, {}", first.string()),
+  const fs::path ours = root / "lib" / soname;
+  auto another = [&](const fs::path& path) { return !path.empty() && !fs::equivalent(path, ours, error); };
+  if (const fs::path first = in_environment(soname); another(first))
+    return problem(fmt::format("loader: LD_LIBRARY_PATH leads to another {}, {}", soname, first.string()),
                    "take its folder out of LD_LIBRARY_PATH, or start programs with 'cupola run'");
-  if (fs::path other = find_libcuda(false); !other.empty() && !fs::equivalent(other, ours, error))
-    return good(
-        fmt::format("driver: {}; the system has {} too, which programs not made by cupolac find unless started with "
-                    "'cupola run'",
-                    ours.string(), other.string()));
-  return good("driver: " + ours.string() + ", and no other in the loader's folders");
+  if (const fs::path other = in_system(soname); another(other))
+    return good(fmt::format("loader: {}; a program not made by cupolac finds {} unless 'cupola run' starts it",
+                            ours.string(), other.string()));
+  return good(fmt::format("loader: {}, and no other in its folders", ours.string()));
 }
 
 Finding check_device(const fs::path& root) {
@@ -166,10 +152,10 @@ Finding check_kernel(const fs::path& root) {
   std::ofstream(source) << kProbe;
   const std::string compiler = (root / "bin" / "cupolac").string();
   const auto begin = std::chrono::steady_clock::now();
-  const Output compiled = run_shell(shell_word(compiler) + " " + shell_word(source) + " -o " + shell_word(program));
+  const auto compiled = run_shell(shell_word(compiler) + " " + shell_word(source) + " -o " + shell_word(program));
   if (compiled.status != 0)
     return problem("kernel: a small program does not compile: " + first_line(compiled.text), "see the lines above");
-  const Output ran = run_shell(shell_word(program));
+  const auto ran = run_shell(shell_word(program));
   if (ran.status != 0)
     return problem(fmt::format("kernel: a small program ended with status {}: {}", ran.status, first_line(ran.text)),
                    "CUPOLA_LOG=all shows what happened");
@@ -192,7 +178,7 @@ int doctor(const fs::path& root) {
   for (const char* name : {"libcuda.so.1", "libcudart.so.13", "libcupola-compiler.so"})
     report(check_library(root / "lib" / name));
   report(check_device_library(root));
-  report(check_other_drivers(root));
+  for (const char* name : {"libcuda.so.1", "libcudart.so.13"}) report(check_loader(root, name));
   report(check_cache());
   report(check_device(root));
   report(check_kernel(root));
