@@ -20,11 +20,13 @@ uint32_t word_at(const std::byte* bytes) {
 Result<size_t> bitcode_size(const std::byte* bytes) {
   size_t at = 4;  // after "BC C0 DE"
   for (;;) {
-    // A block's head at a 32-bit boundary: abbreviation id in 2 bits, block id as vbr8, the new abbreviation width as vbr4,
-    // padding, and the length of the body in words. All ids in use here are below 128, so that both vbrs take one unit.
+    // A block's head at a 32-bit boundary: abbreviation id in 2 bits, block id as vbr8, the new abbreviation width as
+    // vbr4, padding, and the length of the body in words. All ids in use here are below 128, so that both vbrs take one
+    // unit.
     const uint32_t head = word_at(bytes + at);
     const uint32_t block = (head >> 2) & 0xff;
-    const bool known = block == kModuleBlock || block == kIdentificationBlock || block == kStringTable || block == kSymbolTable;
+    const bool known =
+        block == kModuleBlock || block == kIdentificationBlock || block == kStringTable || block == kSymbolTable;
     if ((head & 3) != kEnterBlock || !known)
       return fail(ErrorCode::InvalidImage, "bitcode: no block that is known begins at byte {}", at);
     at += 8 + size_t{word_at(bytes + at + 4)} * 4;

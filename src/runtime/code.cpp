@@ -15,7 +15,10 @@ namespace cupola::runtime {
 namespace {
 
 constexpr std::string_view kBitcode = "BC\xC0\xDE", kFatbin = "\x50\xED\x55\xBA", kWrapper = "\xB1\x43\x62\x46",
-                           kElf = "\x7F" "ELF", kImage = "cupimage";
+                           kElf =
+                               "\x7F"
+                               "ELF",
+                           kImage = "cupimage";
 
 /// True if the bytes begin so; reads no further than the first that differs.
 bool begins(const std::byte* bytes, size_t limit, std::string_view magic) {
@@ -45,7 +48,9 @@ std::unexpected<Error> no_elf() {
               "this is machine code for NVIDIA GPUs, which cannot run here: compile the source with cupolac");
 }
 
-Code copy_of(Code::Kind kind, std::span<const std::byte> bytes) { return {kind, {bytes.begin(), bytes.end()}}; }
+Code copy_of(Code::Kind kind, std::span<const std::byte> bytes) {
+  return {kind, {bytes.begin(), bytes.end()}};
+}
 
 Result<Code> read_fat_binary(const std::byte* bytes, size_t limit) {
   TRY(std::vector<image::FatbinEntry> entries, image::read_fatbin(bytes, limit));

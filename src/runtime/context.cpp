@@ -9,8 +9,8 @@ namespace {
 
 std::atomic<uint64_t> next_id = 1;
 
-// By CUDA's numbers (CUlimit): stack, printf buffer, malloc heap, sync depth, pending launches, L2 fetch, persisting L2,
-// shared, CIG, CIG fallback. What a fresh context on a GPU reports, where that means something here.
+// By CUDA's numbers (CUlimit): stack, printf buffer, malloc heap, sync depth, pending launches, L2 fetch, persisting
+// L2, shared, CIG, CIG fallback. What a fresh context on a GPU reports, where that means something here.
 constexpr std::array<uint64_t, 10> kLimits = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0, 0, 0};
 constexpr int kSettableLimits = 7;
 constexpr uint64_t kMostStack = 448 * 1024;
@@ -104,8 +104,21 @@ Result<> Context::set_limit(int which, uint64_t value) {
   Lock lock(mutex_);
   if (which < 0 || which >= kSettableLimits) return fail(ErrorCode{215}, "limit {} cannot be set here", which);
   if (which == 0 && value > kMostStack)
-    return fail(ErrorCode::InvalidValue, "a stack of {} bytes a thread was asked for; the most is {}", value, kMostStack);
+    return fail(ErrorCode::InvalidValue, "a stack of {} bytes a thread was asked for; the most is {}", value,
+                kMostStack);
   limits_[static_cast<size_t>(which)] = value;
+  return {};
+}
+
+Result<> destroy_context(const void* handle) {
+  auto context = Runtime::get().contexts.remove(handle);
+  if (!context) return fail(ErrorCode::InvalidContext, "{} is not a live context of cuCtxCreate", handle);
+  context->deactivate();
+  // Kept: another thread may be using a stream or function of it, and those refer to their context.
+  static auto* const mutex = new Mutex;
+  static auto* const destroyed = new std::vector<std::shared_ptr<Context>>;
+  Lock lock(*mutex);
+  destroyed->push_back(std::move(context));
   return {};
 }
 

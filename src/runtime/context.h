@@ -11,8 +11,8 @@ namespace cupola::runtime {
 
 class Device;
 
-/// A CUDA context: the streams, events, modules and memory of one user of a device. Handles of contexts are looked up like
-/// all others; the primary context of a device lives for ever and is active while it is retained. Any thread.
+/// A CUDA context: the streams, events, modules and memory of one user of a device. Handles of contexts are looked up
+/// like all others; the primary context of a device lives for ever and is active while it is retained. Any thread.
 class Context {
  public:
   Context(Device& device, bool primary);
@@ -67,5 +67,11 @@ class Context {
   std::unordered_map<uint64_t, std::shared_ptr<Stream>> per_thread_ GUARDED_BY(mutex_);
   std::array<uint64_t, 10> limits_ GUARDED_BY(mutex_);
 };
+
+/// Stream priorities: a hint, kept and reported. Lower is more urgent.
+inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;
+
+/// Destroys a context that cuCtxCreate made. Error: InvalidContext.
+Result<> destroy_context(const void* handle);
 
 }  // namespace cupola::runtime

@@ -9,8 +9,8 @@
 namespace cupola::runtime {
 namespace {
 
-// Not a thread_local object: its destructor would run before static destructors that still call the API. A pthread key's
-// destructor runs for threads that end, and not for the one that ends the process.
+// Not a thread_local object: its destructor would run before static destructors that still call the API. A pthread
+// key's destructor runs for threads that end, and not for the one that ends the process.
 constinit thread_local ThreadState* state = nullptr;
 
 pthread_key_t thread_end() {

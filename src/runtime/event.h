@@ -24,8 +24,8 @@ class Event {
   bool happened() const { return current().ticket.reached(); }
   Result<> wait() const { return current().ticket.wait(); }
 
-  /// Milliseconds between two events. Errors: InvalidHandle when one was never recorded or was made without timing; NotReady
-  /// when one has not happened yet.
+  /// Milliseconds between two events. Errors: InvalidHandle when one was never recorded or was made without timing;
+  /// NotReady when one has not happened yet.
   static Result<float> elapsed(const Event& start, const Event& end);
 
  private:

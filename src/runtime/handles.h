@@ -8,8 +8,8 @@
 
 namespace cupola::runtime {
 
-/// The live objects of one kind that a program holds by address. A handle is looked up before it is used, so that a stale or
-/// foreign one gives an error. Any thread.
+/// The live objects of one kind that a program holds by address. A handle is looked up before it is used, so that a
+/// stale or foreign one gives an error. Any thread.
 template <typename T>
 class Handles {
  public:

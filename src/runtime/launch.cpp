@@ -27,8 +27,9 @@ Result<> check_block(const hal::KernelInfo& kernel, const hal::Dim3& block, cons
     return fail(ErrorCode::InvalidValue, "a block of {} threads was asked for; the device's limit is {}", block.count(),
                 device.max_threads_per_block);
   if (block.count() > kernel.max_threads_per_block)
-    return fail(ErrorCode::LaunchOutOfResources, "a block of {} threads was asked for; the launch bounds of {} allow {}",
-                block.count(), kernel.name, kernel.max_threads_per_block);
+    return fail(ErrorCode::LaunchOutOfResources,
+                "a block of {} threads was asked for; the launch bounds of {} allow {}", block.count(), kernel.name,
+                kernel.max_threads_per_block);
   if (kernel.required_block.count() != 0 && block != kernel.required_block)
     return fail(ErrorCode::InvalidValue, "{} requires blocks of {} x {} x {} threads", kernel.name,
                 kernel.required_block.x, kernel.required_block.y, kernel.required_block.z);
@@ -41,17 +42,18 @@ Result<> check_shape(const Function& function, const LaunchShape& shape) {
   TRY(check_extents("grid", shape.grid, device.max_grid));
   TRY(check_block(kernel, shape.block, device));
   if (const uint32_t most = most_dynamic_shared(function); shape.dynamic_shared_bytes > most)
-    return fail(ErrorCode::InvalidValue,
-                "{} bytes of dynamic shared memory were asked for; {} may have {}: raise its maximum dynamic shared memory "
-                "attribute",
-                shape.dynamic_shared_bytes, kernel.name, most);
+    return fail(
+        ErrorCode::InvalidValue,
+        "{} bytes of dynamic shared memory were asked for; {} may have {}: raise its maximum dynamic shared memory "
+        "attribute",
+        shape.dynamic_shared_bytes, kernel.name, most);
   if (!shape.cooperative) return {};
   const uint64_t resident =
       uint64_t{device.multiprocessors} *
       active_blocks(function, static_cast<uint32_t>(shape.block.count()), shape.dynamic_shared_bytes);
   if (shape.grid.count() > resident)
-    return fail(ErrorCode::CooperativeLaunchTooLarge, "a cooperative grid of {} blocks was asked for; the device holds {}",
-                shape.grid.count(), resident);
+    return fail(ErrorCode::CooperativeLaunchTooLarge,
+                "a cooperative grid of {} blocks was asked for; the device holds {}", shape.grid.count(), resident);
   return {};
 }
 
@@ -64,8 +66,8 @@ Result<> launch(Stream& stream, const Function& function, const LaunchShape& sha
   TRY(stream.context().check());
   log::line(log::Topic::Launch, "{} grid {}x{}x{} block {}x{}x{} shared {}", function.info().name, shape.grid.x,
             shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes);
-  stream.submit(hal::Launch{function.executable(), function.index(), shape.grid, shape.block, shape.dynamic_shared_bytes,
-                            shape.cooperative, std::move(parameters)});
+  stream.submit(hal::Launch{function.executable(), function.index(), shape.grid, shape.block,
+                            shape.dynamic_shared_bytes, shape.cooperative, std::move(parameters)});
   return {};
 }
 
@@ -73,7 +75,8 @@ Result<std::vector<std::byte>> gather_parameters(const Function& function, void*
   const hal::KernelInfo& kernel = function.info();
   std::vector<std::byte> block(kernel.parameter_bytes);
   if (!kernel.parameters.empty() && !parameters)
-    return fail(ErrorCode::InvalidValue, "{} takes {} parameters; none were given", kernel.name, kernel.parameters.size());
+    return fail(ErrorCode::InvalidValue, "{} takes {} parameters; none were given", kernel.name,
+                kernel.parameters.size());
   for (size_t i = 0; i < kernel.parameters.size(); ++i) {
     if (!parameters[i]) return fail(ErrorCode::InvalidValue, "parameter {} of {} is null", i, kernel.name);
     std::memcpy(block.data() + kernel.parameters[i].offset, parameters[i], kernel.parameters[i].size);

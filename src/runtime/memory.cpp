@@ -79,8 +79,9 @@ Result<void*> allocate_host(Context& context, uint64_t bytes, unsigned flags) {
 }
 
 Result<> free_host(void* pointer) {
-  const auto range = Runtime::get().addresses.take(
-      reinterpret_cast<hal::Address>(pointer), [](const MemoryRange& found) { return found.kind == MemoryKind::Pinned; });
+  const auto range =
+      Runtime::get().addresses.take(reinterpret_cast<hal::Address>(pointer),
+                                    [](const MemoryRange& found) { return found.kind == MemoryKind::Pinned; });
   if (!range) return fail(ErrorCode::InvalidValue, "no page-locked allocation begins at {}", pointer);
   const Result<> done = range->context->synchronize();
   give_back(*range);
@@ -88,7 +89,8 @@ Result<> free_host(void* pointer) {
 }
 
 Result<> register_host(Context& context, void* pointer, uint64_t bytes, unsigned flags) {
-  if (!pointer || bytes == 0) return fail(ErrorCode::InvalidValue, "{} bytes at {} cannot be registered", bytes, pointer);
+  if (!pointer || bytes == 0)
+    return fail(ErrorCode::InvalidValue, "{} bytes at {} cannot be registered", bytes, pointer);
   return Runtime::get().addresses.add(
       {reinterpret_cast<hal::Address>(pointer), bytes, MemoryKind::Registered, &context, flags});
 }
@@ -105,6 +107,8 @@ void free_all(Context& context) {
   while (auto range = Runtime::get().addresses.take_any(&context)) give_back(*range);
 }
 
-uint64_t pitch_for(uint64_t width) { return (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment; }
+uint64_t pitch_for(uint64_t width) {
+  return (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+}
 
 }  // namespace cupola::runtime

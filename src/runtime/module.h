@@ -13,8 +13,8 @@
 
 namespace cupola::runtime {
 
-/// Code loaded into a context, with one instance of its variables. Compiled when a kernel or variable is first asked for. Any
-/// thread.
+/// Code loaded into a context, with one instance of its variables. Compiled when a kernel or variable is first asked
+/// for. Any thread.
 class Module {
  public:
   Module(Context& context, std::shared_ptr<const Code> code) : context_(context), code_(std::move(code)) {}

@@ -28,7 +28,8 @@ Result<Compiler> open_compiler(const std::string& path) {
   auto library = DynLib::open(path);
   if (!library)
     return fail(ErrorCode::JitCompilerNotFound,
-                "{}: it compiles kernels; install it there or set CUPOLA_COMPILER to its path", library.error().message);
+                "{}: it compiles kernels; install it there or set CUPOLA_COMPILER to its path",
+                library.error().message);
   TRY(void* compile, library->symbol("cupola_compile"));
   TRY(void* free, library->symbol("cupola_compile_free"));
   return Compiler{reinterpret_cast<CompileEntry>(compile), reinterpret_cast<FreeEntry>(free)};

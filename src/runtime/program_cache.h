@@ -12,8 +12,8 @@
 
 namespace cupola::runtime {
 
-/// Compiled kernels by content: in memory, then on disk, then from libcupola-compiler, which is opened at the first miss. Any
-/// thread; the same code is compiled once even if several threads ask.
+/// Compiled kernels by content: in memory, then on disk, then from libcupola-compiler, which is opened at the first
+/// miss. Any thread; the same code is compiled once even if several threads ask.
 class ProgramCache {
  public:
   using Image = std::shared_ptr<const std::vector<std::byte>>;

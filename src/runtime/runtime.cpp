@@ -33,10 +33,18 @@ Result<> Runtime::initialise() {
   return *result;
 }
 
-bool Runtime::initialised() { return instance.load(std::memory_order_acquire); }
-Runtime& Runtime::get() { return *instance.load(std::memory_order_acquire); }
-Runtime* Runtime::if_initialised() { return instance.load(std::memory_order_acquire); }
-bool Runtime::forked() { return in_child.load(std::memory_order_relaxed); }
+bool Runtime::initialised() {
+  return instance.load(std::memory_order_acquire);
+}
+Runtime& Runtime::get() {
+  return *instance.load(std::memory_order_acquire);
+}
+Runtime* Runtime::if_initialised() {
+  return instance.load(std::memory_order_acquire);
+}
+bool Runtime::forked() {
+  return in_child.load(std::memory_order_relaxed);
+}
 
 Runtime::Runtime(std::vector<std::unique_ptr<hal::Device>> devices) {
   for (auto& device : devices)
@@ -78,10 +86,18 @@ Result<std::shared_ptr<Stream>> Runtime::stream(const void* handle) const {
   return per_thread ? context->per_thread_stream() : context->legacy_stream();
 }
 
-Result<std::shared_ptr<Event>> Runtime::event(const void* handle) const { return known(events, handle, "event"); }
-Result<std::shared_ptr<Module>> Runtime::module(const void* handle) const { return known(modules, handle, "module"); }
-Result<std::shared_ptr<Library>> Runtime::library(const void* handle) const { return known(libraries, handle, "library"); }
-Result<std::shared_ptr<Kernel>> Runtime::kernel(const void* handle) const { return known(kernels, handle, "kernel"); }
+Result<std::shared_ptr<Event>> Runtime::event(const void* handle) const {
+  return known(events, handle, "event");
+}
+Result<std::shared_ptr<Module>> Runtime::module(const void* handle) const {
+  return known(modules, handle, "module");
+}
+Result<std::shared_ptr<Library>> Runtime::library(const void* handle) const {
+  return known(libraries, handle, "library");
+}
+Result<std::shared_ptr<Kernel>> Runtime::kernel(const void* handle) const {
+  return known(kernels, handle, "kernel");
+}
 
 Result<std::shared_ptr<Function>> Runtime::function(const void* handle) const {
   if (auto function = functions.find(handle)) return function;

@@ -77,6 +77,20 @@ Ticket Stream::submit(hal::Command command) {
   return last();
 }
 
+bool Stream::idle() {
+  Lock lock(order_->mutex_);
+  if (!last().reached()) return false;
+  if (!blocking_) return true;
+  if (kind_ != Kind::Legacy) return !order_->legacy_ || order_->legacy_->last().reached();
+  for (const Stream* other : order_->streams_) {
+    if (other->blocking_ && !other->last().reached()) return false;
+  }
+  for (const auto& [ticket, blocking] : order_->retired_) {
+    if (blocking && !ticket.reached()) return false;
+  }
+  return true;
+}
+
 Ticket Stream::mark() {
   Lock lock(order_->mutex_);
   follow_others();

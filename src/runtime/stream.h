@@ -9,8 +9,8 @@
 #include "hal/queue.h"
 
 // Streams and the order between them, as "CUDA Driver API, Stream synchronization behavior" gives it: a command on the
-// legacy default stream waits for what was submitted to every blocking stream of its context before, and later commands of
-// blocking streams wait for it. Non-blocking streams take no part. The order is made of hal::Wait commands, so that
+// legacy default stream waits for what was submitted to every blocking stream of its context before, and later commands
+// of blocking streams wait for it. Non-blocking streams take no part. The order is made of hal::Wait commands, so that
 // submitting never blocks the host.
 
 namespace cupola::runtime {
@@ -54,6 +54,9 @@ class Stream {
 
   /// A ticket for everything that was submitted so far, and that the legacy stream would wait for.
   Ticket mark() EXCLUDES(order_->mutex_);
+
+  /// True when mark() would be reached; submits nothing.
+  bool idle() EXCLUDES(order_->mutex_);
 
   Context& context() const { return context_; }
   Kind kind() const { return kind_; }

@@ -32,8 +32,8 @@ bool is_private(const std::optional<MemoryRange>& range) {
 
 Result<> copy(Stream& stream, const hal::Copy& command, End destination, End source, bool asynchronous) {
   if (command.width == 0 || command.height == 0 || command.depth == 0) return {};
-  const uint64_t destination_bytes = extent(command.width, command.height, command.depth, command.destination_pitch,
-                                            command.destination_slice);
+  const uint64_t destination_bytes =
+      extent(command.width, command.height, command.depth, command.destination_pitch, command.destination_slice);
   const uint64_t source_bytes =
       extent(command.width, command.height, command.depth, command.source_pitch, command.source_slice);
   TRY(auto to, locate(command.destination, destination_bytes, destination, "destination"));

@@ -3,9 +3,9 @@
 #include "hal/command.h"
 #include "runtime/stream.h"
 
-// Copies and fills. Both check that each end lies within what the API knows. Memory that the API does not know is pageable
-// host memory; a copy that touches it is done when the call returns, asynchronous or not, as "CUDA Driver API, API
-// synchronization behavior" allows.
+// Copies and fills. Both check that each end lies within what the API knows. Memory that the API does not know is
+// pageable host memory; a copy that touches it is done when the call returns, asynchronous or not, as "CUDA Driver API,
+// API synchronization behavior" allows.
 
 namespace cupola::runtime {
 

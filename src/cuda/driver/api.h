@@ -1,0 +1,81 @@
+#pragma once
+
+#include <memory>
+#include <new>
+
+#include "base/result.h"
+#include "cuda/driver/public.h"
+#include "runtime/current_context.h"
+#include "runtime/runtime.h"
+
+// Every exported function has the same shape: `return api_call([&]() -> Result<> { ... });`. The wrapper asks for
+// cuInit, refuses in a forked child, keeps exceptions inside, logs and turns the result into its number.
+
+namespace cupola::driver {
+
+using namespace cupola::runtime;
+
+/// Logs the call and returns its status. An error with a message is printed once per distinct message; one without is
+/// an answer, not a mistake.
+CUresult finish(const char* call, const Result<>& result);
+
+/// Errors: NotInitialized before cuInit and in a forked child.
+Result<> check_ready();
+
+/// Body() -> Result<>, with exceptions as errors.
+template <typename Body>
+Result<> guarded(Body&& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::OutOfMemory, "the host is out of memory");
+  } catch (...) {
+    return fail(ErrorCode::Unknown, "an unexpected exception");
+  }
+}
+
+template <typename Body>
+CUresult api_call(Body&& body, const char* call = __builtin_FUNCTION()) {
+  return finish(call, guarded([&]() -> Result<> {
+                  TRY(check_ready());
+                  return body();
+                }));
+}
+
+/// For the few calls that work before cuInit.
+template <typename Body>
+CUresult api_call_before_init(Body&& body, const char* call = __builtin_FUNCTION()) {
+  return finish(call, guarded(body));
+}
+
+/// For questions whose refusal is an ordinary answer: nothing is printed.
+inline std::unexpected<Error> refuse(ErrorCode code) {
+  return fail(Error{code, {}});
+}
+
+/// `TRY(given(dptr, "dptr"));`: InvalidValue when a result pointer is null.
+Result<> given(const void* pointer, const char* what);
+
+/// The object's handle, as cuda.h's type.
+template <typename Handle, typename Object>
+Handle handle_of(const Object* object) {
+  return reinterpret_cast<Handle>(const_cast<Object*>(object));
+}
+
+/// While it lives, the default stream of the thread's calls is the thread's own.
+class PerThreadStream {
+ public:
+  PerThreadStream() { ++ThreadState::get().per_thread_calls; }
+  ~PerThreadStream() { --ThreadState::get().per_thread_calls; }
+  PerThreadStream(const PerThreadStream&) = delete;
+  PerThreadStream& operator=(const PerThreadStream&) = delete;
+};
+
+/// The stream, in a context that has no fault.
+inline Result<std::shared_ptr<Stream>> usable_stream(CUstream handle) {
+  TRY(std::shared_ptr<Stream> stream, Runtime::get().stream(handle));
+  TRY(stream->context().check());
+  return stream;
+}
+
+}  // namespace cupola::driver

@@ -1,0 +1,339 @@
+// Contexts. "CUDA Driver API, Context Management".
+
+#include "cuda/driver/api.h"
+
+using namespace cupola;
+using namespace cupola::driver;
+
+namespace {
+
+Result<> check_flags(unsigned flags) {
+  const unsigned schedule = flags & CU_CTX_SCHED_MASK;
+  if (flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK) || (schedule & (schedule - 1)))
+    return fail(ErrorCode::InvalidValue, "the context flags {:#x} are not valid", flags);
+  return {};
+}
+
+Result<std::shared_ptr<Context>> current_or(CUcontext handle) {
+  if (!handle) return current_context_even_if_faulted();
+  return Runtime::get().context(handle);
+}
+
+Result<> create(CUcontext* pctx, unsigned flags, CUdevice dev) {
+  TRY(given(pctx, "pctx"));
+  TRY(check_flags(flags));
+  TRY(Device * device, Runtime::get().device(dev));
+  auto context = std::make_shared<Context>(*device, false);
+  context->set_flags(flags);
+  *pctx = handle_of<CUcontext>(Runtime::get().contexts.add(context));
+  ThreadState::get().contexts().push_back(std::move(context));
+  return {};
+}
+
+}  // namespace
+
+CUresult cuCtxCreate_v2(CUcontext* pctx, unsigned int flags, CUdevice dev) {
+  return api_call([&]() -> Result<> { return create(pctx, flags, dev); });
+}
+
+CUresult cuCtxCreate_v3(CUcontext* pctx, CUexecAffinityParam*, int numParams, unsigned int flags, CUdevice dev) {
+  return api_call([&]() -> Result<> {
+    if (numParams != 0)
+      return fail(ErrorCode{CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY}, "execution affinity is not supported");
+    return create(pctx, flags, dev);
+  });
+}
+
+CUresult cuCtxCreate_v4(CUcontext* pctx, CUctxCreateParams* ctxCreateParams, unsigned int flags, CUdevice dev) {
+  return api_call([&]() -> Result<> {
+    if (ctxCreateParams && ctxCreateParams->numExecAffinityParams != 0)
+      return fail(ErrorCode{CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY}, "execution affinity is not supported");
+    if (ctxCreateParams && ctxCreateParams->cigParams)
+      return fail(ErrorCode::NotSupported, "contexts for graphics are not supported");
+    return create(pctx, flags, dev);
+  });
+}
+
+CUresult cuCtxDestroy_v2(CUcontext ctx) {
+  return api_call([&]() -> Result<> {
+    auto& stack = ThreadState::get().contexts();
+    if (!stack.empty() && handle_of<CUcontext>(stack.back().get()) == ctx) {
+      TRY(destroy_context(ctx));
+      stack.pop_back();
+      return {};
+    }
+    return destroy_context(ctx);
+  });
+}
+
+CUresult cuCtxDestroy(CUcontext ctx) {
+  return cuCtxDestroy_v2(ctx);
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
+  return api_call([&]() -> Result<> {
+    TRY(std::shared_ptr<Context> context, Runtime::get().context(ctx));
+    ThreadState::get().contexts().push_back(std::move(context));
+    return {};
+  });
+}
+
+CUresult cuCtxPushCurrent(CUcontext ctx) {
+  return cuCtxPushCurrent_v2(ctx);
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext* pctx) {
+  return api_call([&]() -> Result<> {
+    auto& stack = ThreadState::get().contexts();
+    if (stack.empty()) return fail(ErrorCode::InvalidContext, "the thread's stack of contexts is empty");
+    if (pctx) *pctx = handle_of<CUcontext>(stack.back().get());
+    stack.pop_back();
+    return {};
+  });
+}
+
+CUresult cuCtxPopCurrent(CUcontext* pctx) {
+  return cuCtxPopCurrent_v2(pctx);
+}
+
+CUresult cuCtxSetCurrent(CUcontext ctx) {
+  return api_call([&]() -> Result<> {
+    auto& stack = ThreadState::get().contexts();
+    if (!ctx) {
+      if (!stack.empty()) stack.pop_back();
+      return {};
+    }
+    TRY(std::shared_ptr<Context> context, Runtime::get().context(ctx));
+    if (stack.empty()) {
+      stack.push_back(std::move(context));
+    } else {
+      stack.back() = std::move(context);
+    }
+    return {};
+  });
+}
+
+CUresult cuCtxGetCurrent(CUcontext* pctx) {
+  return api_call([&]() -> Result<> {
+    TRY(given(pctx, "pctx"));
+    const auto& stack = ThreadState::get().contexts();
+    *pctx = stack.empty() ? nullptr : handle_of<CUcontext>(stack.back().get());
+    return {};
+  });
+}
+
+CUresult cuCtxGetDevice(CUdevice* device) {
+  return api_call([&]() -> Result<> {
+    TRY(given(device, "device"));
+    TRY(std::shared_ptr<Context> context, current_context_even_if_faulted());
+    *device = context->device().ordinal();
+    return {};
+  });
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
+  return api_call([&]() -> Result<> {
+    TRY(given(device, "device"));
+    TRY(std::shared_ptr<Context> context, current_or(ctx));
+    *device = context->device().ordinal();
+    return {};
+  });
+}
+
+CUresult cuCtxGetFlags(unsigned int* flags) {
+  return api_call([&]() -> Result<> {
+    TRY(given(flags, "flags"));
+    TRY(std::shared_ptr<Context> context, current_context_even_if_faulted());
+    *flags = context->flags();
+    return {};
+  });
+}
+
+CUresult cuCtxSetFlags(unsigned int flags) {
+  return api_call([&]() -> Result<> {
+    TRY(check_flags(flags));
+    TRY(std::shared_ptr<Context> context, current_context_even_if_faulted());
+    context->set_flags(flags);
+    return {};
+  });
+}
+
+CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
+  return api_call([&]() -> Result<> {
+    TRY(given(ctxId, "ctxId"));
+    TRY(std::shared_ptr<Context> context, current_or(ctx));
+    *ctxId = context->id();
+    return {};
+  });
+}
+
+CUresult cuCtxSynchronize() {
+  return api_call([]() -> Result<> {
+    TRY(std::shared_ptr<Context> context, current_context_even_if_faulted());
+    return context->synchronize();
+  });
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext ctx) {
+  return api_call([&]() -> Result<> {
+    TRY(std::shared_ptr<Context> context, current_or(ctx));
+    return context->synchronize();
+  });
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  return api_call([&]() -> Result<> {
+    TRY(std::shared_ptr<Context> context, current_context());
+    return context->set_limit(limit, value);
+  });
+}
+
+CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
+  return api_call([&]() -> Result<> {
+    TRY(given(pvalue, "pvalue"));
+    TRY(std::shared_ptr<Context> context, current_context());
+    TRY(*pvalue, context->limit(limit));
+    return {};
+  });
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache* pconfig) {
+  return api_call([&]() -> Result<> {
+    TRY(given(pconfig, "pconfig"));
+    TRY(std::shared_ptr<Context> context, current_context());
+    *pconfig = static_cast<CUfunc_cache>(context->cache_config.load());
+    return {};
+  });
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  return api_call([&]() -> Result<> {
+    if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
+      return fail(ErrorCode::InvalidValue, "config is {}, which is no CUfunc_cache", static_cast<int>(config));
+    TRY(std::shared_ptr<Context> context, current_context());
+    context->cache_config = config;
+    return {};
+  });
+}
+
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig* pConfig) {
+  return api_call([&]() -> Result<> {
+    TRY(given(pConfig, "pConfig"));
+    TRY(std::shared_ptr<Context> context, current_context());
+    *pConfig = static_cast<CUsharedconfig>(context->shared_config.load());
+    return {};
+  });
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
+  return api_call([&]() -> Result<> {
+    if (config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE || config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+      return fail(ErrorCode::InvalidValue, "config is {}, which is no CUsharedconfig", static_cast<int>(config));
+    TRY(std::shared_ptr<Context> context, current_context());
+    context->shared_config = config;
+    return {};
+  });
+}
+
+CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
+  return api_call([&]() -> Result<> {
+    TRY(given(version, "version"));
+    TRY(current_or(ctx));
+    *version = 3020;  // what contexts of cuCtxCreate_v2 and later have reported since
+    return {};
+  });
+}
+
+CUresult cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) {
+  return api_call([&]() -> Result<> {
+    TRY(current_context());
+    if (leastPriority) *leastPriority = kLeastPriority;
+    if (greatestPriority) *greatestPriority = kGreatestPriority;
+    return {};
+  });
+}
+
+CUresult cuCtxResetPersistingL2Cache() {
+  return api_call([]() -> Result<> {
+    TRY(current_context());
+    return {};  // no line persists
+  });
+}
+
+// One device, so no two contexts can be peers.
+CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
+  return api_call([&]() -> Result<> {
+    if (Flags != 0) return fail(ErrorCode::InvalidValue, "Flags are {}; they must be 0", Flags);
+    TRY(std::shared_ptr<Context> current, current_context());
+    TRY(std::shared_ptr<Context> peer, Runtime::get().context(peerContext));
+    if (peer.get() == current.get()) return fail(ErrorCode::InvalidContext, "a context is no peer of itself");
+    return fail(ErrorCode{CUDA_ERROR_PEER_ACCESS_UNSUPPORTED}, "contexts of one device need no peer access");
+  });
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
+  return api_call([&]() -> Result<> {
+    TRY(current_context());
+    TRY(Runtime::get().context(peerContext));
+    return fail(ErrorCode::PeerAccessNotEnabled, "peer access was not enabled");
+  });
+}
+
+// ---- primary contexts: "CUDA Driver API, Primary Context Management" ----
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
+  return api_call([&]() -> Result<> {
+    TRY(given(pctx, "pctx"));
+    TRY(Device * device, Runtime::get().device(dev));
+    device->primary().retain();
+    *pctx = handle_of<CUcontext>(&device->primary());
+    return {};
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
+  return api_call([&]() -> Result<> {
+    TRY(Device * device, Runtime::get().device(dev));
+    TRY(bool last, device->primary().release());
+    if (last) device->primary().deactivate();
+    return {};
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
+  return cuDevicePrimaryCtxRelease_v2(dev);
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
+  return api_call([&]() -> Result<> {
+    TRY(Device * device, Runtime::get().device(dev));
+    device->primary().deactivate();
+    return {};
+  });
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
+  return cuDevicePrimaryCtxReset_v2(dev);
+}
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags) {
+  return api_call([&]() -> Result<> {
+    TRY(Device * device, Runtime::get().device(dev));
+    TRY(check_flags(flags));
+    device->primary().set_flags(flags);
+    return {};
+  });
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
+  return cuDevicePrimaryCtxSetFlags_v2(dev, flags);
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, int* active) {
+  return api_call([&]() -> Result<> {
+    TRY(Device * device, Runtime::get().device(dev));
+    if (flags) *flags = device->primary().flags();
+    if (active) *active = device->primary().active();
+    return {};
+  });
+}

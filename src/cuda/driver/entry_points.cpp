@@ -1,0 +1,105 @@
+// cuGetProcAddress. "CUDA Driver API, Driver Entry Point Access".
+
+#include "cuda/driver/entry_points.h"
+
+#include "cuda/driver/api.h"
+
+extern "C" {
+#define CU_TODO(name) int name(void);
+#include "cuda/driver/driver.def"
+}
+
+namespace cupola::driver {
+
+std::span<const EntryPoint> entry_points() {
+  static const EntryPoint table[] = {
+#define CU_FN(base, suffix, since, status, signature) {#base #suffix, since, reinterpret_cast<void*>(&base##suffix)},
+#define CU_TODO(name) {#name, 0, reinterpret_cast<void*>(&name)},
+#include "cuda/driver/driver.def"
+  };
+  return table;
+}
+
+NameParts split(std::string_view name) {
+  NameParts parts{name};
+  if (name.ends_with("_ptsz") || name.ends_with("_ptds")) {
+    parts.per_thread = true;
+    parts.base.remove_suffix(5);
+  }
+  const size_t size = parts.base.size();
+  if (size > 3 && parts.base.substr(size - 3, 2) == "_v" && parts.base.back() >= '2' && parts.base.back() <= '9') {
+    parts.version = parts.base.back() - '0';
+    parts.base.remove_suffix(3);
+  }
+  return parts;
+}
+
+namespace {
+
+struct Found {
+  const EntryPoint* entry = nullptr;
+  bool too_new = false;  ///< the name exists, but not yet in the version asked for
+};
+
+Found find(std::string_view symbol, int version, bool per_thread) {
+  Found found;
+  int best_version = 0;
+  bool best_per_thread = false;
+  for (const EntryPoint& entry : entry_points()) {
+    const NameParts parts = split(entry.name);
+    if (parts.base != symbol || (parts.per_thread && !per_thread)) continue;
+    if (entry.since > version) {
+      found.too_new = true;
+      continue;
+    }
+    const bool better =
+        !found.entry || entry.since > found.entry->since ||
+        (entry.since == found.entry->since &&
+         (parts.version > best_version || (parts.version == best_version && parts.per_thread && !best_per_thread)));
+    if (!better) continue;
+    found.entry = &entry;
+    best_version = parts.version;
+    best_per_thread = parts.per_thread;
+  }
+  return found;
+}
+
+}  // namespace
+}  // namespace cupola::driver
+
+using namespace cupola;
+using namespace cupola::driver;
+
+CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult* symbolStatus) {
+  return api_call_before_init([&]() -> Result<> {
+    TRY(given(symbol, "symbol"));
+    TRY(given(pfn, "pfn"));
+    *pfn = nullptr;
+    const cuuint64_t both = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    if (flags & ~both || flags == both) return fail(ErrorCode::InvalidValue, "flags are {:#x}", flags);
+    const Found found = find(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
+    if (found.entry) *pfn = found.entry->address;
+    if (symbolStatus) {
+      *symbolStatus = found.entry     ? CU_GET_PROC_ADDRESS_SUCCESS
+                      : found.too_new ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                                      : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    }
+    if (!found.entry) return refuse(ErrorCode::NotFound);
+    return {};
+  });
+}
+
+CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags) {
+  return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, nullptr);
+}
+
+CUresult cuGetExportTable(const void** ppExportTable, const CUuuid*) {
+  return api_call_before_init([&]() -> Result<> {
+    if (ppExportTable) *ppExportTable = nullptr;
+    return fail(
+        ErrorCode::NotSupported,
+        "the program asks for an undocumented table of NVIDIA's driver, as NVIDIA's own libcudart does: build it with "
+        "cupolac, or link it with Cupola's libcudart");
+  });
+}

@@ -1,0 +1,89 @@
+// Events. "CUDA Driver API, Event Management".
+
+#include "runtime/event.h"
+
+#include "cuda/driver/api.h"
+
+using namespace cupola;
+using namespace cupola::driver;
+
+CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
+  return api_call([&]() -> Result<> {
+    TRY(given(phEvent, "phEvent"));
+    const unsigned all = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    if (Flags & ~all) return fail(ErrorCode::InvalidValue, "the event flags {:#x} are not valid", Flags);
+    if (Flags & CU_EVENT_INTERPROCESS) {
+      if (!(Flags & CU_EVENT_DISABLE_TIMING))
+        return fail(ErrorCode::InvalidValue, "an interprocess event must be made without timing");
+      return fail(ErrorCode::NotSupported, "interprocess events are not supported");
+    }
+    TRY(std::shared_ptr<Context> context, current_context());
+    auto event = std::make_shared<Event>(*context, !(Flags & CU_EVENT_DISABLE_TIMING));
+    *phEvent = handle_of<CUevent>(Runtime::get().events.add(std::move(event)));
+    return {};
+  });
+}
+
+CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
+  return api_call([&]() -> Result<> {
+    if (flags != CU_EVENT_RECORD_DEFAULT)
+      return fail(ErrorCode::InvalidValue, "flags are {:#x}; outside of capture they must be 0", flags);
+    TRY(std::shared_ptr<Event> event, Runtime::get().event(hEvent));
+    TRY(std::shared_ptr<Stream> stream, usable_stream(hStream));
+    if (&event->context() != &stream->context())
+      return fail(ErrorCode::InvalidHandle, "the event and the stream belong to different contexts");
+    event->record(*stream);
+    return {};
+  });
+}
+
+CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
+  return cuEventRecordWithFlags(hEvent, hStream, CU_EVENT_RECORD_DEFAULT);
+}
+
+CUresult cuEventQuery(CUevent hEvent) {
+  return api_call([&]() -> Result<> {
+    TRY(std::shared_ptr<Event> event, Runtime::get().event(hEvent));
+    TRY(event->context().check());
+    if (!event->happened()) return refuse(ErrorCode::NotReady);
+    return {};
+  });
+}
+
+CUresult cuEventSynchronize(CUevent hEvent) {
+  return api_call([&]() -> Result<> {
+    TRY(std::shared_ptr<Event> event, Runtime::get().event(hEvent));
+    const Result<> waited = event->wait();
+    event->context().device().hal().flush_output();
+    TRY(Result<>(waited));
+    return event->context().check();
+  });
+}
+
+CUresult cuEventDestroy_v2(CUevent hEvent) {
+  return api_call([&]() -> Result<> {
+    if (!Runtime::get().events.remove(hEvent))
+      return fail(ErrorCode::InvalidHandle, "{} is not a live event", static_cast<const void*>(hEvent));
+    return {};
+  });
+}
+
+CUresult cuEventDestroy(CUevent hEvent) {
+  return cuEventDestroy_v2(hEvent);
+}
+
+CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
+  return api_call([&]() -> Result<> {
+    TRY(given(pMilliseconds, "pMilliseconds"));
+    TRY(std::shared_ptr<Event> start, Runtime::get().event(hStart));
+    TRY(std::shared_ptr<Event> end, Runtime::get().event(hEnd));
+    if (&start->context() != &end->context())
+      return fail(ErrorCode::InvalidHandle, "the events belong to different contexts");
+    TRY(*pMilliseconds, Event::elapsed(*start, *end));
+    return {};
+  });
+}
+
+CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
+  return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
+}

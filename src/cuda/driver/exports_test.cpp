@@ -1,0 +1,53 @@
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+// Oracle: the table itself, and the number of names that libcuda.so.1 of CUDA 13.0 exports.
+namespace {
+
+std::set<std::string> table() {
+  return {
+#define CU_FN(base, suffix, since, status, signature) #base #suffix,
+#define CU_TODO(name) #name,
+#include "cuda/driver/driver.def"
+  };
+}
+
+/// Names that the library defines for others, from its dynamic symbol table.
+std::set<std::string> exported(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  if (bytes.size() < sizeof(Elf64_Ehdr)) return {};
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  std::memcpy(sections.data(), bytes.data() + header.e_shoff, sections.size() * sizeof(Elf64_Shdr));
+  std::set<std::string> names;
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_type != SHT_DYNSYM) continue;
+    const char* strings = bytes.data() + sections[section.sh_link].sh_offset;
+    for (size_t at = 0; at < section.sh_size; at += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      std::memcpy(&symbol, bytes.data() + section.sh_offset + at, sizeof symbol);
+      if (symbol.st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol.st_info) != STB_LOCAL)
+        names.insert(strings + symbol.st_name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST(Exports, AreExactlyTheTable) {
+  EXPECT_EQ(exported(CUPOLA_LIBCUDA), table());
+}
+
+TEST(Exports, Are637) {
+  EXPECT_EQ(table().size(), 637u);
+}

@@ -1,0 +1,34 @@
+// Sizes and offsets that compiled programs rely on. Oracle: the members and their order on the page "CUDA Driver API,
+// Data types used by CUDA driver", laid out by the x86-64 System V ABI.
+
+#include <cuda.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+
+static_assert(CUDA_VERSION == 13000);
+static_assert(sizeof(CUdeviceptr) == 8 && sizeof(CUdevice) == 4 && sizeof(CUresult) == 4);
+static_assert(sizeof(CUuuid) == 16);
+static_assert(sizeof(CUdevprop) == 14 * 4);
+static_assert(sizeof(CUDA_MEMCPY2D) == 128);
+static_assert(offsetof(CUDA_MEMCPY2D, dstXInBytes) == 56 && offsetof(CUDA_MEMCPY2D, WidthInBytes) == 112);
+static_assert(sizeof(CUDA_MEMCPY3D) == 200);
+static_assert(offsetof(CUDA_MEMCPY3D, dstXInBytes) == 88 && offsetof(CUDA_MEMCPY3D, WidthInBytes) == 176);
+static_assert(sizeof(CUDA_MEMCPY3D_PEER) == 200);
+static_assert(sizeof(CUlaunchAttributeValue) == 64 && sizeof(CUlaunchAttribute) == 72);
+static_assert(offsetof(CUlaunchAttribute, value) == 8);
+static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, hStream) == 32);
+static_assert(sizeof(CUDA_ARRAY_DESCRIPTOR) == 24 && sizeof(CUDA_ARRAY3D_DESCRIPTOR) == 40);
+static_assert(sizeof(CUDA_RESOURCE_DESC) == 144 && sizeof(CUDA_TEXTURE_DESC) == 104);
+static_assert(sizeof(CUDA_RESOURCE_VIEW_DESC) == 112);
+static_assert(sizeof(CUmemLocation) == 8 && sizeof(CUmemAccessDesc) == 12 && sizeof(CUmemAllocationProp) == 32);
+static_assert(sizeof(CUmemPoolProps) == 88);
+static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 72 && sizeof(CUDA_MEMSET_NODE_PARAMS) == 40);
+static_assert(sizeof(CUctxCreateParams) == 24 && sizeof(CUexecAffinityParam) == 8);
+static_assert(sizeof(CUipcMemHandle) == 64 && sizeof(CUipcEventHandle) == 64);
+
+extern "C" int (*c_header_compiles)();
+
+TEST(CudaHeader, CompilesAsC) {
+  EXPECT_NE(c_header_compiles, nullptr);
+}

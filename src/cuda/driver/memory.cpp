@@ -1,0 +1,357 @@
+// Device, managed and host memory. "CUDA Driver API, Memory Management, Stream Ordered Memory Allocator".
+
+#include "runtime/memory.h"
+
+#include "cuda/driver/api.h"
+
+using namespace cupola;
+using namespace cupola::driver;
+
+namespace {
+
+void* pointer(hal::Address address) {
+  return reinterpret_cast<void*>(address);
+}  // NOLINT(performance-no-int-to-ptr)
+
+}  // namespace
+
+CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
+  return api_call([&]() -> Result<> {
+    TRY(given(free, "free"));
+    TRY(given(total, "total"));
+    TRY(std::shared_ptr<Context> context, current_context());
+    const memory::Heap::Usage usage = context->device().heap().usage();
+    *free = usage.free();
+    *total = usage.total;
+    return {};
+  });
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr* dptr, size_t bytesize) {
+  return api_call([&]() -> Result<> {
+    TRY(given(dptr, "dptr"));
+    TRY(std::shared_ptr<Context> context, current_context());
+    TRY(*dptr, allocate(*context, bytesize, MemoryKind::Device, 0));
+    return {};
+  });
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes, size_t Height,
+                            unsigned int ElementSizeBytes) {
+  return api_call([&]() -> Result<> {
+    TRY(given(dptr, "dptr"));
+    TRY(given(pPitch, "pPitch"));
+    if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
+      return fail(ErrorCode::InvalidValue, "ElementSizeBytes is {}; it may be 4, 8 or 16", ElementSizeBytes);
+    if (WidthInBytes == 0 || Height == 0)
+      return fail(ErrorCode::InvalidValue, "{} rows of {} bytes", Height, WidthInBytes);
+    TRY(std::shared_ptr<Context> context, current_context());
+    size_t bytes = 0;
+    if (WidthInBytes > SIZE_MAX / 2 || __builtin_mul_overflow(pitch_for(WidthInBytes), Height, &bytes))
+      return fail(ErrorCode::OutOfMemory, "{} rows of {} bytes were asked for", Height, WidthInBytes);
+    TRY(*dptr, allocate(*context, bytes, MemoryKind::Device, 0));
+    *pPitch = pitch_for(WidthInBytes);
+    return {};
+  });
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flags) {
+  return api_call([&]() -> Result<> {
+    TRY(given(dptr, "dptr"));
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
+      return fail(ErrorCode::InvalidValue, "flags are {:#x}; give CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST", flags);
+    TRY(std::shared_ptr<Context> context, current_context());
+    TRY(*dptr, allocate(*context, bytesize, MemoryKind::Managed, flags));
+    return {};
+  });
+}
+
+CUresult cuMemFree_v2(CUdeviceptr dptr) {
+  return api_call([&]() -> Result<> {
+    TRY(current_context_even_if_faulted());
+    return free_memory(dptr);
+  });
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
+  return api_call([&]() -> Result<> {
+    TRY(given(dptr, "dptr"));
+    TRY(std::shared_ptr<Stream> stream, usable_stream(hStream));
+    auto address = allocate(stream->context(), bytesize, MemoryKind::Device, 0);
+    if (!address && address.error().code == ErrorCode::OutOfMemory) {
+      TRY(stream->context().synchronize());  // what is freed in stream order is free after this
+      address = allocate(stream->context(), bytesize, MemoryKind::Device, 0);
+    }
+    TRY(*dptr, std::move(address));
+    return {};
+  });
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
+  return api_call([&]() -> Result<> {
+    TRY(std::shared_ptr<Stream> stream, usable_stream(hStream));
+    return free_async(*stream, dptr);
+  });
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dptr) {
+  return api_call([&]() -> Result<> {
+    TRY(current_context());
+    const auto range = Runtime::get().addresses.find(dptr);
+    if (!range || range->is_host()) return refuse(ErrorCode::NotFound);
+    if (pbase) *pbase = range->address;
+    if (psize) *psize = range->size;
+    return {};
+  });
+}
+
+// ---- host memory ----
+
+CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) {
+  return api_call([&]() -> Result<> {
+    TRY(given(pp, "pp"));
+    const unsigned all = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    if (Flags & ~all) return fail(ErrorCode::InvalidValue, "the flags {:#x} are not valid", Flags);
+    TRY(std::shared_ptr<Context> context, current_context());
+    TRY(*pp, allocate_host(*context, bytesize, Flags));
+    return {};
+  });
+}
+
+CUresult cuMemAllocHost_v2(void** pp, size_t bytesize) {
+  return cuMemHostAlloc(pp, bytesize, 0);
+}
+
+CUresult cuMemFreeHost(void* p) {
+  return api_call([&]() -> Result<> { return free_host(p); });
+}
+
+CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {
+  return api_call([&]() -> Result<> {
+    const unsigned all = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY |
+                         CU_MEMHOSTREGISTER_READ_ONLY;
+    if (Flags & ~all) return fail(ErrorCode::InvalidValue, "the flags {:#x} are not valid", Flags);
+    TRY(std::shared_ptr<Context> context, current_context());
+    return register_host(*context, p, bytesize, Flags);
+  });
+}
+
+CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int Flags) {
+  return cuMemHostRegister_v2(p, bytesize, Flags);
+}
+
+CUresult cuMemHostUnregister(void* p) {
+  return api_call([&]() -> Result<> { return unregister_host(p); });
+}
+
+namespace {
+
+Result<MemoryRange> host_range(const void* p) {
+  auto range = Runtime::get().addresses.find(reinterpret_cast<hal::Address>(p));
+  if (!range || !range->is_host()) return fail(ErrorCode::InvalidValue, "{} is not page-locked host memory", p);
+  return *range;
+}
+
+}  // namespace
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* pdptr, void* p, unsigned int Flags) {
+  return api_call([&]() -> Result<> {
+    TRY(given(pdptr, "pdptr"));
+    if (Flags != 0) return fail(ErrorCode::InvalidValue, "Flags are {:#x}; they must be 0", Flags);
+    TRY(host_range(p));
+    *pdptr = reinterpret_cast<CUdeviceptr>(p);  // addresses are unified
+    return {};
+  });
+}
+
+CUresult cuMemHostGetFlags(unsigned int* pFlags, void* p) {
+  return api_call([&]() -> Result<> {
+    TRY(given(pFlags, "pFlags"));
+    TRY(MemoryRange range, host_range(p));
+    if (range.kind != MemoryKind::Pinned)
+      return fail(ErrorCode::InvalidValue, "{} was not allocated by cuMemHostAlloc", p);
+    *pFlags = range.flags;
+    return {};
+  });
+}
+
+// ---- unified addressing: "CUDA Driver API, Unified Addressing" ----
+
+namespace {
+
+template <typename T>
+Result<> answer(void* data, T value) {
+  *static_cast<T*>(data) = value;
+  return {};
+}
+
+/// Errors: InvalidValue for an attribute that this kind of memory has not.
+Result<> attribute_of(const MemoryRange& range, CUdeviceptr at, CUpointer_attribute attribute, void* data) {
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      return answer(data, handle_of<CUcontext>(range.context));
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return answer<unsigned>(data, range.is_host() ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      return answer<CUdeviceptr>(data, at);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      if (!range.is_host() && range.kind != MemoryKind::Managed) return refuse(ErrorCode::InvalidValue);
+      return answer(data, pointer(at));
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+      return answer(data, false);
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+      return answer<unsigned long long>(data, range.id);
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      return answer(data, range.kind == MemoryKind::Managed);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return answer(data, range.context->device().ordinal());
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+      return answer<CUdeviceptr>(data, range.address);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+      return answer<size_t>(data, range.size);
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+      return answer(data, true);
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+      return answer<unsigned long long>(data, 0);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      return answer<unsigned>(data, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+      return answer<CUmemoryPool>(data, nullptr);
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+      return refuse(ErrorCode::NotSupported);
+  }
+  return fail(ErrorCode::InvalidValue, "attribute {} is not one of CUpointer_attribute", static_cast<int>(attribute));
+}
+
+/// What cuPointerGetAttributes says of memory that the API does not know: it succeeds.
+void clear_answer(CUpointer_attribute attribute, void* data) {
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+      *static_cast<bool*>(data) = false;
+      break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      *static_cast<unsigned*>(data) = 0;
+      break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      *static_cast<int*>(data) = CU_DEVICE_INVALID;
+      break;
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+      break;
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+      *static_cast<uint64_t*>(data) = 0;
+      break;
+  }
+}
+
+}  // namespace
+
+CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ptr) {
+  return api_call([&]() -> Result<> {
+    TRY(given(data, "data"));
+    const auto range = Runtime::get().addresses.find(ptr);
+    if (!range) return refuse(ErrorCode::InvalidValue);  // how callers tell pageable memory
+    return attribute_of(*range, ptr, attribute, data);
+  });
+}
+
+CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute* attributes, void** data,
+                                CUdeviceptr ptr) {
+  return api_call([&]() -> Result<> {
+    TRY(given(attributes, "attributes"));
+    TRY(given(data, "data"));
+    const auto range = Runtime::get().addresses.find(ptr);
+    for (unsigned i = 0; i < numAttributes; ++i) {
+      TRY(given(data[i], "an entry of data"));
+      const Result<> known =
+          range ? attribute_of(*range, ptr, attributes[i], data[i]) : refuse(ErrorCode::InvalidValue);
+      if (!known) clear_answer(attributes[i], data[i]);
+    }
+    return {};
+  });
+}
+
+CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr ptr) {
+  return api_call([&]() -> Result<> {
+    TRY(given(value, "value"));
+    if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+      return fail(ErrorCode::InvalidValue, "pointer attribute {} cannot be set", static_cast<int>(attribute));
+    if (!Runtime::get().addresses.find(ptr)) return fail(ErrorCode::InvalidValue, "{:#x} is not device memory", ptr);
+    return {};  // synchronous calls are synchronous here anyway
+  });
+}
+
+// ---- hints for managed memory: there is one memory, so nothing moves ----
+
+namespace {
+
+Result<> check_hint(CUdeviceptr address, size_t count, CUmemLocation location) {
+  if (count == 0) return fail(ErrorCode::InvalidValue, "count is 0");
+  TRY(given(pointer(address), "devPtr"));
+  const auto range = Runtime::get().addresses.find(address);
+  if (range && range->kind != MemoryKind::Managed)
+    return fail(ErrorCode::InvalidValue, "{:#x} is not managed memory", address);
+  if (range && !range->holds(address, count))
+    return fail(ErrorCode::InvalidValue, "{} bytes at {:#x} run past the allocation", count, address);
+  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) TRY(Runtime::get().device(location.id));
+  return {};
+}
+
+CUmemLocation location_of(CUdevice device) {
+  if (device == CU_DEVICE_CPU) return {CU_MEM_LOCATION_TYPE_HOST, 0};
+  return {CU_MEM_LOCATION_TYPE_DEVICE, device};
+}
+
+Result<> prefetch(CUdeviceptr address, size_t count, CUmemLocation location, CUstream stream) {
+  TRY(usable_stream(stream));
+  return check_hint(address, count, location);
+}
+
+}  // namespace
+
+CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location) {
+  return api_call([&]() -> Result<> {
+    if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+      return fail(ErrorCode::InvalidValue, "advice is {}, which is no CUmem_advise", static_cast<int>(advice));
+    const bool located = advice != CU_MEM_ADVISE_SET_READ_MOSTLY && advice != CU_MEM_ADVISE_UNSET_READ_MOSTLY &&
+                         advice != CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION;
+    return check_hint(devPtr, count, located ? location : CUmemLocation{CU_MEM_LOCATION_TYPE_HOST, 0});
+  });
+}
+
+CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device) {
+  return cuMemAdvise_v2(devPtr, count, advice, location_of(device));
+}
+
+CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
+  return api_call([&]() -> Result<> { return prefetch(devPtr, count, location_of(dstDevice), hStream); });
+}
+
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
+                               CUstream hStream) {
+  return api_call([&]() -> Result<> {
+    if (flags != 0) return fail(ErrorCode::InvalidValue, "flags are {:#x}; they must be 0", flags);
+    return prefetch(devPtr, count, location, hStream);
+  });
+}

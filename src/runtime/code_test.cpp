@@ -1,0 +1,88 @@
+#include "runtime/code.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "image/fatbin.h"
+#include "runtime/bitcode.h"
+
+namespace cupola::runtime {
+namespace {
+
+std::vector<std::byte> bytes_of(const std::string& text) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  return {bytes, bytes + text.size()};
+}
+
+/// A top-level block with a body of `words` zero words. Oracle: "LLVM Bitcode File Format, ENTER_SUBBLOCK Encoding".
+void append_block(std::vector<std::byte>& to, uint32_t id, uint32_t words) {
+  const uint32_t head = 1u | id << 2 | 3u << 10;  // abbreviation id 1, block id, new abbreviation width 3
+  const size_t at = to.size();
+  to.resize(at + 8 + words * 4);
+  std::memcpy(to.data() + at, &head, 4);
+  std::memcpy(to.data() + at + 4, &words, 4);
+}
+
+std::vector<std::byte> sample_bitcode() {
+  std::vector<std::byte> bytes = bytes_of("BC\xC0\xDE");
+  append_block(bytes, 13, 5);
+  append_block(bytes, 8, 100);
+  append_block(bytes, 23, 7);
+  return bytes;
+}
+
+TEST(Bitcode, EndsAfterItsStringTable) {
+  std::vector<std::byte> bytes = sample_bitcode();
+  const size_t size = bytes.size();
+  bytes.resize(size + 64, std::byte{0xff});
+  EXPECT_EQ(bitcode_size(bytes.data()), size);
+}
+
+TEST(Bitcode, RefusesUnknownBlocks) {
+  std::vector<std::byte> bytes = bytes_of("BC\xC0\xDE");
+  append_block(bytes, 77, 1);
+  EXPECT_EQ(bitcode_size(bytes.data()).error().code, ErrorCode::InvalidImage);
+}
+
+TEST(Code, BareBitcodeNeedsNoLength) {
+  const std::vector<std::byte> bytes = sample_bitcode();
+  auto code = read_code(bytes.data(), SIZE_MAX);
+  ASSERT_TRUE(code);
+  EXPECT_EQ(code->kind, Code::Kind::Kir);
+  EXPECT_EQ(code->bytes, bytes);
+}
+
+TEST(Code, FatBinaryPrefersWhatIsReady) {
+  const auto kir = bytes_of("BC kir!!"), ready = bytes_of("cupimage");
+  const image::FatbinEntry entries[] = {{image::FatbinKind::Ptx, 89, 0, kir, 0},
+                                        {image::FatbinKind::Kir, 89, 0, kir, 0},
+                                        {image::FatbinKind::KernelImage, 89, 0, ready, 0}};
+  const auto both = image::write_fatbin(entries);
+  EXPECT_EQ(read_code(both.data(), SIZE_MAX)->kind, Code::Kind::Image);
+  const auto one = image::write_fatbin(std::span(entries).first(2));
+  EXPECT_EQ(read_code(one.data(), SIZE_MAX)->kind, Code::Kind::Kir);
+  EXPECT_EQ(read_code(one.data(), SIZE_MAX)->bytes, kir);
+}
+
+TEST(Code, SaysHowToRebuild) {
+  const auto payload = bytes_of("payload!");
+  const image::FatbinEntry elf[] = {{image::FatbinKind::Elf, 80, 0, payload, 0}};
+  const auto machine_code = image::write_fatbin(elf);
+  const auto refused = read_code(machine_code.data(), SIZE_MAX);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::NoBinaryForGpu);
+  EXPECT_NE(refused.error().message.find("cupolac"), std::string::npos);
+  EXPECT_EQ(read_code("// a comment\n\t.version 8.0\n", SIZE_MAX).error().code, ErrorCode::NotSupported);
+  EXPECT_EQ(read_code("", 0).error().code, ErrorCode::InvalidImage);
+  EXPECT_EQ(read_code("no code", SIZE_MAX).error().code, ErrorCode::InvalidImage);
+}
+
+TEST(Code, MissingFileIsNotFound) {
+  EXPECT_EQ(read_file("/nonexistent/module").error().code, ErrorCode::FileNotFound);
+}
+
+}  // namespace
+}  // namespace cupola::runtime
