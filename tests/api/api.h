@@ -1,0 +1,61 @@
+#pragma once
+
+// What the API tests share beside the frame of the kernel tests: a gate that holds a stream, and comparisons of codes.
+
+#include <atomic>
+#include <chrono>
+#include <initializer_list>
+#include <thread>
+
+#include "../kernels/check.h"
+
+namespace check {
+
+/// Holds a stream: work after close() waits until release(). Use one at a time: CUDA may run the host functions of all
+/// streams one after another. A gate that is forgotten opens by itself after 20 seconds.
+class Gate {
+ public:
+  ~Gate() { release(); }
+
+  void close(cudaStream_t stream) {
+    if (cudaLaunchHostFunc(stream, wait, this) != cudaSuccess) fail(__FILE__, __LINE__, "the gate cannot be closed");
+  }
+  void release() { open_ = true; }
+
+  /// A host function for cudaLaunchHostFunc or cuLaunchHostFunc; the argument is the gate.
+  static void wait(void* gate) {
+    for (int i = 0; i < 20000 && !static_cast<Gate*>(gate)->open_; ++i) pause(1);
+  }
+  static void pause(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+
+ private:
+  std::atomic<bool> open_{false};
+};
+
+inline void one_of(int got, std::initializer_list<int> expected, const char* what, const char* file, int line) {
+  for (int code : expected)
+    if (got == code) return;
+  char text[256];
+  std::snprintf(text, sizeof text, "%s: got %d", what, got);
+  fail(file, line, text);
+}
+
+/// True when the device can do it. Refusing is allowed with the documented "not supported"; any other code fails.
+inline bool supported(int code, const char* what, const char* file, int line) {
+  one_of(code, {0, cudaErrorNotSupported}, what, file, line);
+  return code == 0;
+}
+
+/// Every byte of device memory equals value.
+inline bool all_bytes(const void* device, size_t count, unsigned char value) {
+  std::vector<unsigned char> host(count, static_cast<unsigned char>(~value));
+  if (cudaMemcpy(host.data(), device, count, cudaMemcpyDeviceToHost) != cudaSuccess) return false;
+  for (unsigned char byte : host)
+    if (byte != value) return false;
+  return true;
+}
+
+}  // namespace check
+
+#define EXPECT_ONE_OF(call, ...) check::one_of(static_cast<int>(call), {__VA_ARGS__}, #call, __FILE__, __LINE__)
+#define SUPPORTED(call) check::supported(static_cast<int>(call), #call, __FILE__, __LINE__)

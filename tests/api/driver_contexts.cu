@@ -1,0 +1,162 @@
+// Contexts: the primary one, own ones, which is current, their limits and flags.
+// Oracle: "CUDA Driver API", Primary Context Management, Context Management.
+
+#include "driver.h"
+
+static CUcontext current() {
+  CUcontext context = reinterpret_cast<CUcontext>(1);
+  CU_OK(cuCtxGetCurrent(&context));
+  return context;
+}
+
+CASE(primary_context) {
+  CUdevice device = check::the_device();
+  unsigned flags = 99;
+  int active = -1;
+  CU_OK(cuDevicePrimaryCtxSetFlags(device, CU_CTX_SCHED_BLOCKING_SYNC));
+  CU_OK(cuDevicePrimaryCtxGetState(device, &flags, &active));
+  EXPECT_EQUAL(active, 0);
+  EXPECT_EQUAL(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_BLOCKING_SYNC);
+  CUcontext a = nullptr, b = nullptr;
+  CU_OK(cuDevicePrimaryCtxRetain(&a, device));
+  CU_OK(cuDevicePrimaryCtxRetain(&b, device));
+  EXPECT(a != nullptr && a == b);
+  EXPECT(current() == nullptr);  // retaining makes nothing current
+  CU_OK(cuDevicePrimaryCtxGetState(device, &flags, &active));
+  EXPECT_EQUAL(active, 1);
+  CU_OK(cuDevicePrimaryCtxRelease(device));
+  CU_OK(cuDevicePrimaryCtxGetState(device, &flags, &active));
+  EXPECT_EQUAL(active, 1);
+  CU_OK(cuDevicePrimaryCtxRelease(device));
+  CU_OK(cuDevicePrimaryCtxGetState(device, &flags, &active));
+  EXPECT_EQUAL(active, 0);
+  EXPECT_CUDA(cuDevicePrimaryCtxRelease(device), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuDevicePrimaryCtxRetain(nullptr, device), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuDevicePrimaryCtxRetain(&a, 9999), CUDA_ERROR_INVALID_DEVICE);
+  CU_OK(cuDevicePrimaryCtxReset(device));
+}
+
+CASE(create_makes_it_current_and_destroy_pops_it) {
+  CUdevice device = check::the_device();
+  CU_OK(cuCtxSetCurrent(nullptr));
+  CUcontext context = nullptr;
+  CU_OK(cuCtxCreate(&context, nullptr, 0, device));
+  EXPECT(context != nullptr && current() == context);
+  CUdevice of = -1;
+  CU_OK(cuCtxGetDevice(&of));
+  EXPECT_EQUAL(of, device);
+  unsigned version = 0;
+  CU_OK(cuCtxGetApiVersion(context, &version));
+  EXPECT(version >= 3010);
+  CU_OK(cuCtxSynchronize());
+  CU_OK(cuCtxDestroy(context));
+  EXPECT(current() == nullptr);
+  EXPECT_CUDA(cuCtxCreate(nullptr, nullptr, 0, device), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuCtxCreate(&context, nullptr, 0, 9999), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_CUDA(cuCtxCreate(&context, nullptr, 0xffff00, device), CUDA_ERROR_INVALID_VALUE);
+}
+
+CASE(stack_of_contexts) {
+  CUdevice device = check::the_device();
+  CU_OK(cuCtxSetCurrent(nullptr));
+  CUcontext a = nullptr, b = nullptr, popped = nullptr;
+  CU_OK(cuCtxCreate(&a, nullptr, 0, device));
+  CU_OK(cuCtxCreate(&b, nullptr, 0, device));
+  EXPECT(a != b && current() == b);
+  CU_OK(cuCtxPopCurrent(&popped));
+  EXPECT(popped == b && current() == a);
+  CU_OK(cuCtxPushCurrent(b));
+  EXPECT(current() == b);
+  unsigned long long id_a = 0, id_b = 0;
+  CU_OK(cuCtxGetId(a, &id_a));
+  CU_OK(cuCtxGetId(b, &id_b));
+  EXPECT(id_a != id_b);
+  CU_OK(cuCtxDestroy(b));
+  EXPECT(current() == a);
+  CU_OK(cuCtxSetCurrent(nullptr));
+  CU_OK(cuCtxDestroy(a));
+  EXPECT_CUDA(cuCtxPushCurrent(nullptr), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuCtxPopCurrent(&popped), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CASE(current_context_belongs_to_the_thread) {
+  CUcontext context = check::use_context();
+  CUcontext other = context;
+  CUresult without = CUDA_SUCCESS;
+  std::thread([&] {
+    CU_OK(cuCtxGetCurrent(&other));
+    CUdeviceptr memory = 0;
+    without = cuMemAlloc(&memory, 16);
+  }).join();
+  EXPECT(other == nullptr);
+  EXPECT_CUDA(without, CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT(current() == context);
+}
+
+CASE(limits_and_hints) {
+  check::use_context();
+  size_t value = 0;
+  CU_OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096));
+  CU_OK(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+  EXPECT(value >= 4096);
+  CU_OK(cuCtxGetLimit(&value, CU_LIMIT_PRINTF_FIFO_SIZE));
+  EXPECT(value > 0);
+  EXPECT_ONE_OF(cuCtxGetLimit(&value, static_cast<CUlimit>(99)), CUDA_ERROR_UNSUPPORTED_LIMIT, CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuCtxGetLimit(nullptr, CU_LIMIT_STACK_SIZE), CUDA_ERROR_INVALID_VALUE);
+  CUfunc_cache cache = static_cast<CUfunc_cache>(77);
+  CU_OK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));
+  CU_OK(cuCtxGetCacheConfig(&cache));
+  EXPECT(cache >= CU_FUNC_CACHE_PREFER_NONE && cache <= CU_FUNC_CACHE_PREFER_EQUAL);
+  CUsharedconfig banks = static_cast<CUsharedconfig>(77);
+  CU_OK(cuCtxSetSharedMemConfig(CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE));
+  CU_OK(cuCtxGetSharedMemConfig(&banks));
+  EXPECT_EQUAL(banks, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
+  int least = -9, greatest = 9;
+  CU_OK(cuCtxGetStreamPriorityRange(&least, &greatest));
+  EXPECT(least == 0 && greatest <= 0);
+  CU_OK(cuCtxResetPersistingL2Cache());
+}
+
+CASE(flags) {
+  CUdevice device = check::the_device();
+  CUcontext context = nullptr;
+  CU_OK(cuCtxCreate(&context, nullptr, CU_CTX_SCHED_YIELD, device));
+  unsigned flags = 0;
+  CU_OK(cuCtxGetFlags(&flags));
+  EXPECT_EQUAL(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_YIELD);
+  CU_OK(cuCtxSetFlags(CU_CTX_SCHED_BLOCKING_SYNC));
+  CU_OK(cuCtxGetFlags(&flags));
+  EXPECT_EQUAL(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_BLOCKING_SYNC);
+  EXPECT_CUDA(cuCtxGetFlags(nullptr), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuCtxDestroy(context));
+}
+
+CASE(attach_and_detach) {
+  CUdevice device = check::the_device();
+  CUcontext context = nullptr, attached = nullptr;
+  CU_OK(cuCtxCreate(&context, nullptr, 0, device));
+  CU_OK(cuCtxAttach(&attached, 0));
+  EXPECT(attached == context);
+  CU_OK(cuCtxDetach(context));
+  CU_OK(cuCtxDestroy(context));
+}
+
+CASE(peers) {
+  CUcontext context = check::use_context();
+  EXPECT_ONE_OF(cuCtxEnablePeerAccess(context, 0), CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+  EXPECT_ONE_OF(cuCtxDisablePeerAccess(context), CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+}
+
+CASE(memory_of_a_context_goes_with_it) {
+  CUdevice device = check::the_device();
+  CUcontext context = nullptr;
+  CU_OK(cuCtxCreate(&context, nullptr, 0, device));
+  CUdeviceptr memory = 0;
+  CU_OK(cuMemAlloc(&memory, 4096));
+  CU_OK(cuCtxDestroy(context));
+  check::use_context();
+  unsigned type = 0;
+  EXPECT_CUDA(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory), CUDA_ERROR_INVALID_VALUE);
+}
+
+CHECK_MAIN()

@@ -1,0 +1,200 @@
+// The device that a program finds, its attributes, flags and limits, and versions.
+// Oracle: "CUDA Runtime API", Device Management, Version Management, Profiler Control, and what they say must agree.
+
+#include <cuda_profiler_api.h>
+
+#include "api.h"
+
+CASE(versions) {
+  int runtime = 0, driver = 0;
+  CUDA_OK(cudaRuntimeGetVersion(&runtime));
+  CUDA_OK(cudaDriverGetVersion(&driver));
+  EXPECT_EQUAL(runtime, CUDART_VERSION);
+  EXPECT(driver / 1000 >= CUDART_VERSION / 1000);
+  EXPECT_CUDA(cudaRuntimeGetVersion(nullptr), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaDriverGetVersion(nullptr), cudaErrorInvalidValue);
+}
+
+CASE(count_and_current_device) {
+  int count = 0, device = -1;
+  CUDA_OK(cudaGetDeviceCount(&count));
+  EXPECT(count >= 1);
+  CUDA_OK(cudaGetDevice(&device));
+  EXPECT_EQUAL(device, 0);
+  CUDA_OK(cudaSetDevice(count - 1));
+  CUDA_OK(cudaGetDevice(&device));
+  EXPECT_EQUAL(device, count - 1);
+  CUDA_OK(cudaSetDevice(0));
+  EXPECT_CUDA(cudaSetDevice(count), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaSetDevice(-1), cudaErrorInvalidDevice);
+  CUDA_OK(cudaGetDevice(&device));
+  EXPECT_EQUAL(device, 0);
+  EXPECT_CUDA(cudaGetDeviceCount(nullptr), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaGetDevice(nullptr), cudaErrorInvalidValue);
+}
+
+CASE(current_device_belongs_to_the_thread) {
+  int other = -1;
+  std::thread([&] { CUDA_OK(cudaGetDevice(&other)); }).join();
+  EXPECT_EQUAL(other, 0);
+}
+
+CASE(init_device) {
+  CUDA_OK(cudaInitDevice(0, 0, 0));
+  EXPECT_CUDA(cudaInitDevice(9999, 0, 0), cudaErrorInvalidDevice);
+}
+
+CASE(properties) {
+  cudaDeviceProp properties;
+  CUDA_OK(cudaGetDeviceProperties(&properties, 0));
+  EXPECT(properties.name[0] != 0);
+  EXPECT(properties.totalGlobalMem > 0);
+  EXPECT_EQUAL(properties.warpSize, 32);
+  EXPECT_EQUAL(properties.maxThreadsPerBlock, 1024);
+  EXPECT_EQUAL(properties.maxThreadsDim[2], 64);
+  EXPECT_EQUAL(properties.maxGridSize[0], 2147483647);
+  EXPECT(properties.major >= 7);
+  EXPECT(properties.multiProcessorCount >= 1);
+  EXPECT(properties.sharedMemPerBlock >= 48 * 1024);
+  EXPECT(properties.unifiedAddressing == 1);
+  EXPECT(properties.managedMemory == 1);
+  EXPECT_CUDA(cudaGetDeviceProperties(nullptr, 0), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaGetDeviceProperties(&properties, 9999), cudaErrorInvalidDevice);
+}
+
+CASE(attributes_agree_with_properties) {
+  cudaDeviceProp properties;
+  CUDA_OK(cudaGetDeviceProperties(&properties, 0));
+  auto attribute = [](cudaDeviceAttr which) {
+    int value = -1;
+    CUDA_OK(cudaDeviceGetAttribute(&value, which, 0));
+    return value;
+  };
+  EXPECT_EQUAL(attribute(cudaDevAttrMaxThreadsPerBlock), properties.maxThreadsPerBlock);
+  EXPECT_EQUAL(attribute(cudaDevAttrWarpSize), properties.warpSize);
+  EXPECT_EQUAL(attribute(cudaDevAttrMaxBlockDimX), properties.maxThreadsDim[0]);
+  EXPECT_EQUAL(attribute(cudaDevAttrMaxGridDimY), properties.maxGridSize[1]);
+  EXPECT_EQUAL(attribute(cudaDevAttrMultiProcessorCount), properties.multiProcessorCount);
+  EXPECT_EQUAL(attribute(cudaDevAttrComputeCapabilityMajor), properties.major);
+  EXPECT_EQUAL(attribute(cudaDevAttrComputeCapabilityMinor), properties.minor);
+  EXPECT_EQUAL(attribute(cudaDevAttrMaxSharedMemoryPerBlock), properties.sharedMemPerBlock);
+  EXPECT_EQUAL(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin), properties.sharedMemPerBlockOptin);
+  EXPECT_EQUAL(attribute(cudaDevAttrMaxThreadsPerMultiProcessor), properties.maxThreadsPerMultiProcessor);
+  EXPECT_EQUAL(attribute(cudaDevAttrTotalConstantMemory), properties.totalConstMem);
+  EXPECT_EQUAL(attribute(cudaDevAttrMaxRegistersPerBlock), properties.regsPerBlock);
+  int value = 0;
+  EXPECT_CUDA(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(99999), 0), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaDeviceGetAttribute(nullptr, cudaDevAttrWarpSize, 0), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 9999), cudaErrorInvalidDevice);
+}
+
+CASE(choose_device) {
+  cudaDeviceProp wanted;
+  CUDA_OK(cudaGetDeviceProperties(&wanted, 0));
+  int device = -1, count = 0;
+  CUDA_OK(cudaGetDeviceCount(&count));
+  CUDA_OK(cudaChooseDevice(&device, &wanted));
+  EXPECT(device >= 0 && device < count);
+  EXPECT_CUDA(cudaChooseDevice(nullptr, &wanted), cudaErrorInvalidValue);
+}
+
+CASE(flags) {
+  CUDA_OK(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
+  unsigned flags = 0;
+  CUDA_OK(cudaGetDeviceFlags(&flags));
+  EXPECT_EQUAL(flags & cudaDeviceScheduleMask, cudaDeviceScheduleBlockingSync);
+  CUDA_OK(cudaSetDeviceFlags(cudaDeviceScheduleAuto));
+  EXPECT_CUDA(cudaSetDeviceFlags(0xffffff), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaGetDeviceFlags(nullptr), cudaErrorInvalidValue);
+}
+
+CASE(limits) {
+  size_t before = 0, after = 0;
+  CUDA_OK(cudaDeviceGetLimit(&before, cudaLimitStackSize));
+  EXPECT(before > 0);
+  CUDA_OK(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
+  CUDA_OK(cudaDeviceGetLimit(&after, cudaLimitStackSize));
+  EXPECT(after >= 4096);
+  CUDA_OK(cudaDeviceGetLimit(&after, cudaLimitMallocHeapSize));
+  EXPECT(after > 0);
+  CUDA_OK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 2 << 20));
+  CUDA_OK(cudaDeviceGetLimit(&after, cudaLimitPrintfFifoSize));
+  EXPECT(after >= 2 << 20);
+  EXPECT_CUDA(cudaDeviceGetLimit(nullptr, cudaLimitStackSize), cudaErrorInvalidValue);
+  EXPECT_ONE_OF(cudaDeviceGetLimit(&after, static_cast<cudaLimit>(99)), cudaErrorUnsupportedLimit, cudaErrorInvalidValue);
+  EXPECT_ONE_OF(cudaDeviceSetLimit(static_cast<cudaLimit>(99), 1), cudaErrorUnsupportedLimit, cudaErrorInvalidValue);
+}
+
+CASE(cache_and_bank_preferences_are_hints) {
+  cudaFuncCache cache = static_cast<cudaFuncCache>(77);
+  CUDA_OK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared));
+  CUDA_OK(cudaDeviceGetCacheConfig(&cache));
+  EXPECT(cache >= cudaFuncCachePreferNone && cache <= cudaFuncCachePreferEqual);
+  cudaSharedMemConfig banks = static_cast<cudaSharedMemConfig>(77);
+  CUDA_OK(cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeFourByte));
+  CUDA_OK(cudaDeviceGetSharedMemConfig(&banks));
+  EXPECT_EQUAL(banks, cudaSharedMemBankSizeFourByte);
+  CUDA_OK(cudaCtxResetPersistingL2Cache());
+}
+
+CASE(stream_priorities) {
+  int least = -99, greatest = 99;
+  CUDA_OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  EXPECT_EQUAL(least, 0);
+  EXPECT(greatest <= least);
+  CUDA_OK(cudaDeviceGetStreamPriorityRange(nullptr, &greatest));
+}
+
+CASE(pci_bus_id) {
+  char text[32] = "";
+  CUDA_OK(cudaDeviceGetPCIBusId(text, sizeof text, 0));
+  EXPECT(std::strchr(text, ':') != nullptr);
+  int device = -1;
+  CUDA_OK(cudaDeviceGetByPCIBusId(&device, text));
+  EXPECT_EQUAL(device, 0);
+  EXPECT_CUDA(cudaDeviceGetPCIBusId(nullptr, 32, 0), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaDeviceGetPCIBusId(text, 32, 9999), cudaErrorInvalidDevice);
+  EXPECT_ONE_OF(cudaDeviceGetByPCIBusId(&device, "no such bus"), cudaErrorInvalidValue, cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaDeviceGetByPCIBusId(nullptr, "0000:00:00.0"), cudaErrorInvalidValue);
+}
+
+CASE(a_device_is_no_peer_of_itself) {
+  int value = -1;
+  CUDA_OK(cudaDeviceCanAccessPeer(&value, 0, 0));
+  EXPECT_EQUAL(value, 0);
+  EXPECT_CUDA(cudaDeviceCanAccessPeer(&value, 0, 9999), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+  EXPECT_ONE_OF(cudaDeviceDisablePeerAccess(0), cudaErrorInvalidDevice, cudaErrorPeerAccessNotEnabled);
+  EXPECT_CUDA(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 0), cudaErrorInvalidDevice);
+}
+
+CASE(profiler_switches) {
+  CUDA_OK(cudaProfilerStart());
+  CUDA_OK(cudaProfilerStop());
+}
+
+__device__ int counter = 5;
+
+__global__ void count_kernel() {
+  ++counter;
+}
+
+CASE(reset_frees_memory_and_restores_variables) {
+  void* memory = nullptr;
+  CUDA_OK(cudaMalloc(&memory, 1024));
+  count_kernel<<<1, 1>>>();
+  CUDA_OK(cudaDeviceSynchronize());
+  int value = 0;
+  CUDA_OK(cudaMemcpyFromSymbol(&value, counter, sizeof value));
+  EXPECT_EQUAL(value, 6);
+  CUDA_OK(cudaDeviceReset());
+  cudaPointerAttributes attributes;
+  CUDA_OK(cudaPointerGetAttributes(&attributes, memory));
+  EXPECT_EQUAL(attributes.type, cudaMemoryTypeUnregistered);
+  CUDA_OK(cudaMemcpyFromSymbol(&value, counter, sizeof value));
+  EXPECT_EQUAL(value, 5);
+  CUDA_OK(cudaMalloc(&memory, 1024));
+  CUDA_OK(cudaFree(memory));
+}
+
+CHECK_MAIN()

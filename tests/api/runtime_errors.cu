@@ -1,0 +1,63 @@
+// The last error of a thread, errors that break the context, and what codes are called. Each case has its own process.
+// Oracle: "CUDA Runtime API", Error Handling, and the descriptions of cudaError_t.
+
+#include "api.h"
+
+CASE(last_error_is_kept_until_read) {
+  EXPECT_CUDA(cudaGetLastError(), cudaSuccess);
+  EXPECT_CUDA(cudaSetDevice(9999), cudaErrorInvalidDevice);
+  CUDA_OK(cudaFree(nullptr));  // success does not clear it
+  EXPECT_CUDA(cudaPeekAtLastError(), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaPeekAtLastError(), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaGetLastError(), cudaSuccess);
+}
+
+CASE(last_error_belongs_to_the_thread) {
+  EXPECT_CUDA(cudaSetDevice(9999), cudaErrorInvalidDevice);
+  std::thread([] { EXPECT_CUDA(cudaPeekAtLastError(), cudaSuccess); }).join();
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorInvalidDevice);
+}
+
+CASE(names_and_descriptions) {
+  EXPECT(std::strcmp(cudaGetErrorName(cudaSuccess), "cudaSuccess") == 0);
+  EXPECT(std::strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue") == 0);
+  EXPECT(std::strcmp(cudaGetErrorName(cudaErrorNotReady), "cudaErrorNotReady") == 0);
+  EXPECT(std::strcmp(cudaGetErrorString(cudaSuccess), "no error") == 0);
+  EXPECT(std::strcmp(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument") == 0);
+  EXPECT(std::strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
+  EXPECT(std::strcmp(cudaGetErrorName(static_cast<cudaError_t>(123456)), "unrecognized error code") == 0);
+  EXPECT(std::strcmp(cudaGetErrorString(static_cast<cudaError_t>(123456)), "unrecognized error code") == 0);
+}
+
+__global__ void trap_kernel() {
+  __trap();
+}
+
+__global__ void nothing_kernel() {}
+
+CASE(failed_launch_is_reported_once_and_breaks_nothing) {
+  nothing_kernel<<<1, 4096>>>();
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  nothing_kernel<<<1, 32>>>();
+  EXPECT_CUDA(cudaGetLastError(), cudaSuccess);
+  CUDA_OK(cudaDeviceSynchronize());
+}
+
+CASE(fault_in_a_kernel_sticks) {
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  CUDA_OK(cudaStreamCreate(&stream));
+  CUDA_OK(cudaEventCreate(&event));
+  trap_kernel<<<1, 1, 0, stream>>>();
+  EXPECT_CUDA(cudaStreamSynchronize(stream), cudaErrorLaunchFailure);
+  void* memory = nullptr;
+  EXPECT_CUDA(cudaMalloc(&memory, 16), cudaErrorLaunchFailure);
+  EXPECT_CUDA(cudaEventRecord(event, stream), cudaErrorLaunchFailure);
+  EXPECT_CUDA(cudaStreamQuery(stream), cudaErrorLaunchFailure);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorLaunchFailure);
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorLaunchFailure);  // reading it does not mend the context
+}
+
+CHECK_ISOLATED_MAIN()

@@ -1,0 +1,61 @@
+// The same calls compiled for per-thread default streams (--default-stream per-thread): stream 0 of two threads are two
+// streams, and neither waits for the other.
+// Oracle: "CUDA Runtime API", API synchronization behavior, per-thread default stream.
+
+#include "api.h"
+
+__global__ void add_kernel(int* at, int value) {
+  *at += value;
+}
+
+CASE(default_streams_of_two_threads_are_independent) {
+  int* values = nullptr;
+  CUDA_OK(cudaMallocHost(&values, 2 * sizeof(int)));
+  values[0] = values[1] = 0;
+  check::Gate gate;
+  gate.close(nullptr);
+  add_kernel<<<1, 1>>>(values, 1);
+  std::thread([&] {
+    add_kernel<<<1, 1>>>(values + 1, 2);
+    CUDA_OK(cudaStreamSynchronize(nullptr));
+    EXPECT_EQUAL(values[1], 2);
+  }).join();
+  EXPECT_CUDA(cudaStreamQuery(nullptr), cudaErrorNotReady);
+  gate.release();
+  CUDA_OK(cudaStreamSynchronize(cudaStreamPerThread));
+  EXPECT_EQUAL(values[0], 1);
+  CUDA_OK(cudaFreeHost(values));
+}
+
+CASE(copies_and_fills) {
+  unsigned char* memory = nullptr;
+  unsigned char host[64] = {}, back[64] = {};
+  for (int i = 0; i < 64; ++i) host[i] = static_cast<unsigned char>(i);
+  CUDA_OK(cudaMallocAsync(&memory, 64, nullptr));
+  CUDA_OK(cudaMemcpy(memory, host, 64, cudaMemcpyHostToDevice));
+  CUDA_OK(cudaMemsetAsync(memory, 200, 32, nullptr));
+  CUDA_OK(cudaMemset2D(memory + 32, 16, 100, 8, 1));
+  CUDA_OK(cudaMemcpyAsync(back, memory, 64, cudaMemcpyDeviceToHost, nullptr));
+  CUDA_OK(cudaFreeAsync(memory, nullptr));
+  CUDA_OK(cudaStreamSynchronize(nullptr));
+  for (int i = 0; i < 64; ++i) EXPECT_EQUAL_AT(i, int{back[i]}, i < 32 ? 200 : i < 40 ? 100 : i);
+}
+
+CASE(events_and_callbacks) {
+  cudaEvent_t start = nullptr, end = nullptr;
+  CUDA_OK(cudaEventCreate(&start));
+  CUDA_OK(cudaEventCreate(&end));
+  CUDA_OK(cudaEventRecord(start, nullptr));
+  CUDA_OK(cudaLaunchHostFunc(
+      nullptr, [](void*) { check::Gate::pause(10); }, nullptr));
+  CUDA_OK(cudaEventRecord(end, nullptr));
+  EXPECT_CUDA(cudaEventQuery(end), cudaErrorNotReady);
+  CUDA_OK(cudaEventSynchronize(end));
+  float milliseconds = 0;
+  CUDA_OK(cudaEventElapsedTime(&milliseconds, start, end));
+  EXPECT(milliseconds >= 9.0f);
+  CUDA_OK(cudaEventDestroy(start));
+  CUDA_OK(cudaEventDestroy(end));
+}
+
+CHECK_MAIN()
