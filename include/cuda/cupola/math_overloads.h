@@ -96,6 +96,43 @@ CUPOLA_FLOAT_1(y0)
 CUPOLA_FLOAT_1(y1)
 CUPOLA_FLOAT_1(cyl_bessel_i0)
 CUPOLA_FLOAT_1(cyl_bessel_i1)
+// Float overloads of <cmath> that clang's headers declare and leave to CUDA's.
+#define CUPOLA_FLOAT_2(name) \
+  CUPOLA_DEVICE float name(float x, float y) { return name##f(x, y); }
+CUPOLA_FLOAT_1(acosh)
+CUPOLA_FLOAT_1(asinh)
+CUPOLA_FLOAT_1(atanh)
+CUPOLA_FLOAT_1(cbrt)
+CUPOLA_FLOAT_1(erf)
+CUPOLA_FLOAT_1(erfc)
+CUPOLA_FLOAT_1(exp2)
+CUPOLA_FLOAT_1(expm1)
+CUPOLA_FLOAT_1(lgamma)
+CUPOLA_FLOAT_1(log1p)
+CUPOLA_FLOAT_1(log2)
+CUPOLA_FLOAT_1(logb)
+CUPOLA_FLOAT_1(nearbyint)
+CUPOLA_FLOAT_1(rint)
+CUPOLA_FLOAT_1(round)
+CUPOLA_FLOAT_1(tgamma)
+CUPOLA_FLOAT_1(trunc)
+CUPOLA_FLOAT_2(copysign)
+CUPOLA_FLOAT_2(fdim)
+CUPOLA_FLOAT_2(fmax)
+CUPOLA_FLOAT_2(fmin)
+CUPOLA_FLOAT_2(hypot)
+CUPOLA_FLOAT_2(nextafter)
+CUPOLA_FLOAT_2(remainder)
+#undef CUPOLA_FLOAT_2
+CUPOLA_DEVICE float fma(float x, float y, float z) { return fmaf(x, y, z); }
+CUPOLA_DEVICE float remquo(float x, float y, int* quotient) { return remquof(x, y, quotient); }
+CUPOLA_DEVICE float scalbn(float x, int n) { return scalbnf(x, n); }
+CUPOLA_DEVICE float scalbln(float x, long n) { return scalblnf(x, n); }
+CUPOLA_DEVICE int ilogb(float x) { return ilogbf(x); }
+CUPOLA_DEVICE long lrint(float x) { return lrintf(x); }
+CUPOLA_DEVICE long lround(float x) { return lroundf(x); }
+CUPOLA_DEVICE long long llrint(float x) { return llrintf(x); }
+CUPOLA_DEVICE long long llround(float x) { return llroundf(x); }
 #undef CUPOLA_FLOAT_1
 CUPOLA_HOST float rsqrt(float x) { return rsqrtf(x); }
 CUPOLA_HOST float rcbrt(float x) { return rcbrtf(x); }
