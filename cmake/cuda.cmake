@@ -5,8 +5,6 @@
 # changes; libraries are only waited for, because programs find them when they start.
 include_guard(GLOBAL)
 
-set(CUPOLA_PROGRAM_LIBRARIES cupola-cuda-driver cupola-cuda-cudart cupola-cuda-cudart-static cupola-compiler cupola-device)
-
 function(cupola_cuda_program name)
   cmake_parse_arguments(ARG "" "OUTPUT" "SOURCES;OPTIONS;LIBS" ${ARGN})
   if(NOT ARG_OUTPUT)
@@ -37,9 +35,7 @@ function(cupola_cuda_program name)
     COMMENT "CUDA program ${name}" VERBATIM)
   add_custom_target(${name} ALL DEPENDS ${ARG_OUTPUT})
   add_dependencies(${name} cupola-headers)
-  foreach(library IN LISTS CUPOLA_PROGRAM_LIBRARIES)
-    if(TARGET ${library})
-      add_dependencies(${name} ${library})
-    endif()
+  foreach(library cupola-cuda-driver cupola-cuda-cudart cupola-cuda-cudart-static cupola-compiler cupola-device)
+    add_dependencies(${name} ${library})
   endforeach()
 endfunction()
