@@ -55,7 +55,8 @@ void contract(llvm::Module& module) {
           dead && dead->use_empty())
         if (llvm::isa<llvm::BinaryOperator>(dead)) dead->eraseFromParent();
     for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (llvm::isa<llvm::FPMathOperator>(instruction)) instruction.copyFastMathFlags(llvm::FastMathFlags());  // set... only adds
+      if (llvm::isa<llvm::FPMathOperator>(instruction))
+        instruction.copyFastMathFlags(llvm::FastMathFlags());  // set... only adds
   }
 }
 

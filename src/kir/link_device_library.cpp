@@ -44,6 +44,8 @@ Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bi
 void internalize(llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
+    for (const char* host : {"target-cpu", "target-features", "frame-pointer", "stack-protector-buffer-size"})
+      function.removeFnAttr(host);  // no back-end's, and where they differ nothing would be inlined
     function.setComdat(nullptr);
     function.setVisibility(llvm::GlobalValue::DefaultVisibility);
     function.setLinkage(is_kernel(function) ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage);
