@@ -17,6 +17,14 @@ bool is_new(const std::string& message) {
   return seen->size() < kMostMessages && seen->insert(message).second;
 }
 
+/// A kernel's fault: the device has said it when it happened, and every later call meets it again.
+bool is_fault(ErrorCode code) {
+  return code == ErrorCode::IllegalAddress || code == ErrorCode::LaunchTimeout || code == ErrorCode::Assert ||
+         code == ErrorCode::HardwareStackError || code == ErrorCode::IllegalInstruction ||
+         code == ErrorCode::MisalignedAddress || code == ErrorCode::InvalidAddressSpace ||
+         code == ErrorCode::InvalidPc || code == ErrorCode::LaunchFailed;
+}
+
 }  // namespace
 
 CUresult finish(const char* call, const Result<>& result) {
@@ -26,7 +34,8 @@ CUresult finish(const char* call, const Result<>& result) {
   }
   const Error& error = result.error();
   log::line(log::Topic::Api, "{} = {} ({})", call, static_cast<int>(error.code), error.message);
-  if (!error.message.empty() && is_new(error.message)) log::line(log::Topic::Error, "{}: {}", call, error.message);
+  const bool spoken = error.message.empty() || is_fault(error.code);
+  if (!spoken && is_new(error.message)) log::line(log::Topic::Error, "{}: {}", call, error.message);
   return static_cast<CUresult>(error.code);
 }
 
