@@ -1,0 +1,80 @@
+// What holds before initialisation, without a context, after a fault and after fork. Each case has its own process.
+// Oracle: "CUDA Driver API", Initialization, Context Management and the descriptions of CUresult; "CUDA C++ Programming
+// Guide" on fork.
+
+#include "driver.h"
+
+CASE(calls_before_init) {
+  int count = 0;
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  CUdeviceptr memory = 0;
+  EXPECT_CUDA(cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
+  EXPECT_CUDA(cuDeviceGet(&device, 0), CUDA_ERROR_NOT_INITIALIZED);
+  EXPECT_CUDA(cuCtxGetCurrent(&context), CUDA_ERROR_NOT_INITIALIZED);
+  EXPECT_CUDA(cuMemAlloc(&memory, 16), CUDA_ERROR_NOT_INITIALIZED);
+  int version = 0;
+  CU_OK(cuDriverGetVersion(&version));
+  const char* text = nullptr;
+  CU_OK(cuGetErrorName(CUDA_ERROR_NOT_INITIALIZED, &text));
+  EXPECT_EQUAL(std::string(text), "CUDA_ERROR_NOT_INITIALIZED");
+}
+
+CASE(calls_without_a_context) {
+  CUdevice device = check::the_device();
+  CUdeviceptr memory = 0;
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  CUmodule module = nullptr;
+  size_t free = 0, total = 0;
+  void* host = nullptr;
+  char bytes[16];
+  EXPECT_CUDA(cuMemAlloc(&memory, 16), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuMemAllocManaged(&memory, 16, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuMemHostAlloc(&host, 16, 0), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuMemGetInfo(&free, &total), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuMemcpyDtoH(bytes, 4096, 16), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuStreamCreate(&stream, 0), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuEventCreate(&event, 0), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuModuleLoad(&module, check::module_path().c_str()), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuCtxGetDevice(&device), CUDA_ERROR_INVALID_CONTEXT);
+  int count = 0;
+  CU_OK(cuDeviceGetCount(&count));  // devices need no context
+}
+
+CASE(fault_in_a_kernel_sticks) {
+  check::use_context();
+  CUmodule module = nullptr;
+  CUfunction axpy = nullptr;
+  CU_OK(cuModuleLoad(&module, check::module_path().c_str()));
+  CU_OK(cuModuleGetFunction(&axpy, module, "axpy"));
+  CUdeviceptr nowhere = 0;
+  float a = 1;
+  int count = 1;
+  void* parameters[] = {&nowhere, &nowhere, &a, &count};
+  CU_OK(cuLaunchKernel(axpy, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
+  EXPECT_CUDA(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  CUdeviceptr memory = 0;
+  EXPECT_CUDA(cuMemAlloc(&memory, 16), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_CUDA(cuStreamQuery(nullptr), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_CUDA(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+CASE(child_of_fork_gets_an_error) {
+  check::use_context();
+  pid_t child = fork();
+  if (child == 0) {
+    CUdeviceptr memory = 0;
+    CUresult result = cuMemAlloc(&memory, 16);
+    _exit(result == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQUAL(status, 0);
+  CUdeviceptr memory = 0;
+  CU_OK(cuMemAlloc(&memory, 16));  // the parent is as it was
+  CU_OK(cuMemFree(memory));
+}
+
+CHECK_ISOLATED_MAIN()
