@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "image/accurate_calls.h"
+
 // Addresses of the closed table's functions. Each is declared by its assembly name and without its type: the headers'
 // overloads and the compiler's knowledge of these names stay out of it, and the loader only stores addresses.
 
@@ -41,6 +43,7 @@ const char* library_call_name(uint32_t function) {
 }
 
 const void* library_call_address(uint32_t function) {
+  if (const void* accurate = accurate_call(kCalls[function].name)) return accurate;
   return reinterpret_cast<const void*>(kCalls[function].function);
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kCount = 4096;
 
-/// Distance from the reference rounded to T, in units of its last place: how CUDA's tables count.
+/// Distance from the reference, in units of the last place of T there.
 template <typename T>
 double ulp_error(T got, long double reference) {
   T rounded = static_cast<T>(reference);
@@ -17,7 +17,7 @@ double ulp_error(T got, long double reference) {
   std::frexp(rounded, &exponent);
   const int digits = sizeof(T) == 4 ? 24 : 53, least = sizeof(T) == 4 ? -149 : -1074;
   long double unit = std::ldexp(1.0L, std::max(exponent - digits, least));
-  return static_cast<double>(std::fabs((static_cast<long double>(got) - static_cast<long double>(rounded)) / unit));
+  return static_cast<double>(std::fabs((static_cast<long double>(got) - reference) / unit));
 }
 
 template <typename T, typename Function>
@@ -28,7 +28,7 @@ void compare(const char* name, const T* in, const T* out, Function reference, do
     double error = ulp_error(out[i], reference(static_cast<long double>(in[i])));
     if (!(error <= worst)) worst = error, worst_at = in[i];
   }
-  if (worst > bound) {
+  if (!(worst <= bound + 0.5)) {  // CUDA's tables count from the rounded reference
     char text[160];
     std::snprintf(text, sizeof text, "%s: %.2f ulp at %.17g, at most %.0f allowed", name, worst,
                   static_cast<double>(worst_at), bound);
@@ -103,16 +103,20 @@ UNARY(log, log(x), logf(x), logl(x), 1e-6, 1e6, 1, 1)
 UNARY(log2, log2(x), log2f(x), log2l(x), 1e-6, 1e6, 1, 1)
 UNARY(log10, log10(x), log10f(x), log10l(x), 1e-6, 1e6, 2, 1)
 UNARY(log1p, log1p(x), log1pf(x), log1pl(x), -0.9, 100, 1, 1)
-UNARY(sqrt, sqrt(x), sqrtf(x), sqrtl(x), 0, 1e10, 0.5, 0.5)
+UNARY(sqrt, sqrt(x), sqrtf(x), sqrtl(x), 0, 1e10, 0, 0)
 UNARY(rsqrt, rsqrt(x), rsqrtf(x), 1 / sqrtl(x), 1e-10, 1e10, 2, 1)
 UNARY(cbrt, cbrt(x), cbrtf(x), cbrtl(x), -1e6, 1e6, 1, 1)
 UNARY(rcbrt, rcbrt(x), rcbrtf(x), 1 / cbrtl(x), 1e-3, 1e6, 1, 1)
 UNARY(erf, erf(x), erff(x), erfl(x), -4, 4, 2, 2)
 UNARY(erfc, erfc(x), erfcf(x), erfcl(x), -4, 9, 4, 5)
-UNARY(erfcx, erfcx(x), erfcxf(x), expl(x* x) * erfcl(x), -2, 10, 4, 4)
+UNARY(erfcx, erfcx(x), erfcxf(x), std::isinf(x) && x > 0 ? 0 : expl(x * x) * erfcl(x), -2, 10, 4, 4)
 UNARY(tgamma, tgamma(x), tgammaf(x), tgammal(x), 0.1, 30, 5, 10)
 UNARY(lgamma, lgamma(x), lgammaf(x), lgammal(x), 3, 100, 6, 4)
-UNARY(sinpi, sinpi(x), sinpif(x), std::isinf(x) ? NAN : sinl(kPi*(x - 2 * roundl(x / 2))), 0.1, 0.9, 1, 2)
+UNARY(sinpi, sinpi(x), sinpif(x),
+      std::isinf(x)    ? NAN
+      : x == roundl(x) ? copysignl(0, x)
+                       : sinl(kPi * x),
+      0.1, 0.9, 1, 2)
 UNARY(cospi, cospi(x), cospif(x), std::isinf(x) ? NAN : cosl(kPi* x), 0.6, 1.4, 1, 2)
 UNARY(normcdf, normcdf(x), normcdff(x), 0.5L * erfcl(-x / sqrtl(2.0L)), -5, 5, 5, 5)
 UNARY(floor, floor(x), floorf(x), floorl(x), -1000, 1000, 0, 0)

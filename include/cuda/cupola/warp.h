@@ -68,26 +68,26 @@ CUPOLA_MATCH(unsigned long long, i64, unsigned long long)
 CUPOLA_MATCH(double, i64, unsigned long long)
 #undef CUPOLA_MATCH
 
-CUPOLA_DEVICE int __reduce_add_sync(unsigned int mask, int value) { return __nvvm_redux_sync_add(mask, value); }
+CUPOLA_DEVICE int __reduce_add_sync(unsigned int mask, int value) { return __nvvm_redux_sync_add(value, (int)mask); }
 CUPOLA_DEVICE unsigned int __reduce_add_sync(unsigned int mask, unsigned int value) {
-  return (unsigned int)__nvvm_redux_sync_add(mask, (int)value);
+  return (unsigned int)__nvvm_redux_sync_add((int)value, (int)mask);
 }
-CUPOLA_DEVICE int __reduce_min_sync(unsigned int mask, int value) { return __nvvm_redux_sync_min(mask, value); }
-CUPOLA_DEVICE int __reduce_max_sync(unsigned int mask, int value) { return __nvvm_redux_sync_max(mask, value); }
+CUPOLA_DEVICE int __reduce_min_sync(unsigned int mask, int value) { return __nvvm_redux_sync_min(value, (int)mask); }
+CUPOLA_DEVICE int __reduce_max_sync(unsigned int mask, int value) { return __nvvm_redux_sync_max(value, (int)mask); }
 CUPOLA_DEVICE unsigned int __reduce_min_sync(unsigned int mask, unsigned int value) {
-  return (unsigned int)__nvvm_redux_sync_umin(mask, (int)value);
+  return (unsigned int)__nvvm_redux_sync_umin((int)value, (int)mask);
 }
 CUPOLA_DEVICE unsigned int __reduce_max_sync(unsigned int mask, unsigned int value) {
-  return (unsigned int)__nvvm_redux_sync_umax(mask, (int)value);
+  return (unsigned int)__nvvm_redux_sync_umax((int)value, (int)mask);
 }
 CUPOLA_DEVICE unsigned int __reduce_and_sync(unsigned int mask, unsigned int value) {
-  return (unsigned int)__nvvm_redux_sync_and(mask, (int)value);
+  return (unsigned int)__nvvm_redux_sync_and((int)value, (int)mask);
 }
 CUPOLA_DEVICE unsigned int __reduce_or_sync(unsigned int mask, unsigned int value) {
-  return (unsigned int)__nvvm_redux_sync_or(mask, (int)value);
+  return (unsigned int)__nvvm_redux_sync_or((int)value, (int)mask);
 }
 CUPOLA_DEVICE unsigned int __reduce_xor_sync(unsigned int mask, unsigned int value) {
-  return (unsigned int)__nvvm_redux_sync_xor(mask, (int)value);
+  return (unsigned int)__nvvm_redux_sync_xor((int)value, (int)mask);
 }
 
 #pragma pop_macro("CUPOLA_DEVICE")

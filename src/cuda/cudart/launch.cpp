@@ -52,17 +52,17 @@ Result<> check_shape(const Driver& cu, CUcontext context, const dim3& grid, cons
   const unsigned asked_block[3] = {block.x, block.y, block.z};
   for (int axis = 0; axis < 3; ++axis) {
     if (asked_grid[axis] == 0 || asked_grid[axis] > static_cast<unsigned>(limits.grid[axis])) {
-      return fail(ErrorCode::InvalidConfiguration, "grid.{} is {}; it must be 1 to {}", "xyz"[axis], asked_grid[axis],
+      return fail(ErrorCode::InvalidValue, "grid.{} is {}; it must be 1 to {}", "xyz"[axis], asked_grid[axis],
                   limits.grid[axis]);
     }
     if (asked_block[axis] == 0 || asked_block[axis] > static_cast<unsigned>(limits.block[axis])) {
-      return fail(ErrorCode::InvalidConfiguration, "block.{} is {}; it must be 1 to {}", "xyz"[axis], asked_block[axis],
+      return fail(ErrorCode::InvalidValue, "block.{} is {}; it must be 1 to {}", "xyz"[axis], asked_block[axis],
                   limits.block[axis]);
     }
   }
   uint64_t threads = uint64_t{block.x} * block.y * block.z;
   if (threads > static_cast<unsigned>(limits.threads)) {
-    return fail(ErrorCode::InvalidConfiguration, "a block of {} x {} x {} has {} threads; the device takes {}", block.x,
+    return fail(ErrorCode::InvalidValue, "a block of {} x {} x {} has {} threads; the device takes {}", block.x,
                 block.y, block.z, threads, limits.threads);
   }
   return {};

@@ -71,10 +71,10 @@ TEST_F(Registration, ForgetsKernelsWhenUnregistered) {
   EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
 }
 
-TEST_F(Registration, ImpossibleShapesAreInvalidConfigurations) {
-  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(0), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1025), nullptr, 0, nullptr), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(64, 32), nullptr, 0, nullptr), cudaErrorInvalidConfiguration);
+TEST_F(Registration, ImpossibleShapesAreInvalidValues) {
+  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(0), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1025), nullptr, 0, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(64, 32), nullptr, 0, nullptr), cudaErrorInvalidValue);
   EXPECT_TRUE(fake->launches.empty());
 }
 
