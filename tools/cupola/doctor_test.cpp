@@ -1,0 +1,62 @@
+// cupola doctor and info on the build tree itself. Each problem is made by the environment.
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cupolac/run.h"
+#include "cupolac/shell.h"
+
+namespace cupola::tool {
+namespace {
+
+using cupolac::run_shell;
+using cupolac::ShellOutput;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+ShellOutput cupola(const std::string& arguments, const std::string& environment = "") {
+  return run_shell("LD_LIBRARY_PATH= " + environment + " " CUPOLA_BUILD_DIR "/bin/cupola " + arguments);
+}
+
+TEST(Doctor, FindsNoProblemInTheBuildTree) {
+  const ShellOutput output = cupola("doctor");
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_THAT(output.text,
+              AllOf(HasSubstr("ran with the right result"), HasSubstr("no problems\n"), Not(HasSubstr("problem  "))));
+}
+
+TEST(Doctor, NamesAnotherDriverInTheLoadersPath) {
+  const auto scratch = cupolac::Scratch::temporary().value();
+  std::ofstream(scratch.path() + "/libcuda.so.1") << "";
+  const ShellOutput output = cupola("doctor", "LD_LIBRARY_PATH=" + scratch.path());
+  EXPECT_EQ(output.status, 1);
+  EXPECT_THAT(output.text, HasSubstr("problem  loader: LD_LIBRARY_PATH leads to another libcuda.so.1, " +
+                                     scratch.path() + "/libcuda.so.1\n"));
+}
+
+TEST(Doctor, NamesAMissingClang) {
+  const ShellOutput output = cupola("doctor", "CUPOLA_CLANG=/missing/clang++");
+  EXPECT_EQ(output.status, 1);
+  EXPECT_THAT(output.text, HasSubstr("problem  clang: CUPOLA_CLANG is '/missing/clang++', which is no program\n"));
+}
+
+TEST(Doctor, NamesACacheFolderThatCannotBeMade) {
+  const ShellOutput output = cupola("doctor", "CUPOLA_CACHE_DIR=/dev/null/cache");
+  EXPECT_EQ(output.status, 1);
+  EXPECT_THAT(output.text, HasSubstr("problem  cache: /dev/null/cache"));
+}
+
+TEST(Info, ShowsDevicesAttributesAndSettings) {
+  const ShellOutput output = cupola("info", "CUPOLA_WORKERS=3 CUPOLA_CACHE_DIR=/somewhere");
+  EXPECT_EQ(output.status, 0) << output.text;
+  for (const char* text :
+       {"libcuda.so.1, version 13.0\n", "device 0: ", "compute capability 8.9", "  warp_size ", "/somewhere\n"})
+    EXPECT_THAT(output.text, HasSubstr(text));
+  EXPECT_THAT(output.text, testing::ContainsRegex("CUPOLA_WORKERS +3 "));
+}
+
+}  // namespace
+}  // namespace cupola::tool
