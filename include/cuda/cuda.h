@@ -131,7 +131,10 @@ typedef enum CUevent_flags_enum {
   CU_EVENT_INTERPROCESS = 0x4
 } CUevent_flags;
 
-typedef enum CUevent_record_flags_enum { CU_EVENT_RECORD_DEFAULT = 0x0, CU_EVENT_RECORD_EXTERNAL = 0x1 } CUevent_record_flags;
+typedef enum CUevent_record_flags_enum {
+  CU_EVENT_RECORD_DEFAULT = 0x0,
+  CU_EVENT_RECORD_EXTERNAL = 0x1
+} CUevent_record_flags;
 typedef enum CUevent_wait_flags_enum { CU_EVENT_WAIT_DEFAULT = 0x0, CU_EVENT_WAIT_EXTERNAL = 0x1 } CUevent_wait_flags;
 
 #define CU_MEMHOSTALLOC_PORTABLE 0x01
@@ -387,7 +390,10 @@ typedef enum CUcomputemode_enum {
   CU_COMPUTEMODE_EXCLUSIVE_PROCESS = 3
 } CUcomputemode;
 
-typedef enum CUexecAffinityType_enum { CU_EXEC_AFFINITY_TYPE_SM_COUNT = 0, CU_EXEC_AFFINITY_TYPE_MAX } CUexecAffinityType;
+typedef enum CUexecAffinityType_enum {
+  CU_EXEC_AFFINITY_TYPE_SM_COUNT = 0,
+  CU_EXEC_AFFINITY_TYPE_MAX
+} CUexecAffinityType;
 typedef struct CUexecAffinitySmCount_st {
   unsigned int val;
 } CUexecAffinitySmCount_v1;
@@ -400,10 +406,7 @@ typedef struct CUexecAffinityParam_st {
 } CUexecAffinityParam_v1;
 typedef CUexecAffinityParam_v1 CUexecAffinityParam;
 
-typedef enum CUcigDataType_enum {
-  CIG_DATA_TYPE_D3D12_COMMAND_QUEUE = 0x1,
-  CIG_DATA_TYPE_NV_BLOB = 0x2
-} CUcigDataType;
+typedef enum CUcigDataType_enum { CIG_DATA_TYPE_D3D12_COMMAND_QUEUE = 0x1, CIG_DATA_TYPE_NV_BLOB = 0x2 } CUcigDataType;
 typedef struct CUctxCigParam_st {
   CUcigDataType sharedDataType;
   void* sharedData;
@@ -483,7 +486,10 @@ typedef enum CUfunctionLoadingState_enum {
   CU_FUNCTION_LOADING_STATE_MAX
 } CUfunctionLoadingState;
 
-typedef enum CUmoduleLoadingMode_enum { CU_MODULE_EAGER_LOADING = 0x1, CU_MODULE_LAZY_LOADING = 0x2 } CUmoduleLoadingMode;
+typedef enum CUmoduleLoadingMode_enum {
+  CU_MODULE_EAGER_LOADING = 0x1,
+  CU_MODULE_LAZY_LOADING = 0x2
+} CUmoduleLoadingMode;
 
 typedef enum CUjit_option_enum {
   CU_JIT_MAX_REGISTERS = 0,
