@@ -131,16 +131,6 @@ CASE(flags) {
   CU_OK(cuCtxDestroy(context));
 }
 
-CASE(attach_and_detach) {
-  CUdevice device = check::the_device();
-  CUcontext context = nullptr, attached = nullptr;
-  CU_OK(cuCtxCreate(&context, nullptr, 0, device));
-  CU_OK(cuCtxAttach(&attached, 0));
-  EXPECT(attached == context);
-  CU_OK(cuCtxDetach(context));
-  CU_OK(cuCtxDestroy(context));
-}
-
 CASE(peers) {
   CUcontext context = check::use_context();
   EXPECT_ONE_OF(cuCtxEnablePeerAccess(context, 0), CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);

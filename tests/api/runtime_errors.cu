@@ -38,7 +38,7 @@ __global__ void nothing_kernel() {}
 
 CASE(failed_launch_is_reported_once_and_breaks_nothing) {
   nothing_kernel<<<1, 4096>>>();
-  EXPECT_CUDA(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorInvalidValue);
   nothing_kernel<<<1, 32>>>();
   EXPECT_CUDA(cudaGetLastError(), cudaSuccess);
   CUDA_OK(cudaDeviceSynchronize());

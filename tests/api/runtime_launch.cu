@@ -71,12 +71,12 @@ CASE(invalid_configurations) {
     shape_kernel<<<grid, block>>>(out);
     return cudaGetLastError();
   };
-  EXPECT_CUDA(launched(dim3(0), dim3(32)), cudaErrorInvalidConfiguration);
-  EXPECT_CUDA(launched(dim3(1), dim3(0)), cudaErrorInvalidConfiguration);
-  EXPECT_CUDA(launched(dim3(1), dim3(1025)), cudaErrorInvalidConfiguration);
-  EXPECT_CUDA(launched(dim3(1), dim3(32, 32, 2)), cudaErrorInvalidConfiguration);
-  EXPECT_CUDA(launched(dim3(1), dim3(1, 1, 65)), cudaErrorInvalidConfiguration);
-  EXPECT_CUDA(launched(dim3(1, 65536), dim3(1)), cudaErrorInvalidConfiguration);
+  EXPECT_CUDA(launched(dim3(0), dim3(32)), cudaErrorInvalidValue);
+  EXPECT_CUDA(launched(dim3(1), dim3(0)), cudaErrorInvalidValue);
+  EXPECT_CUDA(launched(dim3(1), dim3(1025)), cudaErrorInvalidValue);
+  EXPECT_CUDA(launched(dim3(1), dim3(32, 32, 2)), cudaErrorInvalidValue);
+  EXPECT_CUDA(launched(dim3(1), dim3(1, 1, 65)), cudaErrorInvalidValue);
+  EXPECT_CUDA(launched(dim3(1, 65536), dim3(1)), cudaErrorInvalidValue);
   EXPECT_CUDA(launched(dim3(1, 1), dim3(1024)), cudaSuccess);
   CUDA_OK(cudaDeviceSynchronize());
   EXPECT_EQUAL(out[6], 1024u);
@@ -127,7 +127,7 @@ CASE(extended_launch) {
               cudaErrorInvalidValue);
   config.gridDim = dim3(0);
   EXPECT_CUDA(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(shape_kernel), arguments),
-              cudaErrorInvalidConfiguration);
+              cudaErrorInvalidValue);
 }
 
 CASE(blocks_of_a_cooperative_launch_run_together) {
