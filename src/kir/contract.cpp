@@ -1,6 +1,8 @@
-// Contraction is decided once, here, so that results depend neither on the host nor on the back-end: a product that one
-// addition or subtraction alone uses, both of which say `contract`, becomes llvm.fma. Where both operands are such
-// products, the first is fused. Afterwards no instruction has a fast-math flag.
+// Contraction is decided once, here, so that results depend neither on the host nor on the back-end: a product and the
+// addition or subtraction that uses it, if both say `contract`, become llvm.fma. A product of several uses is fused if
+// each of them is such a sum, so that no product is computed twice. Where both operands of a sum are products, the
+// first is fused. Afterwards no instruction has a fast-math flag. Runs before equal products are merged: one that may
+// be fused and one that may not (__fmul_rn) would become one that may not.
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -12,17 +14,24 @@ namespace {
 
 using llvm::Value;
 
+bool contracting_sum(const llvm::User* user) {
+  auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(user);
+  if (!sum || (sum->getOpcode() != llvm::Instruction::FAdd && sum->getOpcode() != llvm::Instruction::FSub))
+    return false;
+  return sum->hasAllowContract();
+}
+
 llvm::BinaryOperator* fusable_product(Value* value) {
   auto* product = llvm::dyn_cast<llvm::BinaryOperator>(value);
-  const bool fits =
-      product && product->getOpcode() == llvm::Instruction::FMul && product->hasOneUse() && product->hasAllowContract();
+  const bool fits = product && product->getOpcode() == llvm::Instruction::FMul && product->hasAllowContract() &&
+                    llvm::all_of(product->users(), contracting_sum);
   return fits ? product : nullptr;
 }
 
 /// The fused form of an addition or subtraction, or null.
 Value* fused(llvm::BinaryOperator& sum) {
+  if (!contracting_sum(&sum)) return nullptr;
   const bool subtracts = sum.getOpcode() == llvm::Instruction::FSub;
-  if (!sum.hasAllowContract() || (!subtracts && sum.getOpcode() != llvm::Instruction::FAdd)) return nullptr;
   for (const unsigned side : {0u, 1u}) {
     llvm::BinaryOperator* product = fusable_product(sum.getOperand(side));
     if (!product) continue;

@@ -80,6 +80,26 @@ TEST(Contract, FusedValueIsRoundedOnce) {
   EXPECT_EQ(x, expected);
 }
 
+TEST(Contract, AProductThatMayNotBeFusedDoesNotKeepItsEqualFromIt) {
+  const std::string text = prepared(
+      "define ptx_kernel void @k(ptr %p, float %a) {\n %m = fmul contract float %a, %a\n %s = fadd contract float %m, "
+      "1.0\n"
+      " %n = fmul float %a, %a\n %t = fadd float %n, 1.0\n store float %s, ptr %p\n %q = getelementptr float, ptr %p, "
+      "i64 1\n"
+      " store float %t, ptr %q\n ret void }");
+  EXPECT_THAT(text, HasSubstr("@llvm.fma.f32"));
+  EXPECT_THAT(text, HasSubstr("fmul float"));
+}
+
+TEST(Contract, AProductOfSeveralSumsIsFusedIntoAll) {
+  const std::string text = prepared(
+      "define ptx_kernel void @k(ptr %p, float %a, float %b) {\n %m = fmul contract float %a, %b\n"
+      " %s = fadd contract float %m, 1.0\n %t = fsub contract float 2.0, %m\n store float %s, ptr %p\n"
+      " %q = getelementptr float, ptr %p, i64 1\n store float %t, ptr %q\n ret void }");
+  EXPECT_THAT(text, Not(HasSubstr("fmul")));
+  EXPECT_THAT(text, Not(HasSubstr("fadd")));
+}
+
 TEST(FlushDenormals, OnlyWhereTheFunctionAsks) {
   const std::string body =
       "define ptx_kernel void @k(ptr %p) #0 { %a = load float, ptr %p\n %m = fmul float %a, 0.5\n store float %m, ptr "

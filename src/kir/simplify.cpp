@@ -48,10 +48,10 @@ llvm::SimplifyCFGOptions simple_cfg() {
   return llvm::SimplifyCFGOptions().convertSwitchToLookupTable(false).sinkCommonInsts(false).hoistCommonInsts(false);
 }
 
+/// Merges no equal values: contract comes after this.
 llvm::FunctionPassManager to_registers() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::SimplifyCFGPass(simple_cfg()));
   return passes;
 }
