@@ -3,6 +3,9 @@
 A claim is a row whose status is done or partial (Full or Partial in a .def table). A features row names its tests (test names
 or prefixes as build/test-results/results.tsv lists them, separated by spaces); each must have passed and none failed. A
 function of a .def table must be called by name in a test source.
+
+README.md holds a table of feature groups by device, which --readme writes anew from docs/readme_table.tsv: each cell is a list
+of feature ids, or table:NAME for the coverage of a .def table. A stale table is a problem too.
 """
 
 import argparse
@@ -62,14 +65,61 @@ def test_sources():
 def check_functions(label, path, sources, problems):
     counts = {"Full": 0, "Partial": 0, "Todo": 0}
     text = re.sub(r"//.*", "", path.read_text()) if path.exists() else ""
-    for match in re.finditer(r"^\s*\w+_FN\(\s*(\w+)\s*,\s*(\w*)\s*,\s*\d+\s*,\s*(\w+)", text, re.M):
+    for match in re.finditer(r"^\s*\w+_FN(?:_AS\([^,]*,|\()\s*(\w+)\s*,\s*(\w*)\s*,\s*\d+\s*,\s*(\w+)", text, re.M):
         name, suffix, status = match.groups()
         counts[status] += 1
-        if not re.search(rf"\b{name}(_v\d)?(_ptsz|_ptds)?\b", sources):
+        if status != "Todo" and not re.search(rf"\b{name}(_v\d)?(_ptsz|_ptds)?\b", sources):
             problems.append(f"{label}: {name}{suffix} is {status}, but no test calls it")
     counts["Todo"] += len(re.findall(r"^\s*\w+_TODO\(", text, re.M))
-    total = sum(counts.values())
-    return f"{label}: {counts['Full']} full, {counts['Partial']} partial, {counts['Todo']} todo of {total}"
+    return counts
+
+
+def functions_line(label, counts):
+    return f"{label}: {counts['Full']} full, {counts['Partial']} partial, {counts['Todo']} todo of {sum(counts.values())}"
+
+
+def cell(items, statuses, tables, problems):
+    """yes: all of it is done; not yet: none of it; partly otherwise."""
+    seen = []
+    for item in items.split():
+        if item.startswith("table:"):
+            counts = tables[item.removeprefix("table:")]
+            done = counts["Full"] == sum(counts.values())
+            seen.append("done" if done else "partial" if counts["Full"] + counts["Partial"] else "todo")
+        elif item in statuses:
+            seen.append(statuses[item])
+        else:
+            problems.append(f"docs/readme_table.tsv: {item} is no feature")
+    if seen and all(status == "done" for status in seen):
+        return "yes"
+    return "partly" if "done" in seen or "partial" in seen else "not yet"
+
+
+def readme_table(rows, tables, problems):
+    statuses = {id_: status for id_, _, status, _, _ in rows}
+    lines = (ROOT / "docs" / "readme_table.tsv").read_text().splitlines()
+    if lines[0].split("\t") != ["group", *DEVICES]:
+        sys.exit("features: docs/readme_table.tsv: wrong header")
+    table = [f"| | {' | '.join(f'`{device}`' for device in DEVICES)} |", "|---" * (len(DEVICES) + 1) + "|"]
+    for line in lines[1:]:
+        group, *cells = line.split("\t")
+        table.append(f"| {group} | {' | '.join(cell(items, statuses, tables, problems) for items in cells)} |")
+    return "\n".join(table)
+
+
+def check_readme(table, write, problems):
+    path = ROOT / "README.md"
+    begin, end = "<!-- made by ./features --readme -->\n", "<!-- end -->"
+    before, found, rest = path.read_text().partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        problems.append("README.md: no place for the table")
+        return
+    text = f"{before}{begin}{table}\n{end}{after}"
+    if write:
+        path.write_text(text)
+    elif text != path.read_text():
+        problems.append("README.md: the table is stale; run ./features --readme")
 
 
 def intrinsics_line():
@@ -82,7 +132,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--quiet", action="store_true", help="print problems and totals only")
     parser.add_argument("--no-results", action="store_true", help="do not check that tests ran")
-    parser.parse_args()
+    parser.add_argument("--readme", action="store_true", help="write the table of README.md anew")
     arguments = parser.parse_args()
     problems = []
     rows = read_features()
@@ -91,8 +141,13 @@ def main():
         sys.exit("features: no test results; run ./test first")
     counts = check_features(rows, results, problems)
     sources = test_sources()
-    print(check_functions("driver", ROOT / "src/cuda/driver/driver.def", sources, problems))
-    print(check_functions("runtime", ROOT / "src/cuda/cudart/runtime.def", sources, problems))
+    tables = {
+        "driver": check_functions("driver", ROOT / "src/cuda/driver/driver.def", sources, problems),
+        "runtime": check_functions("runtime", ROOT / "src/cuda/cudart/runtime.def", sources, problems),
+    }
+    check_readme(readme_table(rows, tables, problems), arguments.readme, problems)
+    for label, counted in tables.items():
+        print(functions_line(label, counted))
     print(f"isa: 0 of {PTX_CENSUS_FORMS} census forms")
     print(intrinsics_line())
     print("ufunc: 0 full, 0 partial, 0 todo of 0 (no table yet)")

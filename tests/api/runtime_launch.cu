@@ -65,6 +65,26 @@ CASE(shape_reaches_the_kernel) {
   for (size_t i = 0; i < 7; ++i) EXPECT_EQUAL_AT(static_cast<long long>(i), out[i], expected[i]);
 }
 
+__global__ void axpy_kernel(float a, const float* x, float* y, int count) {
+  int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < count) y[i] += a * x[i];
+}
+
+// Pointers into the middle of allocations are as good as their beginnings.
+CASE(axpy_at_an_offset) {
+  check::Managed<float> x(300), y(300);
+  for (size_t i = 0; i < 300; ++i) {
+    x[i] = static_cast<float>(i);
+    y[i] = 1000;
+  }
+  axpy_kernel<<<1, 128>>>(2.0f, x + 50, y + 7, 100);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (size_t i = 0; i < 300; ++i) {
+    const bool inside = i >= 7 && i < 107;
+    EXPECT_EQUAL_AT(static_cast<long long>(i), y[i], inside ? 1000.0f + 2.0f * static_cast<float>(i + 43) : 1000.0f);
+  }
+}
+
 CASE(invalid_configurations) {
   check::Managed<unsigned> out(7);
   auto launched = [&](dim3 grid, dim3 block) {
