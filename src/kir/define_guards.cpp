@@ -83,7 +83,8 @@ Value* guarded(llvm::IRBuilder<>& b, llvm::Instruction& instruction) {
   return nullptr;
 }
 
-void define_zero_count(llvm::Instruction& instruction) {
+/// The last operand of these says that one input gives poison.
+void define_every_input(llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   if (!call) return;
   const llvm::Intrinsic::ID id = call->getIntrinsicID();
@@ -107,10 +108,7 @@ void drop_liberties(llvm::Instruction& instruction) {
                               llvm::LLVMContext::MD_tbaa, llvm::LLVMContext::MD_tbaa_struct,
                               llvm::LLVMContext::MD_invariant_load, llvm::LLVMContext::MD_fpmath})
     instruction.setMetadata(kind, nullptr);
-  if (llvm::MDNode* loop = instruction.getMetadata(llvm::LLVMContext::MD_loop)) {
-    (void)loop;  // llvm.loop.mustprogress; polling loops stay
-    instruction.setMetadata(llvm::LLVMContext::MD_loop, nullptr);
-  }
+  instruction.setMetadata(llvm::LLVMContext::MD_loop, nullptr);  // mustprogress: polling loops stay
   if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
     static const llvm::AttributeMask& mask = *new llvm::AttributeMask(promises());
     call->removeRetAttrs(mask);
@@ -156,7 +154,7 @@ void define_guards(llvm::Module& module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) instructions.push_back(&instruction);
     for (llvm::Instruction* instruction : instructions) {
       drop_liberties(*instruction);
-      define_zero_count(*instruction);
+      define_every_input(*instruction);
       llvm::IRBuilder<> b(instruction);
       if (Value* value = guarded(b, *instruction)) {
         instruction->replaceAllUsesWith(value);
