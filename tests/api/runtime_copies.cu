@@ -17,6 +17,7 @@ struct Block {
   explicit Block(size_t size, int fill = 0) {
     CUDA_OK(cudaMalloc(&data, size));
     CUDA_OK(cudaMemset(data, fill, size));
+    CUDA_OK(cudaDeviceSynchronize());  // a fill returns before it is done, and streams of our own do not wait for it
   }
   ~Block() { CUDA_OK(cudaFree(data)); }
   Block(const Block&) = delete;
