@@ -73,7 +73,7 @@ def run_ctest(tally, folder, pattern, label=""):
     junit = results / "ctest.xml"
     environment = dict(os.environ, GTEST_OUTPUT=f"xml:{results}/gtest/", GTEST_BRIEF="1")
     subprocess.run(["ctest", "--test-dir", folder, "-j", str(os.cpu_count()), "--output-on-failure", "--no-tests=error", "-R", pattern,
-                    "--output-junit", str(junit)], cwd=ROOT, env=environment)
+                    "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000", "--output-junit", str(junit)], cwd=ROOT, env=environment)
     if not junit.exists():
         tally.add(label + "ctest", "failed")
         return
