@@ -101,7 +101,8 @@ CASE(limits_and_hints) {
   EXPECT(value >= 4096);
   CU_OK(cuCtxGetLimit(&value, CU_LIMIT_PRINTF_FIFO_SIZE));
   EXPECT(value > 0);
-  EXPECT_ONE_OF(cuCtxGetLimit(&value, static_cast<CUlimit>(99)), CUDA_ERROR_UNSUPPORTED_LIMIT, CUDA_ERROR_INVALID_VALUE);
+  EXPECT_ONE_OF(cuCtxGetLimit(&value, static_cast<CUlimit>(99)), CUDA_ERROR_UNSUPPORTED_LIMIT,
+                CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxGetLimit(nullptr, CU_LIMIT_STACK_SIZE), CUDA_ERROR_INVALID_VALUE);
   CUfunc_cache cache = static_cast<CUfunc_cache>(77);
   CU_OK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));

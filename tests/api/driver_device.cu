@@ -1,5 +1,6 @@
 // Devices, versions, errors and entry points of the driver API.
-// Oracle: "CUDA Driver API", Initialization, Version, Device, Error Handling, Driver Entry Point Access, Profiler Control.
+// Oracle: "CUDA Driver API", Initialization, Version, Device, Error Handling, Driver Entry Point Access, Profiler
+// Control.
 
 #include <cudaProfiler.h>
 

@@ -326,9 +326,11 @@ CASE(fills_of_rows) {
   for (int width = 1; width <= 4; width *= 2)
     for (int asynchronous = 0; asynchronous < 2; ++asynchronous) {
       CU_OK(cuMemsetD8(memory, 0, 256));
-      if (width == 1) CU_OK(asynchronous ? cuMemsetD2D8Async(memory, 64, 9, 5, 3, nullptr) : cuMemsetD2D8(memory, 64, 9, 5, 3));
+      if (width == 1)
+        CU_OK(asynchronous ? cuMemsetD2D8Async(memory, 64, 9, 5, 3, nullptr) : cuMemsetD2D8(memory, 64, 9, 5, 3));
       if (width == 2)
-        CU_OK(asynchronous ? cuMemsetD2D16Async(memory, 64, 0x0909, 5, 3, nullptr) : cuMemsetD2D16(memory, 64, 0x0909, 5, 3));
+        CU_OK(asynchronous ? cuMemsetD2D16Async(memory, 64, 0x0909, 5, 3, nullptr)
+                           : cuMemsetD2D16(memory, 64, 0x0909, 5, 3));
       if (width == 4)
         CU_OK(asynchronous ? cuMemsetD2D32Async(memory, 64, 0x09090909, 5, 3, nullptr)
                            : cuMemsetD2D32(memory, 64, 0x09090909, 5, 3));

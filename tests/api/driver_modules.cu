@@ -1,6 +1,6 @@
 // Modules and libraries from files and from memory, their kernels and variables, and launches of both forms.
-// Oracle: "CUDA Driver API", Module Management, Library Management, Execution Control, Occupancy; the kernels' arithmetic
-// is done again on the host. The image is module_kernels.fatbin beside the program.
+// Oracle: "CUDA Driver API", Module Management, Library Management, Execution Control, Occupancy; the kernels'
+// arithmetic is done again on the host. The image is module_kernels.fatbin beside the program.
 
 #include <algorithm>
 
@@ -251,7 +251,8 @@ CASE(launch_refuses) {
   EXPECT_CUDA(cuLaunchKernel(axpy, 0, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuLaunchKernel(axpy, 1, 1, 1, 1025, 1, 1, 0, nullptr, parameters, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuLaunchKernel(axpy, 1, 1, 1, 1, 1, 65, 0, nullptr, parameters, nullptr), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuLaunchKernel(axpy, 1, 1, 1, 1, 1, 1, 100 << 20, nullptr, parameters, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuLaunchKernel(axpy, 1, 1, 1, 1, 1, 1, 100 << 20, nullptr, parameters, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_ERROR_INVALID_HANDLE);
   CU_OK(cuLaunchKernel(axpy, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
   CU_OK(cuCtxSynchronize());

@@ -117,8 +117,7 @@ CASE(events) {
   float milliseconds = -1;
   EXPECT_CUDA(cuEventElapsedTime(&milliseconds, start, end), CUDA_ERROR_INVALID_HANDLE);
   CU_OK(cuEventRecord(start, nullptr));
-  CU_OK(cuLaunchHostFunc(
-      nullptr, [](void*) { check::Gate::pause(20); }, nullptr));
+  CU_OK(cuLaunchHostFunc(nullptr, [](void*) { check::Gate::pause(20); }, nullptr));
   CU_OK(cuEventRecordWithFlags(end, nullptr, CU_EVENT_RECORD_DEFAULT));
   EXPECT_CUDA(cuEventQuery(end), CUDA_ERROR_NOT_READY);
   EXPECT_CUDA(cuEventElapsedTime(&milliseconds, start, end), CUDA_ERROR_NOT_READY);

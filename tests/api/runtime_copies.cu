@@ -57,7 +57,8 @@ CASE(part_of_an_allocation) {
   std::vector<unsigned char> out(100);
   CUDA_OK(cudaMemcpy(out.data(), a.data, 100, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 100; ++i)
-    EXPECT_EQUAL_AT(i, int{out[static_cast<size_t>(i)]}, i < 31 || i >= 41 ? 0xee : int{source[static_cast<size_t>(i - 31)]});
+    EXPECT_EQUAL_AT(i, int{out[static_cast<size_t>(i)]},
+                    i < 31 || i >= 41 ? 0xee : int{source[static_cast<size_t>(i - 31)]});
 }
 
 CASE(copy_refuses) {
@@ -82,7 +83,7 @@ CASE(async_copies_follow_their_stream) {
   CUDA_OK(cudaMemsetAsync(a.data, 2, 2048, stream.handle));
   CUDA_OK(cudaMemcpyAsync(pinned, a.data, 4096, cudaMemcpyDeviceToHost, stream.handle));
   EXPECT_CUDA(cudaStreamQuery(stream.handle), cudaErrorNotReady);  // the calls came back before the work was done
-  std::memset(pinned, 3, 4096);                                   // the copy reads pinned memory when its turn comes
+  std::memset(pinned, 3, 4096);                                    // the copy reads pinned memory when its turn comes
   gate.release();
   CUDA_OK(cudaStreamSynchronize(stream.handle));
   EXPECT_EQUAL(pinned[0], 2);

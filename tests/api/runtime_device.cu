@@ -121,7 +121,8 @@ CASE(limits) {
   CUDA_OK(cudaDeviceGetLimit(&after, cudaLimitPrintfFifoSize));
   EXPECT(after >= 2 << 20);
   EXPECT_CUDA(cudaDeviceGetLimit(nullptr, cudaLimitStackSize), cudaErrorInvalidValue);
-  EXPECT_ONE_OF(cudaDeviceGetLimit(&after, static_cast<cudaLimit>(99)), cudaErrorUnsupportedLimit, cudaErrorInvalidValue);
+  EXPECT_ONE_OF(cudaDeviceGetLimit(&after, static_cast<cudaLimit>(99)), cudaErrorUnsupportedLimit,
+                cudaErrorInvalidValue);
   EXPECT_ONE_OF(cudaDeviceSetLimit(static_cast<cudaLimit>(99), 1), cudaErrorUnsupportedLimit, cudaErrorInvalidValue);
 }
 

@@ -178,7 +178,7 @@ CASE(function_attributes) {
   EXPECT_CUDA(cudaFuncGetAttributes(nullptr, shape_kernel), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaFuncSetAttribute(shape_kernel, static_cast<cudaFuncAttribute>(99), 1), cudaErrorInvalidValue);
   CUDA_OK(cudaFuncSetCacheConfig(shape_kernel, cudaFuncCachePreferL1));
-  CUDA_OK(cudaFuncSetSharedMemConfig(shape_kernel, cudaSharedMemBankSizeFourByte));
+  CUDA_OK(cudaFuncSetSharedMemConfig(reinterpret_cast<const void*>(shape_kernel), cudaSharedMemBankSizeFourByte));
   CUDA_OK(cudaFuncSetAttribute(shape_kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 50));
 }
 
@@ -217,7 +217,8 @@ CASE(occupancy) {
   int crowded = 0;
   CUDA_OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&crowded, static_shared_kernel, 256, 40 * 1024));
   EXPECT(crowded >= 1 && crowded <= blocks);
-  EXPECT_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, static_shared_kernel, 0, 0), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, static_shared_kernel, 0, 0),
+              cudaErrorInvalidValue);
   EXPECT_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(nullptr, static_shared_kernel, 256, 0),
               cudaErrorInvalidValue);
   size_t available = 0;

@@ -46,8 +46,7 @@ CASE(events_and_callbacks) {
   CUDA_OK(cudaEventCreate(&start));
   CUDA_OK(cudaEventCreate(&end));
   CUDA_OK(cudaEventRecord(start, nullptr));
-  CUDA_OK(cudaLaunchHostFunc(
-      nullptr, [](void*) { check::Gate::pause(10); }, nullptr));
+  CUDA_OK(cudaLaunchHostFunc(nullptr, [](void*) { check::Gate::pause(10); }, nullptr));
   CUDA_OK(cudaEventRecord(end, nullptr));
   EXPECT_CUDA(cudaEventQuery(end), cudaErrorNotReady);
   CUDA_OK(cudaEventSynchronize(end));

@@ -1,5 +1,5 @@
-// __device__, __constant__ and __managed__ variables from the host, channel descriptions, and driver entry points by name.
-// Oracle: "CUDA Runtime API", Memory Management, Texture Object Management, Driver Entry Point Access.
+// __device__, __constant__ and __managed__ variables from the host, channel descriptions, and driver entry points by
+// name. Oracle: "CUDA Runtime API", Memory Management, Texture Object Management, Driver Entry Point Access.
 
 #include "api.h"
 

@@ -50,8 +50,8 @@ static void check_tiles() {
       any |= start + i == 5;
       all &= start + i < 32;
     }
-    const unsigned expected[] = {rank,   me / Size, start + 1, rank + 1 < Size ? me + 1 : me, start + (rank ^ (Size / 2)),
-                                 ballot, any * 2 + all};
+    const unsigned expected[] = {
+        rank, me / Size, start + 1, rank + 1 < Size ? me + 1 : me, start + (rank ^ (Size / 2)), ballot, any * 2 + all};
     for (unsigned i = 0; i < 7; ++i) EXPECT_EQUAL_AT(me * 7 + i, out[me * 7 + i], expected[i]);
   }
 }
@@ -93,7 +93,8 @@ CASE(grid) {
   check::Managed<unsigned> values(128), out(128);
   unsigned *in = values, *to = out;
   void* arguments[] = {&in, &to};
-  CUDA_OK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(grid_kernel), dim3(2), dim3(64), arguments, 0, nullptr));
+  CUDA_OK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(grid_kernel), dim3(2), dim3(64), arguments, 0,
+                                      nullptr));
   CUDA_OK(cudaDeviceSynchronize());
   EXPECT_EQUAL(out[0], 1000u);
   for (unsigned i = 1; i < 128; ++i) EXPECT_EQUAL_AT(i, out[i], 128 - i);
