@@ -56,11 +56,12 @@ bool StackPool::add_slab() {
   if (!slab->memory.data()) return false;
   // A huge page would make every touched stack cost 2 MiB.
   madvise(slab->memory.data(), slab->memory.size(), MADV_NOHUGEPAGE);
+  for (size_t i = 0; i < kSlabWindows; ++i)
+    if (!guard(slab->memory.data() + i * kLocalWindow)) return false;
   const size_t first = slabs_.size() * kSlabWindows;
   for (size_t i = kSlabWindows; i-- > 0;) {
     Stack& stack = slab->stacks[i];
     stack.window = slab->memory.data() + i * kLocalWindow;
-    if (!guard(stack.window)) return false;
     stack.top = stack.window + kLocalWindow - ((first + i) % kStaggers) * kStaggerBytes;
     stack.sanitizer_fibre = sanitizer::create_fibre();
     free_.push_back(&stack);
