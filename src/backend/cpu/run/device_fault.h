@@ -35,6 +35,7 @@ class DeviceFault {
   void sleep_until(Ready ready) {
     Lock lock(mutex_);
     sleepers_.fetch_add(1);
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one in wake()
     while (!ready() && !any()) changed_.wait(lock);
     sleepers_.fetch_sub(1);
   }
