@@ -41,7 +41,7 @@ Result<bool> Context::release() {
 
 void Context::deactivate() {
   active_.store(false, std::memory_order_release);
-  for (const Ticket& ticket : order_->everything()) std::ignore = ticket.wait();
+  order_->drain();
   device_.hal().flush_output();
   Runtime::get().drop_objects_of(*this);
   std::shared_ptr<Stream> legacy;

@@ -11,6 +11,27 @@ std::atomic<uint64_t> next_id = 3;  // 1 and 2 are the handles of the default st
 
 }  // namespace
 
+void Ticket::drain() const {
+  if (reached()) return;
+  struct Arrival {
+    Mutex mutex;
+    Condition changed;
+    bool there GUARDED_BY(mutex) = false;
+  };
+  const auto arrival = std::make_shared<Arrival>();
+  semaphore->when(value, [arrival] {
+    Lock lock(arrival->mutex);
+    arrival->there = true;
+    arrival->changed.notify_all();
+  });
+  Lock lock(arrival->mutex);
+  while (!arrival->there) arrival->changed.wait(lock);
+}
+
+void StreamOrder::drain() {
+  for (const Ticket& ticket : everything()) ticket.drain();
+}
+
 std::vector<Ticket> StreamOrder::everything() {
   Lock lock(mutex_);
   std::vector<Ticket> tickets;

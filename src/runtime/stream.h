@@ -26,6 +26,8 @@ struct Ticket {
   bool reached() const { return !semaphore || semaphore->value() >= value; }
   /// Blocks. Error: the device's fault.
   Result<> wait() const { return semaphore ? semaphore->wait(value) : Result<>{}; }
+  /// Blocks until reached even if the device has a fault: before memory goes that commands in flight may touch.
+  void drain() const;
 };
 
 /// The streams of one context and the order between them. Any thread.
@@ -33,6 +35,9 @@ class StreamOrder {
  public:
   /// The last command of each stream, destroyed ones included.
   std::vector<Ticket> everything();
+
+  /// Waits for all of them, as Ticket::drain does.
+  void drain();
 
  private:
   friend class Stream;
