@@ -31,6 +31,13 @@ void give_back(const MemoryRange& range) {
   }
 }
 
+/// Waits until no command of the range's context can touch it; a fault is returned and keeps nothing from being freed.
+Result<> finish_uses(const MemoryRange& range) {
+  Result<> done = range.context->synchronize();
+  range.context->order()->drain();
+  return done;
+}
+
 Result<MemoryRange> take_device_range(hal::Address address) {
   auto range = Runtime::get().addresses.take(address, is_device);
   if (!range) return fail(ErrorCode::InvalidValue, "no device allocation begins at {:#x}", address);
@@ -49,7 +56,7 @@ Result<hal::Address> allocate(Context& context, uint64_t bytes, MemoryKind kind,
 
 Result<> free_memory(hal::Address address) {
   TRY(MemoryRange range, take_device_range(address));
-  const Result<> done = range.context->synchronize();  // a fault does not keep memory from being freed
+  Result<> done = finish_uses(range);
   give_back(range);
   return done;
 }
@@ -83,7 +90,7 @@ Result<> free_host(void* pointer) {
       Runtime::get().addresses.take(reinterpret_cast<hal::Address>(pointer),
                                     [](const MemoryRange& found) { return found.kind == MemoryKind::Pinned; });
   if (!range) return fail(ErrorCode::InvalidValue, "no page-locked allocation begins at {}", pointer);
-  const Result<> done = range->context->synchronize();
+  Result<> done = finish_uses(*range);
   give_back(*range);
   return done;
 }
@@ -91,8 +98,10 @@ Result<> free_host(void* pointer) {
 Result<> register_host(Context& context, void* pointer, uint64_t bytes, unsigned flags) {
   if (!pointer || bytes == 0)
     return fail(ErrorCode::InvalidValue, "{} bytes at {} cannot be registered", bytes, pointer);
-  return Runtime::get().addresses.add(
-      {reinterpret_cast<hal::Address>(pointer), bytes, MemoryKind::Registered, &context, flags});
+  const auto address = reinterpret_cast<hal::Address>(pointer);
+  if (bytes > UINT64_MAX - address)
+    return fail(ErrorCode::InvalidValue, "{} bytes at {} run past the end of the address space", bytes, pointer);
+  return Runtime::get().addresses.add({address, bytes, MemoryKind::Registered, &context, flags});
 }
 
 Result<> unregister_host(void* pointer) {
@@ -100,7 +109,7 @@ Result<> unregister_host(void* pointer) {
       Runtime::get().addresses.take(reinterpret_cast<hal::Address>(pointer),
                                     [](const MemoryRange& found) { return found.kind == MemoryKind::Registered; });
   if (!range) return fail(ErrorCode::HostMemoryNotRegistered, "no registered memory begins at {}", pointer);
-  return range->context->synchronize();
+  return finish_uses(*range);
 }
 
 void free_all(Context& context) {

@@ -5,14 +5,20 @@
 namespace cupola::runtime {
 namespace {
 
-/// From the first to the last byte of a box.
+/// From the first to the last byte of a box; UINT64_MAX, which fits nowhere, when 64 bits do not hold it.
 uint64_t extent(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch, uint64_t slice) {
-  return (depth - 1) * slice + (height - 1) * pitch + width;
+  uint64_t slices = 0, rows = 0, bytes = 0;
+  const bool overflows = __builtin_mul_overflow(depth - 1, slice, &slices) ||
+                         __builtin_mul_overflow(height - 1, pitch, &rows) ||
+                         __builtin_add_overflow(slices, rows, &bytes) || __builtin_add_overflow(bytes, width, &bytes);
+  return overflows ? UINT64_MAX : bytes;
 }
 
 /// Where an end lies: nothing for pageable host memory.
 Result<std::optional<MemoryRange>> locate(hal::Address address, uint64_t bytes, End end, const char* what) {
   if (address == 0) return fail(ErrorCode::InvalidValue, "the {} is null", what);
+  if (bytes > UINT64_MAX - address)
+    return fail(ErrorCode::InvalidValue, "the {} {:#x} runs past the end of the address space", what, address);
   auto range = Runtime::get().addresses.find(address);
   if (!range && end == End::Device)
     return fail(ErrorCode::InvalidValue, "the {} {:#x} is not device memory", what, address);
@@ -41,7 +47,10 @@ Result<> copy(Stream& stream, const hal::Copy& command, End destination, End sou
   TRY(stream.context().check());
   const Ticket done = stream.submit(command);
   const bool waits = asynchronous ? !to || !from : !is_private(to) || !is_private(from);
-  return waits ? done.wait() : Result<>{};
+  if (!waits) return {};
+  Result<> result = done.wait();
+  done.drain();  // after a fault too: from here on the memory is the caller's alone
+  return result;
 }
 
 Result<> fill(Stream& stream, const hal::Fill& command, bool asynchronous) {
@@ -49,9 +58,12 @@ Result<> fill(Stream& stream, const hal::Fill& command, bool asynchronous) {
   if (command.destination % command.value_bytes || (command.height > 1 && command.pitch % command.value_bytes))
     return fail(ErrorCode::InvalidValue, "the destination {:#x} with pitch {} is not aligned to {} bytes",
                 command.destination, command.pitch, command.value_bytes);
-  if (command.height > 1 && command.pitch < command.width * command.value_bytes)
+  uint64_t row = 0;
+  if (__builtin_mul_overflow(command.width, uint64_t{command.value_bytes}, &row))
+    return fail(ErrorCode::InvalidValue, "a row of {} elements is larger than any memory", command.width);
+  if (command.height > 1 && command.pitch < row)
     return fail(ErrorCode::InvalidValue, "the pitch of {} bytes is less than a row", command.pitch);
-  const uint64_t bytes = extent(command.width * command.value_bytes, command.height, 1, command.pitch, 0);
+  const uint64_t bytes = extent(row, command.height, 1, command.pitch, 0);
   TRY(auto to, locate(command.destination, bytes, End::Device, "destination"));
   TRY(stream.context().check());
   const Ticket done = stream.submit(command);
