@@ -42,7 +42,7 @@ ProgramCache::ProgramCache() : compiler_path_(default_compiler()), disk_(image::
 Result<ProgramCache::Image> ProgramCache::image(const Code& code, const std::string& target) {
   if (code.kind == Code::Kind::Image) return std::make_shared<const std::vector<std::byte>>(code.bytes);
   const image::CompileRequest request{target, settings().keep, code.bytes};
-  const std::string key = image::cache_key(request, image::file_identity(compiler_path_));
+  const std::string key = image::cache_key(request, compiler_identity());
   std::shared_ptr<Entry> entry;
   {
     Lock lock(mutex_);
@@ -60,6 +60,11 @@ Result<ProgramCache::Image> ProgramCache::image(const Code& code, const std::str
   }
   entry->image = std::make_shared<const std::vector<std::byte>>(std::move(*bytes));
   return entry->image;
+}
+
+std::string ProgramCache::compiler_identity() const {
+  const std::string folder = compiler_path_.substr(0, compiler_path_.rfind('/') + 1);
+  return image::file_identity(compiler_path_) + "\n" + image::file_identity(folder + "cupola/device.bc");
 }
 
 Result<std::vector<std::byte>> ProgramCache::compile(const std::vector<std::byte>& request) {

@@ -29,6 +29,8 @@ class ProgramCache {
     Image image GUARDED_BY(mutex);
   };
 
+  /// The compiler and the device library beside it, which it links into kernels: a change of either changes the keys.
+  std::string compiler_identity() const;
   Result<std::vector<std::byte>> compile(const std::vector<std::byte>& request);
 
   const std::string compiler_path_;
