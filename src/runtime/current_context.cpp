@@ -32,6 +32,7 @@ std::atomic<uint64_t> next_thread = 1;
 ThreadState::ThreadState() : id_(next_thread.fetch_add(1)) {}
 
 ThreadState::~ThreadState() {
+  if (Runtime::forked()) return;  // locks may be held by threads that did not come along
   if (Runtime* runtime = Runtime::if_initialised()) runtime->thread_ended(id_);
 }
 
