@@ -65,7 +65,7 @@ void contract(llvm::Module& module) {
         if (llvm::isa<llvm::BinaryOperator>(dead)) dead->eraseFromParent();
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (llvm::isa<llvm::FPMathOperator>(instruction))
-        instruction.copyFastMathFlags(llvm::FastMathFlags());  // set... only adds
+        instruction.copyFastMathFlags(llvm::FastMathFlags());  // setFastMathFlags would only add
   }
 }
 

@@ -4,8 +4,8 @@
 //   ashr          such an amount gives the sign in every bit
 //   div by zero   machine-specific in PTX: here all ones, for signed and unsigned; the remainder is the dividend
 //   INT_MIN / -1  INT_MIN, remainder 0
-//   float to int  rounds to zero and saturates; NaN gives 0, but 1 << (width - 1) if the source is f64 or the result
-//   has 64 bits ctlz, cttz    of 0 give the width
+//   float to int  rounds to zero and saturates; NaN gives 0, but 1 << (width - 1) where either side has 64 bits
+//   ctlz, cttz    of 0 give the width
 //
 // Arithmetic wraps, so nsw, nuw and exact go. `noundef` and its kin go because a value that only some threads set may
 // be passed to a shuffle. Aliasing by type goes because vector loads through casts are everywhere in CUDA programs.
