@@ -33,7 +33,8 @@ void omp_n_body(const float* bodies, float* forces, int n) {
   for (int i = 0; i < n; ++i) {
     float fx = 0, fy = 0, fz = 0;
     for (int k = 0; k < n; ++k) {
-      float dx = bodies[4 * k] - bodies[4 * i], dy = bodies[4 * k + 1] - bodies[4 * i + 1], dz = bodies[4 * k + 2] - bodies[4 * i + 2];
+      float dx = bodies[4 * k] - bodies[4 * i], dy = bodies[4 * k + 1] - bodies[4 * i + 1],
+            dz = bodies[4 * k + 2] - bodies[4 * i + 2];
       float inverse = 1 / std::sqrt(dx * dx + dy * dy + dz * dz + 0.01f);
       float weight = bodies[4 * k + 3] * inverse * inverse * inverse;
       fx += dx * weight;

@@ -1,6 +1,7 @@
 #pragma once
 
-// What a C++ programmer would write for the CPU: natural OpenMP, built with -O3 -march=native. Baselines of ./bench cpu.
+// What a C++ programmer would write for the CPU: natural OpenMP, built with -O3 -march=native. Baselines of ./bench
+// cpu.
 
 extern "C" {
 void omp_saxpy(float a, const float* x, float* y, int n);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The few OpenCL functions that the launch baseline needs, from whichever driver the loader finds (OCL_ICD_VENDORS chooses).
-// Declarations follow the OpenCL 1.2 specification (https://registry.khronos.org/OpenCL/).
+// The few OpenCL functions that the launch baseline needs, from whichever driver the loader finds (OCL_ICD_VENDORS
+// chooses). Declarations follow the OpenCL 1.2 specification (https://registry.khronos.org/OpenCL/).
 
 #include <dlfcn.h>
 
@@ -18,9 +18,11 @@ class OpenClEmptyKernel {
     if (!library) return;
     auto platforms = load<int (*)(uint32_t, void**, uint32_t*)>(library, "clGetPlatformIDs");
     auto devices = load<int (*)(void*, uint64_t, uint32_t, void**, uint32_t*)>(library, "clGetDeviceIDs");
-    auto context_of = load<void* (*)(const intptr_t*, uint32_t, void* const*, void*, void*, int*)>(library, "clCreateContext");
+    auto context_of =
+        load<void* (*)(const intptr_t*, uint32_t, void* const*, void*, void*, int*)>(library, "clCreateContext");
     auto queue_of = load<void* (*)(void*, void*, uint64_t, int*)>(library, "clCreateCommandQueue");
-    auto program_of = load<void* (*)(void*, uint32_t, const char**, const size_t*, int*)>(library, "clCreateProgramWithSource");
+    auto program_of =
+        load<void* (*)(void*, uint32_t, const char**, const size_t*, int*)>(library, "clCreateProgramWithSource");
     auto build = load<int (*)(void*, uint32_t, void* const*, const char*, void*, void*)>(library, "clBuildProgram");
     auto kernel_of = load<void* (*)(void*, const char*, int*)>(library, "clCreateKernel");
     enqueue_ = load<decltype(enqueue_)>(library, "clEnqueueNDRangeKernel");
@@ -53,7 +55,8 @@ class OpenClEmptyKernel {
     return reinterpret_cast<F>(dlsym(library, name));
   }
 
-  int (*enqueue_)(void*, void*, uint32_t, const size_t*, const size_t*, const size_t*, uint32_t, void*, void*) = nullptr;
+  int (*enqueue_)(void*, void*, uint32_t, const size_t*, const size_t*, const size_t*, uint32_t, void*,
+                  void*) = nullptr;
   int (*finish_)(void*) = nullptr;
   void* queue_ = nullptr;
   void* kernel_ = nullptr;

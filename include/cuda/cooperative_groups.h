@@ -1,7 +1,8 @@
 #pragma once
 
-// Cooperative groups: "CUDA C++ Programming Guide, Cooperative Groups". A group is a value: its kind and, for groups inside a warp,
-// the mask of its lanes. Needs nothing but cuda_runtime.h. Not here: clusters (sm_90) and tiles of more than 32 threads.
+// Cooperative groups: "CUDA C++ Programming Guide, Cooperative Groups". A group is a value: its kind and, for groups
+// inside a warp, the mask of its lanes. Needs nothing but cuda_runtime.h. Not here: clusters (sm_90) and tiles of more
+// than 32 threads.
 
 #include "cuda_runtime.h"
 
@@ -274,13 +275,15 @@ class thread_block_tile : public thread_block_tile<Size, void> {
 
 CUPOLA_GROUP thread_block_tile<1> this_thread() { return thread_block_tile<1, thread_block>(0, 1); }
 
-/// Parts of Size threads. A block that is no multiple of Size has a smaller last warp: its missing lanes count as exited.
+/// Parts of Size threads. A block that is no multiple of Size has a smaller last warp: its missing lanes count as
+/// exited.
 template <unsigned int Size, typename Parent>
 CUPOLA_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
   const unsigned int threads = (unsigned int)parent.num_threads();
   return thread_block_tile<Size, Parent>((unsigned int)parent.thread_rank() / Size, (threads + Size - 1) / Size);
 }
-/// The same with a size known at run time: of a block, aligned parts of its warps; of a coalesced group, runs of members.
+/// The same with a size known at run time: of a block, aligned parts of its warps; of a coalesced group, runs of
+/// members.
 CUPOLA_GROUP coalesced_group tiled_partition(const coalesced_group& parent, unsigned int size) {
   const unsigned int place = parent.thread_rank() / size, mask = parent.lane_mask();
   unsigned int part = 0, rank = 0;

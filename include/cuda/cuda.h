@@ -1,4 +1,5 @@
 #pragma once
+#define __cuda_cuda_h__  // programs test for it to see whether the driver API is there
 
 // The driver API in C. Names, numbers and layouts are those of "CUDA Driver API, Data types used by CUDA driver"; the
 // prototypes are the rows of cupola/driver.def. src/cuda/driver/layout_test.cpp asserts sizes and offsets.

@@ -52,7 +52,9 @@ CUPOLA_BOTH __nv_bfloat16 __float2bfloat16(float x) { return __nv_bfloat16(x); }
 CUPOLA_BOTH __nv_bfloat16 __float2bfloat16_rn(float x) { return __nv_bfloat16(x); }
 CUPOLA_BOTH __nv_bfloat16 __double2bfloat16(double x) { return __nv_bfloat16(x); }
 CUPOLA_BOTH float __bfloat162float(__nv_bfloat16 x) { return (float)x; }
-CUPOLA_BOTH __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 low, __nv_bfloat16 high) { return __nv_bfloat162(low, high); }
+CUPOLA_BOTH __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 low, __nv_bfloat16 high) {
+  return __nv_bfloat162(low, high);
+}
 CUPOLA_BOTH __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 x) { return __nv_bfloat162(x, x); }
 CUPOLA_BOTH __nv_bfloat162 __float2bfloat162_rn(float x) { return __nv_bfloat162(x, x); }
 CUPOLA_BOTH __nv_bfloat162 __floats2bfloat162_rn(float low, float high) { return __nv_bfloat162(low, high); }

@@ -1,12 +1,12 @@
 #pragma once
 #define __CUDA_RUNTIME_H__
 
-// What a CUDA C++ program includes (cupolac includes it first into every .cu file): the runtime API, its C++ overloads, the
-// vector types and, when CUDA is compiled, the built-in variables and device functions. In a plain C or C++ file it is the
-// runtime API only. "CUDA C++ Programming Guide" and "CUDA Math API" document what is declared here.
+// What a CUDA C++ program includes (cupolac includes it first into every .cu file): the runtime API, its C++ overloads,
+// the vector types and, when CUDA is compiled, the built-in variables and device functions. In a plain C or C++ file it
+// is the runtime API only. "CUDA C++ Programming Guide" and "CUDA Math API" document what is declared here.
 //
-// Device functions come in two parts: clang's own resource headers (their names begin with __clang_cuda), which declare the
-// math library, and ours in cupola/, for what those headers take from NVIDIA's or express in inline PTX.
+// Device functions come in two parts: clang's own resource headers (their names begin with __clang_cuda), which declare
+// the math library, and ours in cupola/, for what those headers take from NVIDIA's or express in inline PTX.
 
 #if defined(__CUDA__)
 #include "cupola/device_begin.h"
@@ -22,12 +22,12 @@
 #include "vector_functions.h"
 
 #if defined(__CUDA__)
-#include "cupola/device_math.h"
 #include "cupola/atomics.h"
+#include "cupola/device_math.h"
+#include "cupola/execution.h"
 #include "cupola/integer.h"
 #include "cupola/memory.h"
 #include "cupola/warp.h"
-#include "cupola/execution.h"
 #endif
 
 #if defined(__cplusplus)

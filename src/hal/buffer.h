@@ -5,8 +5,8 @@
 
 namespace cupola::hal {
 
-/// A reserved range of device addresses with backing in whole chunks. The range stays the same for the Buffer's life; what
-/// backs it may come and go. Destroying it returns the range. Not thread-safe by itself: the owner serialises.
+/// A reserved range of device addresses with backing in whole chunks. The range stays the same for the Buffer's life;
+/// what backs it may come and go. Destroying it returns the range. Not thread-safe by itself: the owner serialises.
 class Buffer {
  public:
   virtual ~Buffer() = default;

@@ -22,8 +22,8 @@ struct Launch {
   std::vector<std::byte> parameters;
 };
 
-/// Copies a box of bytes: `depth` slices of `height` rows of `width` bytes. Source and destination may be any memory that
-/// the device reaches, host memory included; they must not overlap.
+/// Copies a box of bytes: `depth` slices of `height` rows of `width` bytes. Source and destination may be any memory
+/// that the device reaches, host memory included; they must not overlap.
 struct Copy {
   Address destination = 0, source = 0;
   uint64_t width = 0, height = 1, depth = 1;

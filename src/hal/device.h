@@ -29,7 +29,8 @@ class Device {
   virtual Result<std::unique_ptr<Queue>> create_queue(int priority) = 0;
   virtual std::shared_ptr<Semaphore> create_semaphore(uint64_t initial) = 0;
 
-  /// Loads an image made for properties().image_target. Errors: InvalidImage (malformed), NoBinaryForGpu (another target).
+  /// Loads an image made for properties().image_target. Errors: InvalidImage (malformed), NoBinaryForGpu (another
+  /// target).
   virtual Result<std::shared_ptr<Executable>> load(std::span<const std::byte> image) = 0;
 
   /// How many blocks of this shape may be resident on one multiprocessor; 0 when the launch is impossible.
@@ -39,7 +40,8 @@ class Device {
   /// The first kernel error since the last clear_fault(); sticky, as CUDA's are.
   virtual std::optional<Error> fault() const = 0;
 
-  /// Makes the device usable again. Queues must have drained (progress at the last command), or what is left may run or fault.
+  /// Makes the device usable again. Queues must have drained (progress at the last command), or what is left may run or
+  /// fault.
   virtual void clear_fault() = 0;
 
   /// Writes what kernels printed so far to standard output; called by the runtime at synchronising calls.

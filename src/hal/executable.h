@@ -8,8 +8,8 @@
 
 namespace cupola::hal {
 
-/// A kernel image loaded on a device: code, and one instance of its module data. Immutable but for what kernels write to
-/// the data. Must outlive every launch that names it. Any thread.
+/// A kernel image loaded on a device: code, and one instance of its module data. Immutable but for what kernels write
+/// to the data. Must outlive every launch that names it. Any thread.
 class Executable {
  public:
   virtual ~Executable() = default;

@@ -20,8 +20,8 @@ class Semaphore {
   /// Blocks the calling host thread until the value is reached, or the device has a fault: then its error.
   virtual Result<> wait(uint64_t value) = 0;
 
-  /// Calls `then` once when the value is reached: at once on this thread if it already is, else on the signalling thread.
-  /// `then` must not block.
+  /// Calls `then` once when the value is reached: at once on this thread if it already is, else on the signalling
+  /// thread. `then` must not block.
   virtual void when(uint64_t value, std::function<void()> then) = 0;
 };
 

@@ -14,10 +14,11 @@ using Address = uint64_t;
 using cupola::Dim3;
 using cupola::KernelInfo;
 
-/// Limits and facts of a device; the units are in the names. device.def in src/runtime derives CUDA's attributes from it.
+/// Limits and facts of a device; the units are in the names. device.def in src/runtime derives CUDA's attributes from
+/// it.
 struct DeviceProperties {
-  std::string name;             ///< for people: "Cupola CPU (AMD EPYC, 2 cores)"
-  std::string image_target;     ///< what a kernel image must be made for; part of the cache key
+  std::string name;          ///< for people: "Cupola CPU (AMD EPYC, 2 cores)"
+  std::string image_target;  ///< what a kernel image must be made for; part of the cache key
   uint64_t memory_bytes = 0;
   uint32_t multiprocessors = 1;
   uint32_t warp_size = 32;

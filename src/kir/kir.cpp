@@ -66,7 +66,8 @@ Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span
     return fail(ErrorCode::InvalidImage, "kir: the bitcode cannot be read: {}", llvm::toString(module.takeError()));
   }
   llvm::SMDiagnostic error;
-  auto module = llvm::parseAssembly(llvm::MemoryBufferRef(bytes, "kir"), error, context);
+  const auto text = llvm::MemoryBuffer::getMemBufferCopy(bytes, "kir");  // the parser reads up to a final zero byte
+  auto module = llvm::parseAssembly(text->getMemBufferRef(), error, context);
   if (module) return module;
   return fail(ErrorCode::InvalidImage, "kir: neither bitcode nor LLVM IR: line {}: {}", error.getLineNo(),
               error.getMessage().str());

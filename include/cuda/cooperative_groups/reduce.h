@@ -11,10 +11,10 @@ namespace cooperative_groups {
 #pragma push_macro("CUPOLA_GROUP")
 #define CUPOLA_GROUP __device__ __inline__ __attribute__((always_inline))
 
-#define CUPOLA_OPERATOR(name, expression)                              \
-  template <typename T>                                                \
-  struct name {                                                        \
-    CUPOLA_GROUP T operator()(T a, T b) const { return expression; }   \
+#define CUPOLA_OPERATOR(name, expression)                            \
+  template <typename T>                                              \
+  struct name {                                                      \
+    CUPOLA_GROUP T operator()(T a, T b) const { return expression; } \
   };
 CUPOLA_OPERATOR(plus, (T)(a + b))
 CUPOLA_OPERATOR(less, b < a ? b : a)
@@ -27,7 +27,8 @@ CUPOLA_OPERATOR(bit_xor, (T)(a ^ b))
 /// The values of all members combined, in every member. Pairs are combined in the order of a tree.
 template <unsigned int Size, typename Parent, typename T, typename Operator>
 CUPOLA_GROUP T reduce(const thread_block_tile<Size, Parent>& group, T value, Operator&& op) {
-  for (unsigned int distance = Size / 2; distance > 0; distance /= 2) value = op(value, group.shfl_xor(value, distance));
+  for (unsigned int distance = Size / 2; distance > 0; distance /= 2)
+    value = op(value, group.shfl_xor(value, distance));
   return value;
 }
 /// In the order of rank.
@@ -39,11 +40,11 @@ CUPOLA_GROUP T reduce(const coalesced_group& group, T value, Operator&& op) {
 }
 
 /// reduce, and one member combines the result with *target atomically.
-#define CUPOLA_REDUCE_UPDATE(name, atomic)                                                         \
-  template <typename Group, typename T>                                                            \
+#define CUPOLA_REDUCE_UPDATE(name, atomic)                                                           \
+  template <typename Group, typename T>                                                              \
   CUPOLA_GROUP void reduce_update_async(const Group& group, T* target, T value, const name<T>& op) { \
-    const T result = reduce(group, value, op);                                                     \
-    if (group.thread_rank() == 0) atomic(target, result);                                          \
+    const T result = reduce(group, value, op);                                                       \
+    if (group.thread_rank() == 0) atomic(target, result);                                            \
   }
 CUPOLA_REDUCE_UPDATE(plus, atomicAdd)
 CUPOLA_REDUCE_UPDATE(less, atomicMin)

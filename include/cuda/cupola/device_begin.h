@@ -1,8 +1,8 @@
 #pragma once
 
 // First part of cuda_runtime.h when clang compiles CUDA: the names that tell a program who compiles it, clang's forward
-// declarations (which must come before <cmath>, or its constexpr functions would become device functions), and the standard
-// headers that the rest builds on.
+// declarations (which must come before <cmath>, or its constexpr functions would become device functions), and the
+// standard headers that the rest builds on.
 
 #if !defined(__clang__) || __clang_major__ < 20
 #error "Cupola's headers need clang 20 or newer to compile CUDA; use cupolac."
@@ -27,13 +27,13 @@
 
 #include <__clang_cuda_math_forward_declares.h>
 
-#include <climits>
-#include <cmath>
-#include <cstdlib>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <climits>
+#include <cmath>
+#include <cstdlib>
 
 #include "../host_defines.h"
 

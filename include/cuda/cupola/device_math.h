@@ -1,8 +1,9 @@
 #pragma once
 
-// The math library in device code, and the part of it that CUDA also gives to host code. clang's headers define the functions of
-// <cmath>, the intrinsics and the conversions in terms of __nv_*, which src/device implements. They ask CUDA_VERSION which
-// toolkit they complete: 9.1 is the one for which the SIMD-in-word functions are calls too, not inline PTX.
+// The math library in device code, and the part of it that CUDA also gives to host code. clang's headers define the
+// functions of <cmath>, the intrinsics and the conversions in terms of __nv_*, which src/device implements. They ask
+// CUDA_VERSION which toolkit they complete: 9.1 is the one for which the SIMD-in-word functions are calls too, not
+// inline PTX.
 
 #pragma push_macro("CUDA_VERSION")
 #undef CUDA_VERSION
@@ -18,9 +19,9 @@
 #pragma pop_macro("__brkpt")
 #undef __prof_trigger
 
-#include <__clang_cuda_math.h>
 #include <__clang_cuda_cmath.h>
 #include <__clang_cuda_complex_builtins.h>
+#include <__clang_cuda_math.h>
 
 #pragma pop_macro("CUDA_VERSION")
 

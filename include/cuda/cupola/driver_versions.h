@@ -1,7 +1,7 @@
 #pragma once
 
-// Included by cuda.h: a plain name means its newest version, and with CUDA_API_PER_THREAD_DEFAULT_STREAM the variant for
-// per-thread default streams.
+// Included by cuda.h: a plain name means its newest version, and with CUDA_API_PER_THREAD_DEFAULT_STREAM the variant
+// for per-thread default streams.
 
 #define cuGraphInstantiate cuGraphInstantiateWithFlags
 #define cuArray3DCreate cuArray3DCreate_v2

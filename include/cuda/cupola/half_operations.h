@@ -2,20 +2,21 @@
 //   CUPOLA_H, CUPOLA_H2   the scalar and the pair
 //   CUPOLA_TO(f)          the scalar nearest to a float
 //   CUPOLA_FROM(h)        its float
-// Arithmetic is done in float and rounded, which gives the nearest result for the four operations; fma goes through double.
+// Arithmetic is done in float and rounded, which gives the nearest result for the four operations; fma goes through
+// double.
 
 #define CUPOLA_BOTH static __host__ __device__ __inline__ __attribute__((always_inline, unused))
 #define CUPOLA_DEVICE static __device__ __inline__ __attribute__((always_inline, unused))
 
 // -- arithmetic --
 
-#define CUPOLA_OPERATION(name, name2, sign)                                                                               \
-  CUPOLA_BOTH CUPOLA_H name(CUPOLA_H a, CUPOLA_H b) { return CUPOLA_TO(CUPOLA_FROM(a) sign CUPOLA_FROM(b)); }             \
-  CUPOLA_BOTH CUPOLA_H2 name2(CUPOLA_H2 a, CUPOLA_H2 b) { return CUPOLA_H2(name(a.x, b.x), name(a.y, b.y)); }             \
-  CUPOLA_BOTH CUPOLA_H operator sign(CUPOLA_H a, CUPOLA_H b) { return name(a, b); }                                       \
-  CUPOLA_BOTH CUPOLA_H& operator sign##=(CUPOLA_H& a, CUPOLA_H b) { return a = name(a, b); }                              \
-  CUPOLA_BOTH CUPOLA_H2 operator sign(CUPOLA_H2 a, CUPOLA_H2 b) { return name2(a, b); }                                   \
-  CUPOLA_BOTH CUPOLA_H2& operator sign##=(CUPOLA_H2& a, CUPOLA_H2 b) { return a = name2(a, b); }
+#define CUPOLA_OPERATION(name, name2, sign)                                                                   \
+  CUPOLA_BOTH CUPOLA_H name(CUPOLA_H a, CUPOLA_H b) { return CUPOLA_TO(CUPOLA_FROM(a) sign CUPOLA_FROM(b)); } \
+  CUPOLA_BOTH CUPOLA_H2 name2(CUPOLA_H2 a, CUPOLA_H2 b) { return CUPOLA_H2(name(a.x, b.x), name(a.y, b.y)); } \
+  CUPOLA_BOTH CUPOLA_H operator sign(CUPOLA_H a, CUPOLA_H b) { return name(a, b); }                           \
+  CUPOLA_BOTH CUPOLA_H& operator sign## = (CUPOLA_H & a, CUPOLA_H b) { return a = name(a, b); }               \
+  CUPOLA_BOTH CUPOLA_H2 operator sign(CUPOLA_H2 a, CUPOLA_H2 b) { return name2(a, b); }                       \
+  CUPOLA_BOTH CUPOLA_H2& operator sign## = (CUPOLA_H2 & a, CUPOLA_H2 b) { return a = name2(a, b); }
 CUPOLA_OPERATION(__hadd, __hadd2, +)
 CUPOLA_OPERATION(__hsub, __hsub2, -)
 CUPOLA_OPERATION(__hmul, __hmul2, *)
@@ -40,8 +41,8 @@ CUPOLA_BOTH CUPOLA_H2 operator-(CUPOLA_H2 a) { return __hneg2(a); }
 
 // -- comparison --
 
-#define CUPOLA_COMPARISON(name, sign)                                                                       \
-  CUPOLA_BOTH bool name(CUPOLA_H a, CUPOLA_H b) { return CUPOLA_FROM(a) sign CUPOLA_FROM(b); }              \
+#define CUPOLA_COMPARISON(name, sign)                                                          \
+  CUPOLA_BOTH bool name(CUPOLA_H a, CUPOLA_H b) { return CUPOLA_FROM(a) sign CUPOLA_FROM(b); } \
   CUPOLA_BOTH bool operator sign(CUPOLA_H a, CUPOLA_H b) { return CUPOLA_FROM(a) sign CUPOLA_FROM(b); }
 CUPOLA_COMPARISON(__heq, ==)
 CUPOLA_COMPARISON(__hne, !=)
@@ -52,15 +53,19 @@ CUPOLA_COMPARISON(__hge, >=)
 #undef CUPOLA_COMPARISON
 CUPOLA_BOTH bool __hisnan(CUPOLA_H a) { return __builtin_isnan(CUPOLA_FROM(a)); }
 CUPOLA_BOTH int __hisinf(CUPOLA_H a) { return __builtin_isinf_sign(CUPOLA_FROM(a)); }
-CUPOLA_BOTH CUPOLA_H __hmin(CUPOLA_H a, CUPOLA_H b) { return CUPOLA_TO(__builtin_fminf(CUPOLA_FROM(a), CUPOLA_FROM(b))); }
-CUPOLA_BOTH CUPOLA_H __hmax(CUPOLA_H a, CUPOLA_H b) { return CUPOLA_TO(__builtin_fmaxf(CUPOLA_FROM(a), CUPOLA_FROM(b))); }
+CUPOLA_BOTH CUPOLA_H __hmin(CUPOLA_H a, CUPOLA_H b) {
+  return CUPOLA_TO(__builtin_fminf(CUPOLA_FROM(a), CUPOLA_FROM(b)));
+}
+CUPOLA_BOTH CUPOLA_H __hmax(CUPOLA_H a, CUPOLA_H b) {
+  return CUPOLA_TO(__builtin_fmaxf(CUPOLA_FROM(a), CUPOLA_FROM(b)));
+}
 CUPOLA_BOTH CUPOLA_H2 __hmin2(CUPOLA_H2 a, CUPOLA_H2 b) { return CUPOLA_H2(__hmin(a.x, b.x), __hmin(a.y, b.y)); }
 CUPOLA_BOTH CUPOLA_H2 __hmax2(CUPOLA_H2 a, CUPOLA_H2 b) { return CUPOLA_H2(__hmax(a.x, b.x), __hmax(a.y, b.y)); }
 
 // -- functions: h of a scalar, h2 of a pair --
 
-#define CUPOLA_FUNCTION(name, function)                                                            \
-  CUPOLA_DEVICE CUPOLA_H h##name(CUPOLA_H a) { return CUPOLA_TO(function(CUPOLA_FROM(a))); }       \
+#define CUPOLA_FUNCTION(name, function)                                                      \
+  CUPOLA_DEVICE CUPOLA_H h##name(CUPOLA_H a) { return CUPOLA_TO(function(CUPOLA_FROM(a))); } \
   CUPOLA_DEVICE CUPOLA_H2 h2##name(CUPOLA_H2 a) { return CUPOLA_H2(h##name(a.x), h##name(a.y)); }
 CUPOLA_FUNCTION(exp, expf)
 CUPOLA_FUNCTION(exp2, exp2f)
@@ -82,12 +87,12 @@ CUPOLA_FUNCTION(rint, rintf)
 
 // -- warps, loads, atomics --
 
-#define CUPOLA_SHUFFLE(name, place)                                                                        \
-  CUPOLA_DEVICE CUPOLA_H name(unsigned int mask, CUPOLA_H value, place from, int width = 32) {             \
-    const unsigned int word = __builtin_bit_cast(unsigned short, value);                                   \
-    return __builtin_bit_cast(CUPOLA_H, (unsigned short)name(mask, word, from, width));                    \
-  }                                                                                                        \
-  CUPOLA_DEVICE CUPOLA_H2 name(unsigned int mask, CUPOLA_H2 value, place from, int width = 32) {           \
+#define CUPOLA_SHUFFLE(name, place)                                                                         \
+  CUPOLA_DEVICE CUPOLA_H name(unsigned int mask, CUPOLA_H value, place from, int width = 32) {              \
+    const unsigned int word = __builtin_bit_cast(unsigned short, value);                                    \
+    return __builtin_bit_cast(CUPOLA_H, (unsigned short)name(mask, word, from, width));                     \
+  }                                                                                                         \
+  CUPOLA_DEVICE CUPOLA_H2 name(unsigned int mask, CUPOLA_H2 value, place from, int width = 32) {            \
     return __builtin_bit_cast(CUPOLA_H2, name(mask, __builtin_bit_cast(unsigned int, value), from, width)); \
   }
 CUPOLA_SHUFFLE(__shfl_sync, int)
@@ -96,12 +101,12 @@ CUPOLA_SHUFFLE(__shfl_down_sync, unsigned int)
 CUPOLA_SHUFFLE(__shfl_xor_sync, int)
 #undef CUPOLA_SHUFFLE
 
-#define CUPOLA_ACCESS(type)                                                    \
-  CUPOLA_DEVICE type __ldg(const type* address) { return *address; }           \
-  CUPOLA_DEVICE type __ldca(const type* address) { return *address; }          \
-  CUPOLA_DEVICE type __ldcg(const type* address) { return *address; }          \
-  CUPOLA_DEVICE type __ldcs(const type* address) { return *address; }          \
-  CUPOLA_DEVICE void __stcg(type* address, type value) { *address = value; }   \
+#define CUPOLA_ACCESS(type)                                                  \
+  CUPOLA_DEVICE type __ldg(const type* address) { return *address; }         \
+  CUPOLA_DEVICE type __ldca(const type* address) { return *address; }        \
+  CUPOLA_DEVICE type __ldcg(const type* address) { return *address; }        \
+  CUPOLA_DEVICE type __ldcs(const type* address) { return *address; }        \
+  CUPOLA_DEVICE void __stcg(type* address, type value) { *address = value; } \
   CUPOLA_DEVICE void __stcs(type* address, type value) { *address = value; }
 CUPOLA_ACCESS(CUPOLA_H)
 CUPOLA_ACCESS(CUPOLA_H2)

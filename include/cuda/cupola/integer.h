@@ -29,25 +29,25 @@ CUPOLA_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int offse
 }
 
 // Dot products of packed bytes (dp4a) and of two 16-bit numbers with two bytes (dp2a).
-#define CUPOLA_DOT(result, bytes, halves, word)                                                               \
-  CUPOLA_DEVICE result __dp4a(word a, word b, result c) {                                                     \
-    for (int i = 0; i < 32; i += 8) c += (result)(bytes)(a >> i) * (result)(bytes)(b >> i);                   \
-    return c;                                                                                                 \
-  }                                                                                                           \
-  CUPOLA_DEVICE result __dp2a_lo(word a, word b, result c) {                                                  \
-    return c + (result)(halves)a * (result)(bytes)b + (result)(halves)(a >> 16) * (result)(bytes)(b >> 8);    \
-  }                                                                                                           \
-  CUPOLA_DEVICE result __dp2a_hi(word a, word b, result c) {                                                  \
+#define CUPOLA_DOT(result, bytes, halves, word)                                                                     \
+  CUPOLA_DEVICE result __dp4a(word a, word b, result c) {                                                           \
+    for (int i = 0; i < 32; i += 8) c += (result)(bytes)(a >> i) * (result)(bytes)(b >> i);                         \
+    return c;                                                                                                       \
+  }                                                                                                                 \
+  CUPOLA_DEVICE result __dp2a_lo(word a, word b, result c) {                                                        \
+    return c + (result)(halves)a * (result)(bytes)b + (result)(halves)(a >> 16) * (result)(bytes)(b >> 8);          \
+  }                                                                                                                 \
+  CUPOLA_DEVICE result __dp2a_hi(word a, word b, result c) {                                                        \
     return c + (result)(halves)a * (result)(bytes)(b >> 16) + (result)(halves)(a >> 16) * (result)(bytes)(b >> 24); \
   }
 CUPOLA_DOT(int, signed char, short, int)
 CUPOLA_DOT(unsigned int, unsigned char, unsigned short, unsigned int)
 #undef CUPOLA_DOT
 
-#define CUPOLA_DOT_VECTOR(result, a4, a2, b4)                                                              \
-  CUPOLA_DEVICE result __dp4a(a4 a, a4 b, result c) {                                                      \
-    return c + (result)a.x * b.x + (result)a.y * b.y + (result)a.z * b.z + (result)a.w * b.w;              \
-  }                                                                                                        \
+#define CUPOLA_DOT_VECTOR(result, a4, a2, b4)                                                                \
+  CUPOLA_DEVICE result __dp4a(a4 a, a4 b, result c) {                                                        \
+    return c + (result)a.x * b.x + (result)a.y * b.y + (result)a.z * b.z + (result)a.w * b.w;                \
+  }                                                                                                          \
   CUPOLA_DEVICE result __dp2a_lo(a2 a, b4 b, result c) { return c + (result)a.x * b.x + (result)a.y * b.y; } \
   CUPOLA_DEVICE result __dp2a_hi(a2 a, b4 b, result c) { return c + (result)a.x * b.z + (result)a.y * b.w; }
 CUPOLA_DOT_VECTOR(int, char4, short2, char4)

@@ -1,7 +1,8 @@
 #pragma once
 
-// Overloads that CUDA adds to <cmath>'s in the global namespace, for host and device code: min and max of all arithmetic
-// types, float versions of the functions <cmath> lacks ("CUDA Math API"), and the host versions of those functions.
+// Overloads that CUDA adds to <cmath>'s in the global namespace, for host and device code: min and max of all
+// arithmetic types, float versions of the functions <cmath> lacks ("CUDA Math API"), and the host versions of those
+// functions.
 
 #pragma push_macro("CUPOLA_DEVICE")
 #pragma push_macro("CUPOLA_BOTH")
@@ -13,7 +14,7 @@
 CUPOLA_HOST int min(int a, int b) { return a < b ? a : b; }
 CUPOLA_HOST int max(int a, int b) { return a > b ? a : b; }
 
-#define CUPOLA_MIN_MAX(result, left, right)                                                \
+#define CUPOLA_MIN_MAX(result, left, right)                                                         \
   CUPOLA_BOTH result min(left a, right b) { return (result)a < (result)b ? (result)a : (result)b; } \
   CUPOLA_BOTH result max(left a, right b) { return (result)a > (result)b ? (result)a : (result)b; }
 CUPOLA_MIN_MAX(unsigned int, unsigned int, unsigned int)
@@ -50,9 +51,11 @@ CUPOLA_HOST double sinpi(double x) {
 }
 CUPOLA_HOST double cospi(double x) {
   const double r = fmod(fabs(x), 2.0);
-  return r <= 0.25 ? cos(M_PI * r) : r < 0.75 ? sin(M_PI * (0.5 - r)) : r <= 1.25 ? -cos(M_PI * (1.0 - r))
-                                 : r < 1.75   ? sin(M_PI * (r - 1.5))
-                                              : cos(M_PI * (2.0 - r));
+  return r <= 0.25   ? cos(M_PI * r)
+         : r < 0.75  ? sin(M_PI * (0.5 - r))
+         : r <= 1.25 ? -cos(M_PI * (1.0 - r))
+         : r < 1.75  ? sin(M_PI * (r - 1.5))
+                     : cos(M_PI * (2.0 - r));
 }
 CUPOLA_HOST float sinpif(float x) { return (float)sinpi((double)x); }
 CUPOLA_HOST float cospif(float x) { return (float)cospi((double)x); }
@@ -78,7 +81,7 @@ CUPOLA_HOST unsigned long long ullmin(unsigned long long a, unsigned long long b
 CUPOLA_HOST unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
 
 // float overloads of the double names; sinpi(x) and the like take both in CUDA C++. An integer argument means double.
-#define CUPOLA_FLOAT_1(name)                                    \
+#define CUPOLA_FLOAT_1(name) \
   CUPOLA_DEVICE float name(float x) { return name##f(x); }
 CUPOLA_FLOAT_1(rsqrt)
 CUPOLA_FLOAT_1(rcbrt)
@@ -140,10 +143,10 @@ CUPOLA_HOST float sinpi(float x) { return sinpif(x); }
 CUPOLA_HOST float cospi(float x) { return cospif(x); }
 CUPOLA_HOST float normcdf(float x) { return normcdff(x); }
 
-#define CUPOLA_INTEGER_1(name)                                                                                       \
-  template <typename T>                                                                                              \
+#define CUPOLA_INTEGER_1(name)                                                                              \
+  template <typename T>                                                                                     \
   CUPOLA_BOTH typename __clang_cuda_enable_if<std::numeric_limits<T>::is_integer, double>::type name(T x) { \
-    return name((double)x);                                                                                          \
+    return name((double)x);                                                                                 \
   }
 CUPOLA_INTEGER_1(rsqrt)
 CUPOLA_INTEGER_1(rcbrt)

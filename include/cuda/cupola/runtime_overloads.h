@@ -1,7 +1,7 @@
 #pragma once
 
-// The C++ side of the runtime API: overloads that take typed pointers, symbols and kernels and call the C functions of the
-// same name. "CUDA Runtime API, C++ API Routines".
+// The C++ side of the runtime API: overloads that take typed pointers, symbols and kernels and call the C functions of
+// the same name. "CUDA Runtime API, C++ API Routines".
 
 #include <stddef.h>
 
@@ -138,7 +138,8 @@ CUPOLA_API cudaLaunchCooperativeKernel(T* kernel, dim3 grid, dim3 block, void** 
 }
 #if __cplusplus >= 201103L
 template <typename... Parameters, typename... Arguments>
-CUPOLA_API cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...), Arguments&&... arguments) {
+CUPOLA_API cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                              Arguments&&... arguments) {
   // The named function gives each argument its parameter's type and a place in memory.
   return [&](Parameters... converted) {
     void* places[] = {(void*)&converted..., nullptr};
@@ -210,8 +211,8 @@ struct __cupola_constant_shared_bytes {
   __host__ size_t operator()(int) const { return bytes; }
 };
 template <class T>
-CUPOLA_API cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size, T kernel, size_t shared_bytes = 0,
-                                                       int limit = 0, unsigned int flags = 0) {
+CUPOLA_API cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size, T kernel,
+                                                       size_t shared_bytes = 0, int limit = 0, unsigned int flags = 0) {
   const __cupola_constant_shared_bytes constant = {shared_bytes};
   return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid_size, block_size, kernel, constant, limit, flags);
 }
@@ -242,11 +243,11 @@ template <class T>
 static __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDesc() {
   return ::cudaCreateChannelDesc(0, 0, 0, 0, cudaChannelFormatKindNone);
 }
-#define CUPOLA_CHANNEL(type, components, bits, kind)                                                               \
-  template <>                                                                                                      \
-  __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDesc<type>() {                                        \
-    return ::cudaCreateChannelDesc(bits, components > 1 ? bits : 0, components > 2 ? bits : 0,                     \
-                                   components > 3 ? bits : 0, cudaChannelFormatKind##kind);                        \
+#define CUPOLA_CHANNEL(type, components, bits, kind)                                           \
+  template <>                                                                                  \
+  __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDesc<type>() {                    \
+    return ::cudaCreateChannelDesc(bits, components > 1 ? bits : 0, components > 2 ? bits : 0, \
+                                   components > 3 ? bits : 0, cudaChannelFormatKind##kind);    \
   }
 #define CUPOLA_CHANNELS(name, type, bits, kind) \
   CUPOLA_CHANNEL(type, 1, bits, kind)           \

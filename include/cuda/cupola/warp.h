@@ -18,32 +18,32 @@ CUPOLA_DEVICE unsigned int __ballot_sync(unsigned int mask, int predicate) {
 CUPOLA_DEVICE unsigned int __activemask() { return __nvvm_activemask(); }
 
 // Shuffles. PTX's c operand holds the segment mask (bits 8 to 12) and the clamp: 31, but 0 for up.
-#define CUPOLA_SHUFFLE(name, kind, clamp, place)                                                             \
-  CUPOLA_DEVICE int name(unsigned int mask, int value, place from, int width = 32) {                         \
-    return __nvvm_shfl_sync_##kind##_i32(mask, value, (int)from, ((32 - width) << 8) | clamp);               \
-  }                                                                                                          \
-  CUPOLA_DEVICE unsigned int name(unsigned int mask, unsigned int value, place from, int width = 32) {       \
-    return (unsigned int)name(mask, (int)value, from, width);                                                \
-  }                                                                                                          \
-  CUPOLA_DEVICE float name(unsigned int mask, float value, place from, int width = 32) {                     \
-    return __builtin_bit_cast(float, name(mask, __builtin_bit_cast(int, value), from, width));               \
-  }                                                                                                          \
+#define CUPOLA_SHUFFLE(name, kind, clamp, place)                                                                   \
+  CUPOLA_DEVICE int name(unsigned int mask, int value, place from, int width = 32) {                               \
+    return __nvvm_shfl_sync_##kind##_i32(mask, value, (int)from, ((32 - width) << 8) | clamp);                     \
+  }                                                                                                                \
+  CUPOLA_DEVICE unsigned int name(unsigned int mask, unsigned int value, place from, int width = 32) {             \
+    return (unsigned int)name(mask, (int)value, from, width);                                                      \
+  }                                                                                                                \
+  CUPOLA_DEVICE float name(unsigned int mask, float value, place from, int width = 32) {                           \
+    return __builtin_bit_cast(float, name(mask, __builtin_bit_cast(int, value), from, width));                     \
+  }                                                                                                                \
   CUPOLA_DEVICE unsigned long long name(unsigned int mask, unsigned long long value, place from, int width = 32) { \
-    const unsigned int low = name(mask, (unsigned int)value, from, width);                                   \
-    const unsigned int high = name(mask, (unsigned int)(value >> 32), from, width);                          \
-    return (unsigned long long)high << 32 | low;                                                             \
-  }                                                                                                          \
-  CUPOLA_DEVICE long long name(unsigned int mask, long long value, place from, int width = 32) {             \
-    return (long long)name(mask, (unsigned long long)value, from, width);                                    \
-  }                                                                                                          \
-  CUPOLA_DEVICE unsigned long name(unsigned int mask, unsigned long value, place from, int width = 32) {     \
-    return (unsigned long)name(mask, (unsigned long long)value, from, width);                                \
-  }                                                                                                          \
-  CUPOLA_DEVICE long name(unsigned int mask, long value, place from, int width = 32) {                       \
-    return (long)name(mask, (unsigned long long)value, from, width);                                         \
-  }                                                                                                          \
-  CUPOLA_DEVICE double name(unsigned int mask, double value, place from, int width = 32) {                   \
-    return __builtin_bit_cast(double, name(mask, __builtin_bit_cast(unsigned long long, value), from, width)); \
+    const unsigned int low = name(mask, (unsigned int)value, from, width);                                         \
+    const unsigned int high = name(mask, (unsigned int)(value >> 32), from, width);                                \
+    return (unsigned long long)high << 32 | low;                                                                   \
+  }                                                                                                                \
+  CUPOLA_DEVICE long long name(unsigned int mask, long long value, place from, int width = 32) {                   \
+    return (long long)name(mask, (unsigned long long)value, from, width);                                          \
+  }                                                                                                                \
+  CUPOLA_DEVICE unsigned long name(unsigned int mask, unsigned long value, place from, int width = 32) {           \
+    return (unsigned long)name(mask, (unsigned long long)value, from, width);                                      \
+  }                                                                                                                \
+  CUPOLA_DEVICE long name(unsigned int mask, long value, place from, int width = 32) {                             \
+    return (long)name(mask, (unsigned long long)value, from, width);                                               \
+  }                                                                                                                \
+  CUPOLA_DEVICE double name(unsigned int mask, double value, place from, int width = 32) {                         \
+    return __builtin_bit_cast(double, name(mask, __builtin_bit_cast(unsigned long long, value), from, width));     \
   }
 CUPOLA_SHUFFLE(__shfl_sync, idx, 31, int)
 CUPOLA_SHUFFLE(__shfl_up_sync, up, 0, unsigned int)
@@ -51,12 +51,12 @@ CUPOLA_SHUFFLE(__shfl_down_sync, down, 31, unsigned int)
 CUPOLA_SHUFFLE(__shfl_xor_sync, bfly, 31, int)
 #undef CUPOLA_SHUFFLE
 
-#define CUPOLA_MATCH(type, bits, word)                                                              \
-  CUPOLA_DEVICE unsigned int __match_any_sync(unsigned int mask, type value) {                      \
-    return __nvvm_match_any_sync_##bits(mask, __builtin_bit_cast(word, value));                     \
-  }                                                                                                 \
-  CUPOLA_DEVICE unsigned int __match_all_sync(unsigned int mask, type value, int* predicate) {      \
-    return __nvvm_match_all_sync_##bits##p(mask, __builtin_bit_cast(word, value), predicate);       \
+#define CUPOLA_MATCH(type, bits, word)                                                         \
+  CUPOLA_DEVICE unsigned int __match_any_sync(unsigned int mask, type value) {                 \
+    return __nvvm_match_any_sync_##bits(mask, __builtin_bit_cast(word, value));                \
+  }                                                                                            \
+  CUPOLA_DEVICE unsigned int __match_all_sync(unsigned int mask, type value, int* predicate) { \
+    return __nvvm_match_all_sync_##bits##p(mask, __builtin_bit_cast(word, value), predicate);  \
   }
 CUPOLA_MATCH(int, i32, unsigned int)
 CUPOLA_MATCH(unsigned int, i32, unsigned int)
