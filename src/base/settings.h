@@ -6,7 +6,7 @@
 namespace cupola {
 
 /// Everything a user can set, read once from the environment. The table settings.def gives each row's variable, type,
-/// default and one line of documentation; docs/settings.md is made from it.
+/// default and one line of documentation, which `cupola info` prints.
 struct Settings {
 #define CUPOLA_SETTING(name, variable, type, fallback, doc) type name = fallback;
 #include "base/settings.def"
