@@ -65,7 +65,13 @@ char __cudaInitModule(void** fatCubinHandle) {
 }
 
 unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, CUstream_st* stream) {
-  if (pending.count == Configurations::kDepth) return 1;  // the compiler's code then does not call the stub
+  if (pending.count == Configurations::kDepth) {
+    finish("__cudaPushCallConfiguration", fail(code(cudaErrorLaunchOutOfResources),
+                                               "{} launches of this thread wait for their arguments; is one of them "
+                                               "left by an exception?",
+                                               pending.count));
+    return 1;  // the compiler's code then does not call the stub
+  }
   new (pending.entries[pending.count++]) CallConfiguration{gridDim, blockDim, sharedMem, stream};
   return 0;
 }
