@@ -174,7 +174,7 @@ constexpr Row kRows[] = {
     {"nanosleep", sleep, false},
     {"exit", leave, false},
     {"trap", trap, false},
-    {"brkpt", hint, false},  // no debugger is attached
+    {"brkpt", trap, false},  // as __brkpt(): no debugger is attached
     {"pmevent", hint, false},
     {"prefetch", hint, false},
     {"prefetchu", hint, false},
