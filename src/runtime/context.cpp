@@ -28,18 +28,29 @@ Result<> Context::check() const {
 }
 
 void Context::retain() {
+  Lock lifetime(lifetime_);
   Lock lock(mutex_);
   ++users_;
   active_.store(true, std::memory_order_release);
 }
 
-Result<bool> Context::release() {
-  Lock lock(mutex_);
-  if (users_ == 0) return fail(ErrorCode::InvalidContext, "the primary context was not retained");
-  return --users_ == 0;
+Result<> Context::release() {
+  Lock lifetime(lifetime_);
+  {
+    Lock lock(mutex_);
+    if (users_ == 0) return fail(ErrorCode::InvalidContext, "the primary context was not retained");
+    if (--users_ != 0) return {};
+  }
+  end();
+  return {};
 }
 
 void Context::deactivate() {
+  Lock lifetime(lifetime_);
+  end();
+}
+
+void Context::end() {
   active_.store(false, std::memory_order_release);
   order_->drain();
   device_.hal().flush_output();

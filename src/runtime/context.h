@@ -31,12 +31,12 @@ class Context {
   void set_flags(unsigned flags) { flags_.store(flags); }
 
   /// Counts users of the primary context; the first activates it.
-  void retain();
-  /// True when that was the last user. Error: InvalidContext without a retain.
-  Result<bool> release();
+  void retain() EXCLUDES(lifetime_);
+  /// The last user's release deactivates it. Error: InvalidContext without a retain.
+  Result<> release() EXCLUDES(lifetime_);
   /// Frees everything the context holds, and clears the device's fault. Its handles are invalid afterwards. The context
   /// itself is active again with the next retain.
-  void deactivate();
+  void deactivate() EXCLUDES(lifetime_);
 
   /// The default streams; made at first use. Error: what the device says.
   Result<std::shared_ptr<Stream>> legacy_stream();
@@ -55,12 +55,15 @@ class Context {
   std::atomic<int> shared_config{0};  ///< a hint, kept and reported
 
  private:
+  void end() REQUIRES(lifetime_);
+
   Device& device_;
   const bool primary_;
   const uint64_t id_;
   const std::shared_ptr<StreamOrder> order_ = std::make_shared<StreamOrder>();
   std::atomic<unsigned> flags_{0};
   std::atomic<bool> active_;
+  Mutex lifetime_;  ///< held while the context begins or ends, so that a retain is never lost in between
   mutable Mutex mutex_;
   unsigned users_ GUARDED_BY(mutex_) = 0;
   std::shared_ptr<Stream> legacy_ GUARDED_BY(mutex_);

@@ -294,9 +294,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
   return api_call([&]() -> Result<> {
     TRY(Device * device, Runtime::get().device(dev));
-    TRY(bool last, device->primary().release());
-    if (last) device->primary().deactivate();
-    return {};
+    return device->primary().release();
   });
 }
 
