@@ -38,7 +38,7 @@ function(cupola_folder folder)
   endif()
 endfunction()
 
-# cupola_test(name SOURCES file... LIBS target... [ENV VAR=value...]): a GoogleTest program, each test a CTest test.
+# cupola_test(name SOURCES file... LIBS target... [ENV VAR=value...]): a GoogleTest program, which is one CTest test.
 function(cupola_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;ENV" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
