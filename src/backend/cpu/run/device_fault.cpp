@@ -5,7 +5,7 @@
 namespace cupola::cpu {
 
 void DeviceFault::record(Error error) {
-  log::line(log::Topic::Error, "{}", error.message);
+  if (!any()) log::line(log::Topic::Error, "{}", error.message);  // those of other workers follow from the same mistake
   std::map<uint64_t, std::function<void()>> listeners;
   {
     Lock lock(mutex_);
