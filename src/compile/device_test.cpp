@@ -147,5 +147,23 @@ TEST_F(OnTheDevice, SymbolsAreWritableAndFunctionPointersCall) {
   EXPECT_EQ(out, (std::array<double, 2>{7.0 + 3.0, 7.0 * 3.0}));
 }
 
+TEST_F(OnTheDevice, TheNumberOfMultiprocessorsIsTheDevices) {
+  load(R"(
+    declare i32 @llvm.nvvm.read.ptx.sreg.smid()
+    declare i32 @llvm.nvvm.read.ptx.sreg.nsmid()
+    define ptx_kernel void @k(ptr %out) {
+      %s = call i32 @llvm.nvvm.read.ptx.sreg.smid()
+      %n = call i32 @llvm.nvvm.read.ptx.sreg.nsmid()
+      store i32 %s, ptr %out
+      %p = getelementptr i32, ptr %out, i64 1
+      store i32 %n, ptr %p
+      ret void
+    })");
+  std::array<uint32_t, 2> out{~0u, 0};
+  run("k", {1}, {1}, out.data());
+  EXPECT_EQ(out[1], device_->properties().multiprocessors);
+  EXPECT_LT(out[0], out[1]);
+}
+
 }  // namespace
 }  // namespace cupola

@@ -15,9 +15,6 @@ namespace {
 using image::cpu::ThreadContext;
 using kir::Intrinsic;
 
-/// What %nsmid reads: PTX promises no more than an upper bound.
-constexpr uint32_t kMultiprocessorBound = 1024;
-
 /// Lowers one call.
 class Lowering {
  public:
@@ -63,7 +60,7 @@ class Lowering {
       case Intrinsic::SmId:
         return service(Service::multiprocessor);
       case Intrinsic::NsmId:
-        return builder_.getInt32(kMultiprocessorBound);
+        return service(Service::multiprocessors);
       case Intrinsic::GridId:
         return load_field(builder_, context_, offsetof(ThreadContext, grid_id), builder_.getInt64Ty(), true);
       case Intrinsic::DynamicSharedBytes:

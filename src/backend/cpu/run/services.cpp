@@ -168,6 +168,10 @@ uint32_t multiprocessor(ThreadContext* context) {
   return thread_of(context).block->worker().index();
 }
 
+uint32_t multiprocessors(ThreadContext* context) {
+  return thread_of(context).block->worker().pool_size();
+}
+
 }  // namespace
 
 const image::cpu::Services& services() {

@@ -43,6 +43,7 @@ class Worker {
   Result<> run_guarded(void (*function)(void*), void* argument);
 
   uint32_t index() const { return index_; }
+  uint32_t pool_size() const { return pool_.size(); }  ///< workers of the device
   ExecutionEnvironment& environment() { return environment_; }
   FibreRunner& fibres() { return fibres_; }
   StackPool& stacks() { return stacks_; }
