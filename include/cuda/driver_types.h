@@ -209,7 +209,6 @@ enum cudaError {
   cudaErrorFunctionNotLoaded = 913,
   cudaErrorInvalidResourceType = 914,
   cudaErrorInvalidResourceConfiguration = 915,
-  cudaErrorStreamDetached = 917,
   cudaErrorUnknown = 999,
   cudaErrorApiFailureBase = 10000,
 };
@@ -713,7 +712,6 @@ enum cudaUserObjectRetainFlags {
 };
 
 enum cudaGraphConditionalHandleFlags {
-  cudaGraphCondDefault = 0,
   cudaGraphCondAssignDefault = 1,
 };
 
