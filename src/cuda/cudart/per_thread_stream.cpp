@@ -29,10 +29,6 @@ cudaError_t cudaFreeAsync_ptsz(void* devPtr, cudaStream_t hStream) {
   return cudaFreeAsync(devPtr, own(hStream));
 }
 
-cudaError_t cudaMallocFromPoolAsync_ptsz(void** ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
-  return cudaMallocFromPoolAsync(ptr, size, memPool, own(stream));
-}
-
 cudaError_t cudaMemcpy_ptds(void* dst, const void* src, size_t count, cudaMemcpyKind kind) {
   return wait_own(cudaMemcpyAsync(dst, src, count, kind, cudaStreamPerThread));
 }
