@@ -75,7 +75,7 @@ CASE(stack_of_contexts) {
   EXPECT(current() == a);
   CU_OK(cuCtxSetCurrent(nullptr));
   CU_OK(cuCtxDestroy(a));
-  EXPECT_CUDA(cuCtxPushCurrent(nullptr), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuCtxPushCurrent(nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxPopCurrent(&popped), CUDA_ERROR_INVALID_CONTEXT);
 }
 

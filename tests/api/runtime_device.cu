@@ -164,7 +164,7 @@ CASE(a_device_is_no_peer_of_itself) {
   CUDA_OK(cudaDeviceCanAccessPeer(&value, 0, 0));
   EXPECT_EQUAL(value, 0);
   EXPECT_CUDA(cudaDeviceCanAccessPeer(&value, 0, 9999), cudaErrorInvalidDevice);
-  EXPECT_CUDA(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessUnsupported);
   EXPECT_ONE_OF(cudaDeviceDisablePeerAccess(0), cudaErrorInvalidDevice, cudaErrorPeerAccessNotEnabled);
   EXPECT_CUDA(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 0), cudaErrorInvalidDevice);
 }

@@ -57,7 +57,8 @@ CASE(fault_in_a_kernel_sticks) {
   EXPECT_CUDA(cudaStreamQuery(stream), cudaErrorLaunchFailure);
   EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
   EXPECT_CUDA(cudaGetLastError(), cudaErrorLaunchFailure);
-  EXPECT_CUDA(cudaGetLastError(), cudaErrorLaunchFailure);  // reading it does not mend the context
+  EXPECT_CUDA(cudaGetLastError(), cudaSuccess);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorLaunchFailure);  // reading it does not mend the context
 }
 
 CHECK_ISOLATED_MAIN()

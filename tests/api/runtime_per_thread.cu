@@ -12,14 +12,24 @@ CASE(default_streams_of_two_threads_are_independent) {
   int* values = nullptr;
   CUDA_OK(cudaMallocHost(&values, 2 * sizeof(int)));
   values[0] = values[1] = 0;
+  add_kernel<<<1, 1>>>(values, 0);  // loading a kernel, and the first use of a stream, may wait for all streams
+  CUDA_OK(cudaStreamSynchronize(nullptr));
   check::Gate gate;
-  gate.close(nullptr);
-  add_kernel<<<1, 1>>>(values, 1);
-  std::thread([&] {
+  std::atomic<bool> ready{false}, closed{false};
+  std::thread other([&] {
+    add_kernel<<<1, 1>>>(values + 1, 0);
+    CUDA_OK(cudaStreamSynchronize(nullptr));
+    ready = true;
+    while (!closed) check::Gate::pause(1);
     add_kernel<<<1, 1>>>(values + 1, 2);
     CUDA_OK(cudaStreamSynchronize(nullptr));
     EXPECT_EQUAL(values[1], 2);
-  }).join();
+  });
+  while (!ready) check::Gate::pause(1);
+  gate.close(nullptr);
+  add_kernel<<<1, 1>>>(values, 1);
+  closed = true;
+  other.join();
   EXPECT_CUDA(cudaStreamQuery(nullptr), cudaErrorNotReady);
   gate.release();
   CUDA_OK(cudaStreamSynchronize(cudaStreamPerThread));

@@ -137,7 +137,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
 
 cudaError_t cudaDeviceReset(void) {
   cudaError_t error = with_driver([&](const Driver& cu) { return reset_device(cu); }, "cudaDeviceReset");
-  if (error == cudaSuccess) forget_sticky_errors();
+  if (error == cudaSuccess) forget_error();
   return error;
 }
 
@@ -223,7 +223,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags) {
   return with_context([&](const Driver& cu) -> Result<> {
     TRY(int device, current_device(cu));
     if (peerDevice == device)
-      return fail(ErrorCode::InvalidDevice, "device {} is the current device, not a peer", device);
+      return fail(code(cudaErrorPeerAccessUnsupported), "device {} is the current device, not a peer", device);
     TRY(CUcontext peer, primary_context(cu, peerDevice));
     return check(cu.cuCtxEnablePeerAccess(peer, flags));
   });

@@ -1,6 +1,6 @@
 // The thread's last error, and what errors are called.
 
-#include <atomic>
+#include <utility>
 
 #include "base/log.h"
 #include "cuda/cudart/api.h"
@@ -10,53 +10,16 @@
 namespace cupola::cudart {
 namespace {
 
-struct ThreadErrors {
-  cudaError_t last;
-  cudaError_t sticky;     ///< an error that broke the context; stays until cudaDeviceReset
-  unsigned sticky_epoch;  ///< the reset count when it was met
-};
-constinit thread_local ThreadErrors errors{};  // no destructor: usable while the process ends
-constinit std::atomic<unsigned> reset_epoch = 0;
-
-/// After these the context is lost: every later call fails with the same error ("CUDA Runtime API, cudaError").
-bool breaks_context(cudaError_t error) {
-  switch (static_cast<int>(error)) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-      return true;
-    default:
-      return false;
-  }
-}
-
-cudaError_t current_error() {
-  if (errors.sticky != cudaSuccess && errors.sticky_epoch == reset_epoch.load(std::memory_order_relaxed)) {
-    return errors.sticky;
-  }
-  return errors.last;
-}
+constinit thread_local cudaError_t last_error = cudaSuccess;  // no destructor: usable while the process ends
 
 }  // namespace
 
 void record_error(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  errors.last = error;
-  if (breaks_context(error)) {
-    errors.sticky = error;
-    errors.sticky_epoch = reset_epoch.load(std::memory_order_relaxed);
-  }
+  if (error != cudaSuccess) last_error = error;
 }
 
-void forget_sticky_errors() {
-  reset_epoch.fetch_add(1, std::memory_order_relaxed);
-  errors.last = cudaSuccess;
+void forget_error() {
+  last_error = cudaSuccess;
 }
 
 cudaError_t finish(const char* call, const Result<>& result) {
@@ -81,13 +44,11 @@ Result<> given(const void* pointer, const char* what) {
 using namespace cupola::cudart;
 
 cudaError_t cudaGetLastError(void) {
-  cudaError_t error = current_error();
-  errors.last = cudaSuccess;
-  return error;
+  return std::exchange(last_error, cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError(void) {
-  return current_error();
+  return last_error;
 }
 
 const char* cudaGetErrorName(cudaError_t error) {

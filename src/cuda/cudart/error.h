@@ -4,10 +4,11 @@
 
 namespace cupola::cudart {
 
-/// Makes `error` the calling thread's last error; errors that break the context stay until forget_sticky_errors().
+/// Makes `error` the calling thread's last error. That a broken context stays broken is the driver's part: it answers
+/// every later call with the error, which so becomes the last one again.
 void record_error(cudaError_t error);
 
 /// The context is new: called by cudaDeviceReset.
-void forget_sticky_errors();
+void forget_error();
 
 }  // namespace cupola::cudart

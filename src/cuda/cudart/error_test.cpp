@@ -44,13 +44,21 @@ TEST(Errors, ArePerThread) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-TEST(Errors, ABrokenContextStaysBrokenUntilReset) {
+TEST(Errors, ReadingClearsAFaultToo) {
   FakeDriver& fake = FakeDriver::install();
   ASSERT_EQ(cudaFree(nullptr), cudaSuccess);
   fake.next_status = CUDA_ERROR_ILLEGAL_ADDRESS;
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
-  EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST(Errors, ResetForgetsTheLastError) {
+  FakeDriver& fake = FakeDriver::install();
+  ASSERT_EQ(cudaFree(nullptr), cudaSuccess);
+  fake.next_status = CUDA_ERROR_ILLEGAL_ADDRESS;
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaDeviceReset(), cudaSuccess);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }

@@ -125,7 +125,8 @@ cudaError_t cudaHostGetFlags(unsigned int* pFlags, void* pHost) {
 cudaError_t cudaMallocManaged(void** devPtr, size_t size, unsigned int flags) {
   return with_context([&](const Driver& cu) -> Result<> {
     TRY(given(devPtr, "devPtr"));
-    if (size == 0) return fail(ErrorCode::InvalidValue, "size is 0");
+    *devPtr = nullptr;
+    if (size == 0) return {};
     CUdeviceptr block = 0;
     TRY(check(cu.cuMemAllocManaged(&block, size, flags)));
     *devPtr = pointer(block);
@@ -178,21 +179,5 @@ cudaError_t cudaMemPrefetchAsync(const void* devPtr, size_t count, cudaMemLocati
                                  cudaStream_t stream) {
   return with_context([&](const Driver& cu) {
     return check(cu.cuMemPrefetchAsync(address(devPtr), count, location_of(location), flags, stream));
-  });
-}
-
-cudaError_t cudaMemRangeGetAttribute(void* data, size_t dataSize, cudaMemRangeAttribute attribute, const void* devPtr,
-                                     size_t count) {
-  return with_context([&](const Driver& cu) {
-    return check(cu.cuMemRangeGetAttribute(data, dataSize, static_cast<CUmem_range_attribute>(attribute),
-                                           address(devPtr), count));
-  });
-}
-
-cudaError_t cudaMemRangeGetAttributes(void** data, size_t* dataSizes, cudaMemRangeAttribute* attributes,
-                                      size_t numAttributes, const void* devPtr, size_t count) {
-  return with_context([&](const Driver& cu) {
-    return check(cu.cuMemRangeGetAttributes(data, dataSizes, reinterpret_cast<CUmem_range_attribute*>(attributes),
-                                            numAttributes, address(devPtr), count));
   });
 }

@@ -57,18 +57,34 @@ TEST_F(Registration, PerThreadVariantReplacesTheNullStream) {
   EXPECT_EQ(fake->launches.at(0), "1x1x1 1x1x1 0 2");
 }
 
-TEST_F(Registration, UnknownKernelIsAnInvalidDeviceFunction) {
+TEST_F(Registration, UnknownKernelIsAnInvalidHandle) {
   int local = 0;
-  EXPECT_EQ(cudaLaunchKernel(&local, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(cudaLaunchKernel(&local, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidResourceHandle);
+  cudaFuncAttributes attributes;
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, &local), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+}
+
+TEST_F(Registration, KernelThatTheImageLacksIsAnInvalidDeviceFunction) {
   EXPECT_EQ(cudaLaunchKernel(&other_stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDeviceFunction);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
+// A GPU's runtime does not survive some of these; ours does.
+TEST_F(Registration, NullArgumentsAreRefused) {
+  EXPECT_EQ(cudaLaunchKernel(nullptr, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(cudaLaunchKernelExC(nullptr, &stub, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaLaunchKernelExC_ptsz(nullptr, &stub, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFuncGetAttributes(nullptr, &stub), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetKernel(nullptr, &stub), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(nullptr, &stub, 256, 0), cudaErrorInvalidValue);
+}
+
 TEST_F(Registration, ForgetsKernelsWhenUnregistered) {
   __cudaUnregisterFatBinary(handle);
   handle = nullptr;
-  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidResourceHandle);
 }
 
 TEST_F(Registration, ImpossibleShapesAreInvalidValues) {

@@ -63,8 +63,8 @@ Result<CUfunction> Registry::function(const Driver& cu, CUcontext context, const
     auto found = functions_.find(host);
     if (found == functions_.end()) {
       if (handles_.contains(host)) return reinterpret_cast<CUfunction>(const_cast<void*>(host));
-      return fail(ErrorCode::InvalidDeviceFunction, "{} is not a kernel of this program: pass a __global__ function",
-                  host);
+      return fail(host ? ErrorCode::InvalidHandle : ErrorCode::InvalidDeviceFunction,
+                  "{} is not a kernel of this program: pass a __global__ function", host);
     }
     if (const CUfunction* known = found->second.handles.find(context)) return *known;
     fatbin = found->second.fatbin;

@@ -76,7 +76,8 @@ class Registry {
   void add_managed_variable(Fatbin* fatbin, void** host, const char* name);
 
   /// The kernel that `host` stands for, loaded into `context`, which is current. A handle that this returned before is
-  /// accepted as `host` too. Error: InvalidDeviceFunction, or why the fat binary cannot be loaded.
+  /// accepted as `host` too. Error: InvalidHandle (InvalidDeviceFunction for null), or why the fat binary cannot be
+  /// loaded.
   Result<CUfunction> function(const Driver& cu, CUcontext context, const void* host);
   /// The variable that `host` stands for. Error: InvalidSymbol, or why the fat binary cannot be loaded.
   Result<DeviceVariable> variable(const Driver& cu, CUcontext context, const void* host);

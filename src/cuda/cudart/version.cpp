@@ -44,12 +44,11 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** funcPtr,
     TRY(given(symbol, "symbol"));
     TRY(given(funcPtr, "funcPtr"));
     *funcPtr = nullptr;
+    // A name that is not there is told through driverStatus alone where there is one.
     CUdriverProcAddressQueryResult found{};
-    Result<> status = check(cu.cuGetProcAddress(symbol, funcPtr, static_cast<int>(cudaVersion), flags, &found));
-    if (!driverStatus) return status;
-    *driverStatus = static_cast<cudaDriverEntryPointQueryResult>(found);
-    // A name that is not there is told through driverStatus alone.
-    if (!status && status.error().code != ErrorCode::NotFound) return status;
+    TRY(check(
+        cu.cuGetProcAddress(symbol, funcPtr, static_cast<int>(cudaVersion), flags, driverStatus ? &found : nullptr)));
+    if (driverStatus) *driverStatus = static_cast<cudaDriverEntryPointQueryResult>(found);
     return {};
   });
 }

@@ -72,6 +72,7 @@ CUresult cuCtxDestroy(CUcontext ctx) {
 
 CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
   return api_call([&]() -> Result<> {
+    TRY(given(ctx, "ctx"));
     TRY(std::shared_ptr<Context> context, Runtime::get().context(ctx));
     ThreadState::get().contexts().push_back(std::move(context));
     return {};

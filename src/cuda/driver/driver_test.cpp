@@ -598,11 +598,14 @@ TEST_F(EntryPoints, AreOfTheVersionThatIsAskedFor) {
   EXPECT_EQ(cuGetProcAddress("cuLaunchKernel", &found, 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status),
             CUDA_SUCCESS);
   EXPECT_EQ(found, reinterpret_cast<void*>(&cuLaunchKernel_ptsz));
-  EXPECT_EQ(cuGetProcAddress("cuNoSuchThing", &found, 13000, 0, &status), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(cuGetProcAddress("cuNoSuchThing", &found, 13000, 0, &status), CUDA_SUCCESS);
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
   EXPECT_EQ(found, nullptr);
-  EXPECT_EQ(cuGetProcAddress("cuLaunchKernelEx", &found, 11000, 0, &status), CUDA_ERROR_NOT_FOUND);
+  found = this;
+  EXPECT_EQ(cuGetProcAddress("cuLaunchKernelEx", &found, 11000, 0, &status), CUDA_SUCCESS);
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+  EXPECT_EQ(found, nullptr);
+  EXPECT_EQ(cuGetProcAddress("cuNoSuchThing", &found, 13000, 0, nullptr), CUDA_ERROR_NOT_FOUND);
 }
 
 TEST_F(EntryPoints, UndocumentedTablesAreRefused) {

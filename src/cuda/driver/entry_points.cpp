@@ -85,7 +85,7 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVersion, cu
                       : found.too_new ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                                       : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     }
-    if (!found.entry) return refuse(ErrorCode::NotFound);
+    if (!found.entry && !symbolStatus) return refuse(ErrorCode::NotFound);  // else the status tells
     return {};
   });
 }
