@@ -126,6 +126,12 @@ CASE(flags_between_streams) {
   cudaStream_t waiting[8], setting;
   for (cudaStream_t& stream : waiting) CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   CUDA_OK(cudaStreamCreateWithFlags(&setting, cudaStreamNonBlocking));
+  set_kernel<<<1, 1, 0, setting>>>(flag);  // both once with the flag set: loading a kernel may wait for those that run
+  CUDA_OK(cudaStreamSynchronize(setting));
+  for (int i = 0; i < 8; ++i) wait_kernel<<<1, 1, 0, waiting[i]>>>(flag, out + i);
+  CUDA_OK(cudaDeviceSynchronize());
+  flag[0] = 0;
+  for (size_t i = 0; i < 8; ++i) out[i] = 0;
   for (int i = 0; i < 8; ++i) wait_kernel<<<1, 1, 0, waiting[i]>>>(flag, out + i);
   set_kernel<<<1, 1, 0, setting>>>(flag);
   CUDA_OK(cudaDeviceSynchronize());
