@@ -83,6 +83,17 @@ Value* carry_of(llvm::Function& function, Value*& carry) {
   return carry;
 }
 
+bool clobbers_memory(const llvm::InlineAsm& text) {
+  return llvm::any_of(text.ParseConstraints(), [](const llvm::InlineAsm::ConstraintInfo& constraint) {
+    return constraint.Type == llvm::InlineAsm::isClobber && llvm::is_contained(constraint.Codes, "{memory}");
+  });
+}
+
+/// Orders the compiler's own view of memory and nothing else.
+void fence_compiler(llvm::IRBuilder<>& b) {
+  b.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
+}
+
 std::string one_line(llvm::StringRef text) {
   std::string line;
   for (const char c : text.trim()) line += c == '\n' || c == '\t' ? ' ' : c;
@@ -99,12 +110,15 @@ Result<> expand(llvm::CallInst& call, Value*& carry) {
   if (!statements) return refuse();
   Value* flag = carry_of(*call.getFunction(), carry);
   llvm::IRBuilder<> b(&call);
-  PtxRegisters registers(b, flag);
+  PtxRegisters registers(b, flag, text.hasSideEffects());
   const auto operands = bind(call, text, registers);
   if (!operands) return refuse();
+  const bool fences = clobbers_memory(text);
+  if (fences) fence_compiler(b);
   for (const PtxStatement& statement : *statements)
     if (!(statement.guard.empty() ? emit_ptx(statement, registers) : emit_guarded(statement, registers)))
       return refuse();
+  if (fences) fence_compiler(b);
   if (!call.getType()->isVoidTy()) {
     Value* result = collect(call, *operands, registers);
     if (!result) return refuse();

@@ -10,6 +10,7 @@ namespace cupola::kir {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// A function of two i32 around an asm statement that takes them as $1 and $2.
 uint32_t run(const std::string& text, uint32_t a, uint32_t b) {
@@ -98,6 +99,21 @@ TEST(InlinePtx, ReachesTheIntrinsics) {
               HasSubstr("fence syncscope(\"device\") seq_cst"));
   EXPECT_THAT(expanded("%r = call i32 asm sideeffect \"shfl.sync.bfly.b32 $0, $1, 1, 31, -1;\", \"=r,r\"(i32 %a)"),
               HasSubstr("@cupola.shuffle(i32 -1, i32 2, i32 %a, i32 1, i32 31)"));
+}
+
+// GCC's documentation of extended asm, which CUDA's inline PTX follows: "volatile" and the "memory" clobber.
+TEST(InlinePtx, VolatileAccessesStay) {
+  const std::string load = "\"ld.global.u32 $0, [$1];\", \"=r,l\"(i64 64)";
+  EXPECT_THAT(expanded("%r = call i32 asm sideeffect " + load), HasSubstr("load volatile i32"));
+  EXPECT_THAT(expanded("%r = call i32 asm " + load), Not(HasSubstr("volatile")));
+  EXPECT_THAT(expanded("call void asm sideeffect \"st.global.cg.u32 [$0], $1;\", \"l,r\"(i64 64, i32 %a)"),
+              HasSubstr("store volatile i32"));
+}
+
+TEST(InlinePtx, AMemoryClobberIsAFenceForTheCompiler) {
+  EXPECT_THAT(expanded("call void asm sideeffect \"\", \"~{memory}\"()"),
+              HasSubstr("fence syncscope(\"singlethread\")"));
+  EXPECT_THAT(expanded("call void asm sideeffect \"\", \"\"()"), Not(HasSubstr("fence")));
 }
 
 TEST(InlinePtx, RefusalShowsTheText) {

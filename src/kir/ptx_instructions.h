@@ -10,7 +10,8 @@ namespace cupola::kir {
 /// The registers of one asm statement while its instructions are emitted.
 class PtxRegisters {
  public:
-  PtxRegisters(llvm::IRBuilder<>& b, llvm::Value* carry) : b(b), carry_(carry) {}
+  PtxRegisters(llvm::IRBuilder<>& b, llvm::Value* carry, bool is_volatile)
+      : b(b), is_volatile(is_volatile), carry_(carry) {}
 
   /// The operand's value as `type`: a register, "%tid.x", a number. Null if there is no such operand.
   llvm::Value* read(llvm::StringRef operand, llvm::Type* type);
@@ -22,6 +23,7 @@ class PtxRegisters {
   void write_carry(llvm::Value* bit) { b.CreateStore(bit, carry_); }
 
   llvm::IRBuilder<>& b;
+  const bool is_volatile;  ///< `asm volatile`: what it loads and stores is not merged, moved or left out
 
  private:
   llvm::Value* read_special(llvm::StringRef name);

@@ -33,10 +33,11 @@ bool access(const Emission& e) {
                         : e.has("release") ? llvm::AtomicOrdering::Release
                         : e.has("relaxed") ? llvm::AtomicOrdering::Monotonic
                                            : llvm::AtomicOrdering::NotAtomic;
+  const bool is_volatile = e.has("volatile") || (e.registers.is_volatile && !e.has("nc"));
   for (size_t i = 0; i < parts.size(); ++i) {
     Value* place = e.b.CreateConstGEP1_64(type, pointer, i);
     if (loads) {
-      llvm::LoadInst* load = e.b.CreateAlignedLoad(type, place, alignment, e.has("volatile"));
+      llvm::LoadInst* load = e.b.CreateAlignedLoad(type, place, alignment, is_volatile);
       load->setAtomic(ordering);
       Value* value = load;
       if (type->isIntegerTy() && e.is_signed() && type->getIntegerBitWidth() < 32)
@@ -45,7 +46,7 @@ bool access(const Emission& e) {
     } else {
       Value* value = e.registers.read(parts[i], type);
       if (!value) return false;
-      e.b.CreateAlignedStore(value, place, alignment, e.has("volatile"))->setAtomic(ordering);
+      e.b.CreateAlignedStore(value, place, alignment, is_volatile)->setAtomic(ordering);
     }
   }
   return true;
