@@ -1,6 +1,6 @@
 # Libraries the project builds on. Static where a library ends up inside libcuda, which is loaded into foreign processes.
 find_package(Threads REQUIRED)
-find_package(fmt 9 REQUIRED)
+find_package(fmt 9 REQUIRED)  # headers only; src/base/format.cpp holds its code
 set(Boost_USE_STATIC_LIBS ON)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
 find_package(CLI11 REQUIRED)

@@ -22,12 +22,12 @@
 #include "vector_functions.h"
 
 #if defined(__CUDA__)
-#include "cupola/atomics.h"
 #include "cupola/device_math.h"
-#include "cupola/execution.h"
+#include "cupola/atomics.h"
 #include "cupola/integer.h"
 #include "cupola/memory.h"
 #include "cupola/warp.h"
+#include "cupola/execution.h"
 #endif
 
 #if defined(__cplusplus)

@@ -47,7 +47,7 @@ bool enabled(Topic topic) {
 
 void write(Topic topic, std::string_view text) {
   if (topic == Topic::Error && !is_new_error(text)) return;
-  std::string whole = fmt::format("cupola: {}: {}\n", kNames[static_cast<size_t>(topic)], text);
+  std::string whole = formatted("cupola: {}: {}\n", kNames[static_cast<size_t>(topic)], text);
   [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, whole.data(), whole.size());
 }
 

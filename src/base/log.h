@@ -1,9 +1,9 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string_view>
 #include <utility>
+
+#include "base/format.h"
 
 namespace cupola::log {
 
@@ -18,8 +18,8 @@ bool enabled(Topic topic);
 void write(Topic topic, std::string_view text);
 
 template <typename... Args>
-void line(Topic topic, fmt::format_string<Args...> format, Args&&... args) {
-  if (enabled(topic)) write(topic, fmt::format(format, std::forward<Args>(args)...));
+void line(Topic topic, fmt::format_string<Args...> text, Args&&... args) {
+  if (enabled(topic)) write(topic, formatted(text, std::forward<Args>(args)...));
 }
 
 }  // namespace cupola::log

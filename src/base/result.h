@@ -1,10 +1,10 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <expected>
 #include <string>
 #include <utility>
+
+#include "base/format.h"
 
 namespace cupola {
 
@@ -30,8 +30,8 @@ using Result = std::expected<T, Error>;
 
 /// `return fail(ErrorCode::InvalidValue, "grid.x is {}; it must be at least 1", x);`
 template <typename... Args>
-[[nodiscard]] std::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
-  return std::unexpected(Error{code, fmt::format(format, std::forward<Args>(args)...)});
+[[nodiscard]] std::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> text, Args&&... args) {
+  return std::unexpected(Error{code, formatted(text, std::forward<Args>(args)...)});
 }
 
 [[nodiscard]] inline std::unexpected<Error> fail(Error error) {

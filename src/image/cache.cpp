@@ -108,7 +108,7 @@ std::string file_identity(const std::string& path) {
 #else
   const timespec& changed = info.st_mtim;
 #endif
-  return fmt::format("{}:{}:{}.{:09}", path, info.st_size, changed.tv_sec, changed.tv_nsec);
+  return formatted("{}:{}:{}.{:09}", path, info.st_size, changed.tv_sec, changed.tv_nsec);
 }
 
 DiskCache::DiskCache(std::string folder) {
@@ -134,7 +134,7 @@ DiskCache::DiskCache(std::string folder) {
 
 std::optional<std::vector<std::byte>> DiskCache::get(std::string_view key) {
   if (!usable() || !is_key(key)) return std::nullopt;
-  const std::string path = fmt::format("{}/{}", folder_, key);
+  const std::string path = formatted("{}/{}", folder_, key);
   File file(path, O_RDONLY | O_NOFOLLOW);
   if (!file.is_open()) return std::nullopt;
   std::optional<std::vector<std::byte>> bytes = file.read_all();
@@ -155,7 +155,7 @@ void DiskCache::put(std::string_view key, std::span<const std::byte> bytes) {
   if (!usable() || !is_key(key)) return;
   // A dot keeps the unfinished name apart from every key.
   static std::atomic<uint64_t> serial = 0;
-  const std::string unfinished = fmt::format("{}/.{}-{}-{}", folder_, key, getpid(), serial++);
+  const std::string unfinished = formatted("{}/.{}-{}-{}", folder_, key, getpid(), serial++);
   std::byte header[kHeaderBytes];
   write_header(header, entry_hash(key, bytes));
   bool written = false;
@@ -164,7 +164,7 @@ void DiskCache::put(std::string_view key, std::span<const std::byte> bytes) {
     if (!file.is_open()) return complain_once(std::strerror(errno));
     written = file.write_all(header) && file.write_all(bytes);
   }
-  if (written && rename(unfinished.c_str(), fmt::format("{}/{}", folder_, key).c_str()) == 0) return;
+  if (written && rename(unfinished.c_str(), formatted("{}/{}", folder_, key).c_str()) == 0) return;
   complain_once(std::strerror(errno));
   unlink(unfinished.c_str());
 }

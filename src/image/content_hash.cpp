@@ -1,6 +1,6 @@
+#include "base/format.h"
 #include "image/content_hash.h"
 
-#include <fmt/format.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -8,7 +8,7 @@
 namespace cupola::image {
 
 std::string Hash128::hex() const {
-  return fmt::format("{:016x}{:016x}", high, low);
+  return formatted("{:016x}{:016x}", high, low);
 }
 
 Hash128 content_hash(std::span<const std::byte> bytes, uint64_t seed) {

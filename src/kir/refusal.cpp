@@ -15,9 +15,9 @@ std::string demangled(llvm::StringRef name) {
 std::string place_of(const llvm::Instruction& instruction) {
   const llvm::Function& function = *instruction.getFunction();
   std::string place =
-      fmt::format("{} '{}'", is_kernel(function) ? "kernel" : "function", demangled(function.getName()));
+      formatted("{} '{}'", is_kernel(function) ? "kernel" : "function", demangled(function.getName()));
   if (const llvm::DebugLoc& location = instruction.getDebugLoc())
-    place += fmt::format(" ({}:{})", location->getFilename().str(), location.getLine());
+    place += formatted(" ({}:{})", location->getFilename().str(), location.getLine());
   return place;
 }
 

@@ -31,7 +31,7 @@ std::array<unsigned char, 16> Device::uuid() const {
 }
 
 std::string Device::bus_id() const {
-  return fmt::format("0000:{:02x}:00.0", ordinal_);
+  return formatted("0000:{:02x}:00.0", ordinal_);
 }
 
 Result<> Device::check() const {

@@ -46,9 +46,9 @@ Finding check_clang() {
   if (!clang) return problem("clang: " + clang.error().message, "run ./demo once, which installs it");
   const std::string version = first_line(run_shell(shell_word(clang->string()) + " --version").text);
   if (!version.contains("clang version 22."))
-    return problem(fmt::format("clang: {} is '{}', not version 22", clang->string(), version),
+    return problem(formatted("clang: {} is '{}', not version 22", clang->string(), version),
                    "install clang-22 or set CUPOLA_CLANG to its clang++");
-  return good(fmt::format("clang: {}, {}", clang->string(), version));
+  return good(formatted("clang: {}, {}", clang->string(), version));
 }
 
 Finding check_headers(const fs::path& root) {
@@ -56,15 +56,14 @@ Finding check_headers(const fs::path& root) {
   for (const char* name : {"cuda_runtime.h", "cuda.h", "cupola/driver.def", "cupola/runtime.def"}) {
     std::error_code error;
     if (!fs::exists(headers / name, error))
-      return problem(fmt::format("headers: {} is missing", (headers / name).string()),
-                     "build Cupola again (scripts/build)");
+      return problem(formatted("headers: {} is missing", (headers / name).string()), "build Cupola again (scripts/build)");
   }
   return good("headers: " + headers.string());
 }
 
 Finding check_library(const fs::path& path) {
   if (auto library = DynLib::open(path.string()); !library)
-    return problem(fmt::format("library: {} does not load: {}", path.string(), library.error().message),
+    return problem(formatted("library: {} does not load: {}", path.string(), library.error().message),
                    "build Cupola again (scripts/build)");
   return good("library: " + path.string());
 }
@@ -101,19 +100,19 @@ Finding check_loader(const fs::path& root, const std::string& soname) {
   const fs::path ours = root / "lib" / soname;
   auto another = [&](const fs::path& path) { return !path.empty() && !fs::equivalent(path, ours, error); };
   if (const fs::path first = in_environment(soname); another(first))
-    return problem(fmt::format("loader: LD_LIBRARY_PATH leads to another {}, {}", soname, first.string()),
+    return problem(formatted("loader: LD_LIBRARY_PATH leads to another {}, {}", soname, first.string()),
                    "take its folder out of LD_LIBRARY_PATH, or start programs with 'cupola run'");
   if (const fs::path other = in_system(soname); another(other))
-    return good(fmt::format("loader: {}; a program not made by cupolac finds {} unless 'cupola run' starts it",
-                            ours.string(), other.string()));
-  return good(fmt::format("loader: {}, and no other in its folders", ours.string()));
+    return good(formatted("loader: {}; a program not made by cupolac finds {} unless 'cupola run' starts it",
+                       ours.string(), other.string()));
+  return good(formatted("loader: {}, and no other in its folders", ours.string()));
 }
 
 Finding check_device(const fs::path& root) {
   const auto driver = DriverLibrary::open(root / "lib");
   if (!driver) return problem("device: " + driver.error().message, "CUPOLA_LOG=all shows what happened");
   if (driver->devices().empty()) return problem("device: none", "unset CUPOLA_DEVICE");
-  return good(fmt::format("device: {}, and {} in all", driver->devices()[0].name, driver->devices().size()));
+  return good(formatted("device: {}, and {} in all", driver->devices()[0].name, driver->devices().size()));
 }
 
 Finding check_cache() {
@@ -157,10 +156,10 @@ Finding check_kernel(const fs::path& root) {
     return problem("kernel: a small program does not compile: " + first_line(compiled.text), "see the lines above");
   const auto ran = run_shell(shell_word(program));
   if (ran.status != 0)
-    return problem(fmt::format("kernel: a small program ended with status {}: {}", ran.status, first_line(ran.text)),
+    return problem(formatted("kernel: a small program ended with status {}: {}", ran.status, first_line(ran.text)),
                    "CUPOLA_LOG=all shows what happened");
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-  return good(fmt::format("kernel: a small program compiled and ran with the right result in {:.1f} s", time.count()));
+  return good(formatted("kernel: a small program compiled and ran with the right result in {:.1f} s", time.count()));
 }
 
 }  // namespace
@@ -169,8 +168,8 @@ int doctor(const fs::path& root) {
   bool all_good = true;
   auto report = [&](const Finding& finding) {
     all_good &= finding.good;
-    fmt::print("{:<9}{}\n", finding.good ? "ok" : "problem", finding.line);
-    if (!finding.good) fmt::print("         {}\n", finding.remedy);
+    std::fputs(formatted("{:<9}{}\n", finding.good ? "ok" : "problem", finding.line).c_str(), stdout);
+    if (!finding.good) std::fputs(formatted("         {}\n", finding.remedy).c_str(), stdout);
     std::fflush(stdout);
   };
   report(check_clang());
@@ -182,7 +181,7 @@ int doctor(const fs::path& root) {
   report(check_cache());
   report(check_device(root));
   report(check_kernel(root));
-  fmt::print("{}\n", all_good ? "no problems" : "problems were found");
+  std::puts(all_good ? "no problems" : "problems were found");
   return all_good ? 0 : 1;
 }
 

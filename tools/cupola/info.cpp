@@ -27,17 +27,17 @@ std::string text_of(bool value) {
 void print_devices(const DriverLibrary& driver) {
   for (size_t i = 0; i < driver.devices().size(); ++i) {
     const DriverLibrary::Device& device = driver.devices()[i];
-    print(fmt::format("\ndevice {}: {}\n  compute capability {}.{}, {} multiprocessors, {:.1f} GiB\n", i, device.name,
+    print(formatted("\ndevice {}: {}\n  compute capability {}.{}, {} multiprocessors, {:.1f} GiB\n", i, device.name,
                       device.attribute("compute_capability_major"), device.attribute("compute_capability_minor"),
                       device.attribute("multiprocessor_count"), static_cast<double>(device.memory_bytes) / (1 << 30)));
-    for (const auto& [name, value] : device.attributes) print(fmt::format("  {:<52} {}\n", name, value));
+    for (const auto& [name, value] : device.attributes) print(formatted("  {:<52} {}\n", name, value));
   }
 }
 
 void print_settings() {
   print("\nsettings (environment variables)\n");
   auto row = [](const char* variable, const std::string& value, const char* doc) {
-    print(fmt::format("  {:<20} {:<12} {}\n", variable, value, doc));
+    print(formatted("  {:<20} {:<12} {}\n", variable, value, doc));
   };
 #define CUPOLA_SETTING(name, variable, type, fallback, doc) row(variable, text_of(settings().name), doc);
 #include "base/settings.def"
@@ -50,16 +50,16 @@ int info(const std::filesystem::path& root) {
   const std::filesystem::path libraries = root / "lib";
   const auto clang = cupolac::find_clang();
   const std::string cache = image::cache_folder(settings());
-  print(fmt::format("cupola {}\n  libraries  {}\n  headers    {}\n  clang      {}\n  cache      {}\n", CUPOLA_VERSION,
+  print(formatted("cupola {}\n  libraries  {}\n  headers    {}\n  clang      {}\n  cache      {}\n", CUPOLA_VERSION,
                     libraries.string(), (root / "include" / "cuda").string(),
                     clang ? clang->string() : clang.error().message, cache.empty() ? "off" : cache));
   const auto driver = DriverLibrary::open(libraries);
   if (driver) {
-    print(fmt::format("  driver     {}, version {}.{}\n", (libraries / "libcuda.so.1").string(),
+    print(formatted("  driver     {}, version {}.{}\n", (libraries / "libcuda.so.1").string(),
                       driver->version() / 1000, driver->version() % 1000 / 10));
     print_devices(*driver);
   } else {
-    print(fmt::format("  driver     {}\n", driver.error().message));
+    print(formatted("  driver     {}\n", driver.error().message));
   }
   print_settings();
   return driver ? 0 : 1;

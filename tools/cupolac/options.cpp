@@ -137,7 +137,7 @@ class Parser {
       spelling.value = arguments_[next_++];
     }
     if (row.action == Action::Ignore) {
-      options_.notes.push_back(fmt::format("{} has no effect: {}", argument, row.text));
+      options_.notes.push_back(formatted("{} has no effect: {}", argument, row.text));
       return {};
     }
     return apply(row.id, argument, spelling.value.value_or(""));
@@ -194,8 +194,9 @@ class Parser {
   static Result<> one_of(const std::string& argument, const std::string& value,
                          const std::vector<std::string>& allowed) {
     if (contains(allowed, value)) return {};
-    return fail(ErrorCode::InvalidValue, "'{}': the value must be one of {}, not '{}'", argument,
-                fmt::join(allowed, ", "), value);
+    std::string list;
+    for (const std::string& word : allowed) list += (list.empty() ? "" : ", ") + word;
+    return fail(ErrorCode::InvalidValue, "'{}': the value must be one of {}, not '{}'", argument, list, value);
   }
 
   static void append(std::vector<std::string>& to, std::vector<std::string> words) {
@@ -461,12 +462,12 @@ std::string help_text() {
       "Compiles CUDA programs for Cupola; takes nvcc's options. An option may be written with one hyphen or two.\n\n";
   for (const Row& row : kRows) {
     if (row.action == Action::Alias) continue;
-    std::string names = fmt::format("-{}", row.short_name);
-    if (row.long_name != row.short_name) names = fmt::format("--{}, {}", row.long_name, names);
+    std::string names = formatted("-{}", row.short_name);
+    if (row.long_name != row.short_name) names = formatted("--{}, {}", row.long_name, names);
     if (row.kind == Kind::Value) names += " VALUE";
     if (row.kind == Kind::List) names += " VALUE,...";
     const char* prefix = row.action == Action::Ignore ? "no effect: " : row.action == Action::Refuse ? "refused: " : "";
-    text += fmt::format("  {:<46} {}{}\n", names, prefix, row.text);
+    text += formatted("  {:<46} {}{}\n", names, prefix, row.text);
   }
   return text;
 }

@@ -55,7 +55,7 @@ class Planner {
       const bool separate = given[i] == "-isystem" || given[i] == "-include";
       const std::string folder = joined ? given[i].substr(2) : given[i] == "-isystem" ? given[i + 1] : "";
       if (!folder.empty() && is_foreign_toolkit(folder, installation_.headers)) {
-        plan_.warnings.push_back(fmt::format("'{}' holds another CUDA toolkit's headers and is left out", folder));
+        plan_.warnings.push_back(formatted("'{}' holds another CUDA toolkit's headers and is left out", folder));
       } else {
         user_headers_.push_back(given[i]);
         if (separate) user_headers_.push_back(given[i + 1]);
@@ -82,7 +82,7 @@ class Planner {
                    "-std=" + (options_.standard.empty() ? "gnu++17" : options_.standard), "-Qunused-arguments",
                    "-Wno-unknown-warning-option"};
     append(words, preprocessor());
-    append(words, {"-include", "cuda_runtime.h", fmt::format("-D__CUDA_ARCH_LIST__={}0", architecture.number)});
+    append(words, {"-include", "cuda_runtime.h", formatted("-D__CUDA_ARCH_LIST__={}0", architecture.number)});
     if (options_.extended_lambda) words.push_back("-D__CUDACC_EXTENDED_LAMBDA__=1");
     if (options_.relaxed_constexpr) words.push_back("-D__CUDACC_RELAXED_CONSTEXPR__=1");
     if (options_.fast_math) words.push_back("-fgpu-approx-transcendentals");
@@ -146,7 +146,7 @@ class Planner {
     for (int i = 2;; ++i) {
       std::string path = (fs::path(scratch_) / (stem + extension)).string();
       if (taken_.insert(path).second) return path;
-      stem = fmt::format("{}.{}", fs::path(source).stem().string(), i);
+      stem = formatted("{}.{}", fs::path(source).stem().string(), i);
     }
   }
 

@@ -66,14 +66,14 @@ int run_step(const Step& step) {
   const int error = posix_spawnp(&child, words[0], nullptr, &attributes, words.data(), environ);
   posix_spawnattr_destroy(&attributes);
   if (error) {
-    say(fmt::format("cupolac: '{}' cannot be run: {}\n", step.command[0], std::strerror(error)));
+    say(formatted("cupolac: '{}' cannot be run: {}\n", step.command[0], std::strerror(error)));
     return 1;
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  say(fmt::format("cupolac: the {} step was ended by signal {}\n", step.name, WTERMSIG(status)));
+  say(formatted("cupolac: the {} step was ended by signal {}\n", step.name, WTERMSIG(status)));
   return 128 + WTERMSIG(status);
 }
 

@@ -27,13 +27,13 @@
 
 #include <__clang_cuda_math_forward_declares.h>
 
+#include <climits>
+#include <cmath>
+#include <cstdlib>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <climits>
-#include <cmath>
-#include <cstdlib>
 
 #include "../host_defines.h"
 

@@ -19,9 +19,9 @@
 #pragma pop_macro("__brkpt")
 #undef __prof_trigger
 
+#include <__clang_cuda_math.h>
 #include <__clang_cuda_cmath.h>
 #include <__clang_cuda_complex_builtins.h>
-#include <__clang_cuda_math.h>
 
 #pragma pop_macro("CUDA_VERSION")
 

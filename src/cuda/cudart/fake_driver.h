@@ -84,7 +84,7 @@ struct FakeDriver {
       FakeDriver& fake = get();
       if (function != reinterpret_cast<CUfunction>(&fake.kernel_tag)) return CUDA_ERROR_INVALID_HANDLE;
       fake.launches.push_back(
-          fmt::format("{}x{}x{} {}x{}x{} {} {}", gx, gy, gz, bx, by, bz, shared, reinterpret_cast<uintptr_t>(stream)));
+          formatted("{}x{}x{} {}x{}x{} {} {}", gx, gy, gz, bx, by, bz, shared, reinterpret_cast<uintptr_t>(stream)));
       return CUDA_SUCCESS;
     };
   }

@@ -29,7 +29,7 @@ Rendered render(const std::string& text) {
   out.result =
       render_initializer(*variable->getInitializer(), layout, out.bytes,
                          [&](uint64_t offset, const llvm::GlobalValue& target, int64_t addend) -> Result<> {
-                           out.words.push_back(fmt::format("{}: {}+{}", offset, target.getName().str(), addend));
+                           out.words.push_back(formatted("{}: {}+{}", offset, target.getName().str(), addend));
                            return {};
                          });
   return out;

@@ -1,10 +1,10 @@
 #include "backend/cpu/run/block.h"
 
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 
+#include "base/format.h"
 #include "backend/cpu/run/services.h"
 #include "backend/cpu/run/worker.h"
 
@@ -143,7 +143,7 @@ bool Block::start_thread(Thread& thread) {
   Stack* stack = worker_.stacks().acquire();
   if (!stack) {
     record(nullptr, ErrorCode::LaunchOutOfResources,
-           fmt::format("no memory for the stack of thread {}; raise vm.max_map_count or launch smaller blocks",
+           formatted("no memory for the stack of thread {}; raise vm.max_map_count or launch smaller blocks",
                        thread.index));
     return false;
   }
@@ -265,7 +265,7 @@ void Block::stop(Thread& thread, ThreadState state) {
 
 void Block::require_fibres(Thread& thread, const char* what) {
   if (is_loop_)
-    fail(thread, ErrorCode::LaunchFailed, fmt::format("{} in a kernel compiled without synchronisation", what));
+    fail(thread, ErrorCode::LaunchFailed, formatted("{} in a kernel compiled without synchronisation", what));
 }
 
 void Block::barrier(Thread& thread, uint32_t id, uint32_t count) {
@@ -382,12 +382,12 @@ Block::Outcome Block::end() {
 
 void Block::record(const Thread* thread, ErrorCode code, std::string_view text) {
   failed_ = true;
-  std::string where = fmt::format("kernel {}, block ({},{},{})", grid_->info().name, index_[0], index_[1], index_[2]);
+  std::string where = formatted("kernel {}, block ({},{},{})", grid_->info().name, index_[0], index_[1], index_[2]);
   if (thread) {
     const uint32_t* tid = thread->context->tid;
-    where += fmt::format(", thread ({},{},{})", tid[0], tid[1], tid[2]);
+    where += formatted(", thread ({},{},{})", tid[0], tid[1], tid[2]);
   }
-  worker_.environment().fault.record({code, fmt::format("{}: {}", where, text)});
+  worker_.environment().fault.record({code, formatted("{}: {}", where, text)});
 }
 
 std::string Block::whereabouts() const {
@@ -401,10 +401,10 @@ std::string Block::whereabouts() const {
     const Thread& thread = threads_[i];
     if (thread.state == ThreadState::Exited) continue;
     std::string where = "the grid-wide barrier";
-    if (thread.state == ThreadState::AtBarrier) where = fmt::format("barrier {}", thread.barrier);
+    if (thread.state == ThreadState::AtBarrier) where = formatted("barrier {}", thread.barrier);
     if (thread.state == ThreadState::AtWarp) {
       const WarpRequest& request = warps_[i / 32].request(lane_of(thread));
-      where = fmt::format("a {} of lanes {:#010x} of warp {}", name_of(request.op), request.mask, i / 32);
+      where = formatted("a {} of lanes {:#010x} of warp {}", name_of(request.op), request.mask, i / 32);
     }
     auto group = std::ranges::find(groups, where, &Group::where);
     if (group == groups.end())
@@ -416,11 +416,11 @@ std::string Block::whereabouts() const {
   for (size_t i = 0; i < groups.size() && i < 8; ++i) {
     const uint32_t* tid = groups[i].first->context->tid;
     if (i) text += "; ";
-    text += fmt::format("thread ({},{},{})", tid[0], tid[1], tid[2]);
-    if (groups[i].count > 1) text += fmt::format(" and {} more", groups[i].count - 1);
-    text += fmt::format(" {} at {}", groups[i].count > 1 ? "wait" : "waits", groups[i].where);
+    text += formatted("thread ({},{},{})", tid[0], tid[1], tid[2]);
+    if (groups[i].count > 1) text += formatted(" and {} more", groups[i].count - 1);
+    text += formatted(" {} at {}", groups[i].count > 1 ? "wait" : "waits", groups[i].where);
   }
-  if (groups.size() > 8) text += fmt::format("; and {} more groups", groups.size() - 8);
+  if (groups.size() > 8) text += formatted("; and {} more groups", groups.size() - 8);
   return text;
 }
 

@@ -34,8 +34,8 @@ uint32_t worker_count() {
 hal::DeviceProperties make_properties() {
   hal::DeviceProperties result;
   const uint32_t workers = worker_count();
-  result.name = fmt::format("Cupola CPU ({}, {} core{})", processor_name(), workers, workers == 1 ? "" : "s");
-  result.image_target = fmt::format("cpu:{}:{}", instruction_set(), processor_features());
+  result.name = formatted("Cupola CPU ({}, {} core{})", processor_name(), workers, workers == 1 ? "" : "s");
+  result.image_target = formatted("cpu:{}:{}", instruction_set(), processor_features());
   result.memory_bytes = device_memory();
   result.multiprocessors = workers;
   result.clock_khz = clock_khz();

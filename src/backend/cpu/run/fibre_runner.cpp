@@ -1,9 +1,9 @@
 #include "backend/cpu/run/fibre_runner.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 #include <ucontext.h>
 
+#include "base/format.h"
 #include "backend/cpu/run/sanitizer.h"
 #include "base/fault_router.h"
 
@@ -82,15 +82,15 @@ ErrorCode CapturedFault::code() const {
 
 std::string CapturedFault::text() const {
   if (stack_overflow) return "stack overflow: the thread's local memory is used up";
-  if (signal == SIGILL) return fmt::format("illegal instruction at {:#x}", address);
-  if (signal == SIGFPE) return fmt::format("arithmetic trap at {:#x}", address);
+  if (signal == SIGILL) return formatted("illegal instruction at {:#x}", address);
+  if (signal == SIGFPE) return formatted("arithmetic trap at {:#x}", address);
   switch (access) {
     case Access::Unknown:
-      return fmt::format("illegal memory access at {:#x}", address);
+      return formatted("illegal memory access at {:#x}", address);
     case Access::Read:
-      return fmt::format("illegal memory access at {:#x} (read)", address);
+      return formatted("illegal memory access at {:#x} (read)", address);
     case Access::Write:
-      return fmt::format("illegal memory access at {:#x} (write)", address);
+      return formatted("illegal memory access at {:#x} (write)", address);
   }
   return {};
 }

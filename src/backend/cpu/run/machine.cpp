@@ -36,7 +36,7 @@ class Digest {
   void add(uint64_t value) {
     for (int i = 0; i < 8; ++i) hash_ = (hash_ ^ (value >> 8 * i & 0xFF)) * 0x100000001b3;
   }
-  std::string text() const { return fmt::format("{:016x}", hash_); }
+  std::string text() const { return formatted("{:016x}", hash_); }
 
  private:
   uint64_t hash_ = 0xcbf29ce484222325;

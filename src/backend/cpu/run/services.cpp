@@ -1,12 +1,12 @@
 #include "backend/cpu/run/services.h"
 
-#include <fmt/format.h>
 #include <stdio.h>
 #include <time.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
 
+#include "base/format.h"
 #include "backend/cpu/run/block.h"
 #include "backend/cpu/run/printf.h"
 #include "backend/cpu/run/worker.h"
@@ -31,7 +31,7 @@ ExecutionEnvironment& environment_of(ThreadContext* context) {
 Block& at_barrier(Thread& thread, uint32_t id) {
   Block& block = *thread.block;
   block.require_fibres(thread, "a barrier");
-  if (id >= kBarriers) block.fail(thread, ErrorCode::LaunchFailed, fmt::format("barrier {} of 16", id));
+  if (id >= kBarriers) block.fail(thread, ErrorCode::LaunchFailed, formatted("barrier {} of 16", id));
   return block;
 }
 
@@ -118,7 +118,7 @@ void print_assertion(const ThreadContext& context, const char* message, const ch
                      const char* function) {
   const uint32_t *block = context.ctaid, *thread = context.tid;
   const std::string text =
-      fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", file, line, function,
+      formatted("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", file, line, function,
                   block[0], block[1], block[2], thread[0], thread[1], thread[2], message);
   fwrite(text.data(), 1, text.size(), stderr);
 }
@@ -126,7 +126,7 @@ void print_assertion(const ThreadContext& context, const char* message, const ch
 void assert_fail(ThreadContext* context, const char* message, const char* file, uint32_t line, const char* function) {
   print_assertion(*context, message, file, line, function);
   Thread& thread = thread_of(context);
-  thread.block->fail(thread, ErrorCode::Assert, fmt::format("{}:{}: assertion `{}` failed", file, line, message));
+  thread.block->fail(thread, ErrorCode::Assert, formatted("{}:{}: assertion `{}` failed", file, line, message));
 }
 
 void trap(ThreadContext* context) {
@@ -147,7 +147,7 @@ void free(ThreadContext* context, void* pointer) {
   if (environment_of(context).heap.release(pointer)) return;
   Thread& thread = thread_of(context);
   thread.block->fail(thread, ErrorCode::IllegalAddress,
-                     fmt::format("free of {}, which device malloc did not give or which was freed before", pointer));
+                     formatted("free of {}, which device malloc did not give or which was freed before", pointer));
 }
 
 uint64_t global_timer(ThreadContext*) {

@@ -1,10 +1,10 @@
 #include "backend/cpu/run/transfer.h"
 
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "base/format.h"
 #include "backend/cpu/run/worker.h"
 
 namespace cupola::cpu {
@@ -79,10 +79,10 @@ uint64_t element_bytes(const hal::Fill& fill) {
 }
 
 std::string text_of(const hal::Copy& copy) {
-  return fmt::format("copy of {} bytes from {:#x} to {:#x}", copy.width * rows_of(copy), copy.source, copy.destination);
+  return formatted("copy of {} bytes from {:#x} to {:#x}", copy.width * rows_of(copy), copy.source, copy.destination);
 }
 std::string text_of(const hal::Fill& fill) {
-  return fmt::format("fill of {} bytes at {:#x}", fill.width * fill.value_bytes * fill.height, fill.destination);
+  return formatted("fill of {} bytes at {:#x}", fill.width * fill.value_bytes * fill.height, fill.destination);
 }
 
 /// Rows in pieces of whole rows, and for a single long row a remainder as the last item.
@@ -122,7 +122,7 @@ class Transfer final : public Work {
     const Result<> result = worker.run_guarded(&run_piece, &piece);
     if (!result)
       worker.environment().fault.record(
-          {result.error().code, fmt::format("{}: {}", text_of(whole_), result.error().message)});
+          {result.error().code, formatted("{}: {}", text_of(whole_), result.error().message)});
     return true;
   }
 
