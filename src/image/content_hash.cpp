@@ -1,6 +1,5 @@
-#include "base/format.h"
 #include "image/content_hash.h"
-
+#include "base/format.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

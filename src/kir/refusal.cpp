@@ -14,8 +14,7 @@ std::string demangled(llvm::StringRef name) {
 
 std::string place_of(const llvm::Instruction& instruction) {
   const llvm::Function& function = *instruction.getFunction();
-  std::string place =
-      formatted("{} '{}'", is_kernel(function) ? "kernel" : "function", demangled(function.getName()));
+  std::string place = formatted("{} '{}'", is_kernel(function) ? "kernel" : "function", demangled(function.getName()));
   if (const llvm::DebugLoc& location = instruction.getDebugLoc())
     place += formatted(" ({}:{})", location->getFilename().str(), location.getLine());
   return place;

@@ -56,7 +56,8 @@ Finding check_headers(const fs::path& root) {
   for (const char* name : {"cuda_runtime.h", "cuda.h", "cupola/driver.def", "cupola/runtime.def"}) {
     std::error_code error;
     if (!fs::exists(headers / name, error))
-      return problem(formatted("headers: {} is missing", (headers / name).string()), "build Cupola again (scripts/build)");
+      return problem(formatted("headers: {} is missing", (headers / name).string()),
+                     "build Cupola again (scripts/build)");
   }
   return good("headers: " + headers.string());
 }
@@ -104,7 +105,7 @@ Finding check_loader(const fs::path& root, const std::string& soname) {
                    "take its folder out of LD_LIBRARY_PATH, or start programs with 'cupola run'");
   if (const fs::path other = in_system(soname); another(other))
     return good(formatted("loader: {}; a program not made by cupolac finds {} unless 'cupola run' starts it",
-                       ours.string(), other.string()));
+                          ours.string(), other.string()));
   return good(formatted("loader: {}, and no other in its folders", ours.string()));
 }
 

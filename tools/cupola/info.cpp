@@ -28,8 +28,8 @@ void print_devices(const DriverLibrary& driver) {
   for (size_t i = 0; i < driver.devices().size(); ++i) {
     const DriverLibrary::Device& device = driver.devices()[i];
     print(formatted("\ndevice {}: {}\n  compute capability {}.{}, {} multiprocessors, {:.1f} GiB\n", i, device.name,
-                      device.attribute("compute_capability_major"), device.attribute("compute_capability_minor"),
-                      device.attribute("multiprocessor_count"), static_cast<double>(device.memory_bytes) / (1 << 30)));
+                    device.attribute("compute_capability_major"), device.attribute("compute_capability_minor"),
+                    device.attribute("multiprocessor_count"), static_cast<double>(device.memory_bytes) / (1 << 30)));
     for (const auto& [name, value] : device.attributes) print(formatted("  {:<52} {}\n", name, value));
   }
 }
@@ -51,12 +51,12 @@ int info(const std::filesystem::path& root) {
   const auto clang = cupolac::find_clang();
   const std::string cache = image::cache_folder(settings());
   print(formatted("cupola {}\n  libraries  {}\n  headers    {}\n  clang      {}\n  cache      {}\n", CUPOLA_VERSION,
-                    libraries.string(), (root / "include" / "cuda").string(),
-                    clang ? clang->string() : clang.error().message, cache.empty() ? "off" : cache));
+                  libraries.string(), (root / "include" / "cuda").string(),
+                  clang ? clang->string() : clang.error().message, cache.empty() ? "off" : cache));
   const auto driver = DriverLibrary::open(libraries);
   if (driver) {
-    print(formatted("  driver     {}, version {}.{}\n", (libraries / "libcuda.so.1").string(),
-                      driver->version() / 1000, driver->version() % 1000 / 10));
+    print(formatted("  driver     {}, version {}.{}\n", (libraries / "libcuda.so.1").string(), driver->version() / 1000,
+                    driver->version() % 1000 / 10));
     print_devices(*driver);
   } else {
     print(formatted("  driver     {}\n", driver.error().message));

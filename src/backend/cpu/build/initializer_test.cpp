@@ -26,12 +26,11 @@ Rendered render(const std::string& text) {
   const llvm::GlobalVariable* variable = module->getGlobalVariable("v", true);
   const llvm::DataLayout& layout = module->getDataLayout();
   Rendered out{std::vector<std::byte>(layout.getTypeAllocSize(variable->getValueType())), {}, {}};
-  out.result =
-      render_initializer(*variable->getInitializer(), layout, out.bytes,
-                         [&](uint64_t offset, const llvm::GlobalValue& target, int64_t addend) -> Result<> {
-                           out.words.push_back(formatted("{}: {}+{}", offset, target.getName().str(), addend));
-                           return {};
-                         });
+  out.result = render_initializer(*variable->getInitializer(), layout, out.bytes,
+                                  [&](uint64_t offset, const llvm::GlobalValue& target, int64_t addend) -> Result<> {
+                                    out.words.push_back(formatted("{}: {}+{}", offset, target.getName().str(), addend));
+                                    return {};
+                                  });
   return out;
 }
 

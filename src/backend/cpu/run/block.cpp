@@ -1,12 +1,11 @@
 #include "backend/cpu/run/block.h"
 
-
 #include <algorithm>
 #include <bit>
 
-#include "base/format.h"
 #include "backend/cpu/run/services.h"
 #include "backend/cpu/run/worker.h"
+#include "base/format.h"
 
 // How a block runs. Its threads are fibres of one worker. The ring holds those that may run; each gets its turn until
 // it waits, polls or is over. A thread that completes what others wait for puts them and itself at the ring's end, in
@@ -144,7 +143,7 @@ bool Block::start_thread(Thread& thread) {
   if (!stack) {
     record(nullptr, ErrorCode::LaunchOutOfResources,
            formatted("no memory for the stack of thread {}; raise vm.max_map_count or launch smaller blocks",
-                       thread.index));
+                     thread.index));
     return false;
   }
   std::byte* place_of_context = stack->top - (sizeof(ThreadContext) + 63) / 64 * 64;

@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include "base/format.h"
 #include "backend/cpu/run/sanitizer.h"
 #include "base/fault_router.h"
+#include "base/format.h"
 
 namespace cupola::cpu {
 namespace {

@@ -6,10 +6,10 @@
 #include <x86intrin.h>
 #endif
 
-#include "base/format.h"
 #include "backend/cpu/run/block.h"
 #include "backend/cpu/run/printf.h"
 #include "backend/cpu/run/worker.h"
+#include "base/format.h"
 
 // Services run on the calling thread's fibre and may end it: no lock may be held, and nothing owned, where a bad
 // pointer of the kernel is touched or a fibre is suspended or ended.
@@ -119,7 +119,7 @@ void print_assertion(const ThreadContext& context, const char* message, const ch
   const uint32_t *block = context.ctaid, *thread = context.tid;
   const std::string text =
       formatted("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", file, line, function,
-                  block[0], block[1], block[2], thread[0], thread[1], thread[2], message);
+                block[0], block[1], block[2], thread[0], thread[1], thread[2], message);
   fwrite(text.data(), 1, text.size(), stderr);
 }
 

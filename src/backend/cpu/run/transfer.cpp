@@ -1,11 +1,10 @@
 #include "backend/cpu/run/transfer.h"
 
-
 #include <algorithm>
 #include <cstring>
 
-#include "base/format.h"
 #include "backend/cpu/run/worker.h"
+#include "base/format.h"
 
 namespace cupola::cpu {
 namespace {
