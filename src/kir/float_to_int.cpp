@@ -4,6 +4,10 @@ namespace cupola::kir {
 
 llvm::Value* float_to_int(llvm::IRBuilder<>& b, llvm::Value* value, llvm::Type* result, bool is_signed) {
   const unsigned width = result->getScalarSizeInBits();
+  if (width < 32) {
+    llvm::Value* wide = float_to_int(b, value, result->getWithNewBitWidth(32), is_signed);
+    return b.CreateTrunc(wide, result);
+  }
   const bool is_double = value->getType()->getScalarType()->isDoubleTy();
   const llvm::APInt nan_result =
       is_double || width >= 64 ? llvm::APInt::getSignedMinValue(width) : llvm::APInt::getZero(width);

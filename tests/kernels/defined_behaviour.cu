@@ -105,6 +105,49 @@ CASE(float_to_integer_saturates) {
   }
 }
 
+template <typename T>
+__global__ void narrow_kernel(const T* in, unsigned char* bytes, signed char* signed_bytes, unsigned short* words,
+                              short* signed_words) {
+  int i = threadIdx.x;
+  bytes[i] = static_cast<unsigned char>(in[i]);
+  signed_bytes[i] = static_cast<signed char>(in[i]);
+  words[i] = static_cast<unsigned short>(in[i]);
+  signed_words[i] = static_cast<short>(in[i]);
+}
+
+template <typename T>
+void narrow_case() {
+  // Measured on an H200 with nvcc 13.0: the value saturates to 32 bits and is then cut.
+  const struct {
+    double in;
+    int byte, signed_byte, word, signed_word;
+  } golden[] = {{295, 39, 39, 295, 295},     {-1, 0, -1, 0, -1},
+                {-300, 0, -44, 0, -300},     {70000, 112, 112, 4464, 4464},
+                {-70000, 0, -112, 0, -4464}, {5e9, 255, -1, 65535, -1},
+                {-5e9, 0, 0, 0, 0},          {1e20, 255, -1, 65535, -1},
+                {200, 200, -56, 200, 200},   {40000, 64, 64, 40000, -25536}};
+  const int n = sizeof golden / sizeof *golden;
+  check::Managed<T> in(n);
+  check::Managed<unsigned char> bytes(n);
+  check::Managed<signed char> signed_bytes(n);
+  check::Managed<unsigned short> words(n);
+  check::Managed<short> signed_words(n);
+  for (int i = 0; i < n; ++i) in[i] = static_cast<T>(golden[i].in);
+  narrow_kernel<T><<<1, n>>>(in, bytes, signed_bytes, words, signed_words);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < n; ++i) {
+    EXPECT_EQUAL_AT(i, bytes[i], golden[i].byte);
+    EXPECT_EQUAL_AT(i, signed_bytes[i], golden[i].signed_byte);
+    EXPECT_EQUAL_AT(i, words[i], golden[i].word);
+    EXPECT_EQUAL_AT(i, signed_words[i], golden[i].signed_word);
+  }
+}
+
+CASE(float_to_narrow_integer_goes_through_32_bits) {
+  narrow_case<float>();
+  narrow_case<double>();
+}
+
 __global__ void nan_kernel(float nan, int* out) {
   out[0] = static_cast<int>(nan);
   out[1] = static_cast<int>(static_cast<unsigned>(nan));
