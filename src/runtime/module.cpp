@@ -19,11 +19,12 @@ Result<std::shared_ptr<hal::Executable>> Module::executable() {
   Runtime& runtime = Runtime::get();
   hal::Device& device = context_.device().hal();
   TRY(ProgramCache::Image image, runtime.programs.image(*code_, device.properties().image_target));
-  TRY(executable_, device.load(*image));
-  for (const hal::SymbolInfo& symbol : executable_->symbols()) {
+  TRY(std::shared_ptr<hal::Executable> loaded, device.load(*image));
+  for (const hal::SymbolInfo& symbol : loaded->symbols()) {
     if (symbol.size == 0) continue;
     TRY(runtime.addresses.add({symbol.address, symbol.size, MemoryKind::ModuleData, &context_}));
   }
+  executable_ = std::move(loaded);
   return executable_;
 }
 
@@ -73,6 +74,7 @@ Result<> unload_module(const void* handle) {
   Runtime& runtime = Runtime::get();
   const auto module = runtime.modules.remove(handle);
   if (!module) return fail(ErrorCode::InvalidHandle, "{} is not a live module", handle);
+  module->context().order()->drain();  // its code may be running, and copies may go to its data; after a fault too
   runtime.functions.remove_if([&](const Function& function) { return function.module() == module.get(); });
   return {};
 }

@@ -58,11 +58,7 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) {
 }
 
 CUresult cuModuleUnload(CUmodule hmod) {
-  return api_call([&]() -> Result<> {
-    TRY(std::shared_ptr<Module> module, Runtime::get().module(hmod));
-    std::ignore = module->context().synchronize();  // its code may be running
-    return unload_module(hmod);
-  });
+  return api_call([&]() -> Result<> { return unload_module(hmod); });
 }
 
 // Code is compiled at the first use of a module.
