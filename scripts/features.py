@@ -14,6 +14,10 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+DRIVER_TABLE = ROOT / "src/cuda/driver/driver.def"
+RUNTIME_TABLE = ROOT / "src/cuda/cudart/runtime.def"
+# A row with a signature: name, suffix (none for internal rows), status.
+FUNCTION_ROW = r"^\s*\w+_(?:FN\(|FN_AS\([^,]*,|INTERNAL\([^,]*,)\s*(\w+)\s*,(?:\s*(\w*)\s*,)?\s*\d+\s*,\s*(\w+)"
 STATUSES = {"done", "partial", "todo", "na", "needs-mac"}
 DEVICES = ("cpu", "metal", "nvidia")
 PTX_CENSUS_FORMS = 673  # forms over 517 public programs; the PTX reader will bring isa.def
@@ -65,13 +69,33 @@ def test_sources():
 def check_functions(label, path, sources, problems):
     counts = {"Full": 0, "Partial": 0, "Todo": 0}
     text = re.sub(r"//.*", "", path.read_text()) if path.exists() else ""
-    for match in re.finditer(r"^\s*\w+_FN(?:_AS\([^,]*,|\()\s*(\w+)\s*,\s*(\w*)\s*,\s*\d+\s*,\s*(\w+)", text, re.M):
+    for match in re.finditer(FUNCTION_ROW, text, re.M):
         name, suffix, status = match.groups()
         counts[status] += 1
         if status != "Todo" and not re.search(rf"\b{name}(_v\d)?(_ptsz|_ptds)?\b", sources):
             problems.append(f"{label}: {name}{suffix} is {status}, but no test calls it")
     counts["Todo"] += len(re.findall(r"^\s*\w+_TODO\(", text, re.M))
     return counts
+
+
+def function_names(path, status):
+    text = re.sub(r"//.*", "", path.read_text())
+    rows = re.findall(FUNCTION_ROW, text, re.M)
+    names = [name for name, _, found in rows if found == status]
+    if status == "Todo":
+        names += re.findall(r"^\s*\w+_TODO\((\w+)", text, re.M)
+    return sorted(set(names))
+
+
+def api_page():
+    """docs/api.md: the tables' functions by status."""
+    parts = ["# API functions by status\n\nMade by `./features --readme` from driver.def and runtime.def. A function listed as not there yet is exported,\n"
+             "says its name and returns the documented \"not supported\" code. Names stand without `_v2`, `_ptsz` and the like."]
+    for title, path in (("Runtime API", RUNTIME_TABLE), ("Driver API", DRIVER_TABLE)):
+        parts.append(f"## {title}")
+        for status, heading in (("Full", "As documented"), ("Partial", "With the gap that its row states"), ("Todo", "Not there yet")):
+            parts.append(f"**{heading}:** " + ", ".join(f"`{name}`" for name in function_names(path, status)))
+    return "\n\n".join(parts) + "\n"
 
 
 def functions_line(label, counts):
@@ -116,10 +140,11 @@ def check_readme(table, write, problems):
         problems.append("README.md: no place for the table")
         return
     text = f"{before}{begin}{table}\n{end}{after}"
-    if write:
-        path.write_text(text)
-    elif text != path.read_text():
-        problems.append("README.md: the table is stale; run ./features --readme")
+    for page, wanted in ((path, text), (ROOT / "docs" / "api.md", api_page())):
+        if write:
+            page.write_text(wanted)
+        elif not page.exists() or wanted != page.read_text():
+            problems.append(f"{page.relative_to(ROOT)} is stale; run ./features --readme")
 
 
 def intrinsics_line():
@@ -130,9 +155,8 @@ def intrinsics_line():
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quiet", action="store_true", help="print problems and totals only")
     parser.add_argument("--no-results", action="store_true", help="do not check that tests ran")
-    parser.add_argument("--readme", action="store_true", help="write the table of README.md anew")
+    parser.add_argument("--readme", action="store_true", help="write the table of README.md and docs/api.md anew")
     arguments = parser.parse_args()
     problems = []
     rows = read_features()
@@ -142,8 +166,8 @@ def main():
     counts = check_features(rows, results, problems)
     sources = test_sources()
     tables = {
-        "driver": check_functions("driver", ROOT / "src/cuda/driver/driver.def", sources, problems),
-        "runtime": check_functions("runtime", ROOT / "src/cuda/cudart/runtime.def", sources, problems),
+        "driver": check_functions("driver", DRIVER_TABLE, sources, problems),
+        "runtime": check_functions("runtime", RUNTIME_TABLE, sources, problems),
     }
     check_readme(readme_table(rows, tables, problems), arguments.readme, problems)
     for label, counted in tables.items():

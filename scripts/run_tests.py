@@ -132,7 +132,7 @@ def main():
             check_tidy(tally, changed_sources()[:12])
     write_results(tally)
     if arguments.pattern == ".":
-        step(tally, "features", [sys.executable, "scripts/features.py", "--quiet"])
+        step(tally, "features", [sys.executable, "scripts/features.py"])
     if arguments.full:
         full_steps(tally)
         write_results(tally)

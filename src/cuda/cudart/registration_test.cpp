@@ -98,6 +98,15 @@ TEST_F(Registration, KernelHandlesLaunchToo) {
   cudaKernel_t kernel = nullptr;
   ASSERT_EQ(cudaGetKernel(&kernel, &stub), cudaSuccess);
   EXPECT_EQ(__cudaLaunchKernel(kernel, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+
+  // What compiled code calls: the same handle, and the null stream as the thread's own.
+  cudaKernel_t same = nullptr;
+  ASSERT_EQ(__cudaGetKernel(&same, &stub), cudaSuccess);
+  EXPECT_EQ(same, kernel);
+  EXPECT_EQ(__cudaLaunchKernel_ptsz(kernel, dim3(2), dim3(3), nullptr, 0, nullptr), cudaSuccess);
+  ASSERT_EQ(fake->launches.size(), 2u);
+  EXPECT_EQ(fake->launches[0], "1x1x1 1x1x1 0 0");
+  EXPECT_EQ(fake->launches[1], "2x1x1 3x1x1 0 2");  // 2: CU_STREAM_PER_THREAD
 }
 
 TEST_F(Registration, CopiesToAndFromSymbols) {

@@ -78,6 +78,7 @@ bool WorkerPool::take(const Worker& worker, Range& range) {
 
 void WorkerPool::finish(const std::shared_ptr<Work>& work, uint64_t items) {
   if (work->unfinished_.fetch_sub(items, std::memory_order_acq_rel) != items) return;
+  // A copy, because `work` may lie in active_: NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
   const std::shared_ptr<Work> kept = work;
   auto done = std::move(kept->done_);
   done();  // before it leaves the list, so that the destructor does not miss what it submits
