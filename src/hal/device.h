@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "hal/buffer.h"
+#include "hal/domain.h"
 #include "hal/executable.h"
 #include "hal/queue.h"
 #include "hal/semaphore.h"
@@ -26,7 +27,13 @@ class Device {
   /// Reserves `size` bytes of addresses (rounded up to chunks), without backing. Error: OutOfMemory.
   virtual Result<std::unique_ptr<Buffer>> reserve(uint64_t size) = 0;
 
-  virtual Result<std::unique_ptr<Queue>> create_queue(int priority) = 0;
+  virtual std::shared_ptr<Domain> create_domain() = 0;
+
+  /// `domain` is one of create_domain(), or null: the device's own.
+  virtual Result<std::unique_ptr<Queue>> create_queue(int priority, std::shared_ptr<Domain> domain) = 0;
+  Result<std::unique_ptr<Queue>> create_queue(int priority) { return create_queue(priority, nullptr); }
+
+  /// In the device's own domain.
   virtual std::shared_ptr<Semaphore> create_semaphore(uint64_t initial) = 0;
 
   /// Loads an image made for properties().image_target. Errors: InvalidImage (malformed), NoBinaryForGpu (another
@@ -37,11 +44,8 @@ class Device {
   virtual uint32_t occupancy(const Executable& executable, uint32_t kernel, uint32_t block_threads,
                              uint32_t dynamic_shared_bytes) const = 0;
 
-  /// The first kernel error since the last clear_fault(); sticky, as CUDA's are.
+  /// The device's own domain, as Domain's.
   virtual std::optional<Error> fault() const = 0;
-
-  /// Makes the device usable again. Queues must have drained (progress at the last command), or what is left may run or
-  /// fault.
   virtual void clear_fault() = 0;
 
   /// Writes what kernels printed so far to standard output; called by the runtime at synchronising calls.

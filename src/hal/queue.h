@@ -16,8 +16,8 @@ class Queue {
   /// Appends a command and returns its number: 1 for the first, growing by 1. The command is checked by the caller.
   virtual uint64_t submit(Command command) = 0;
 
-  /// Reaches a command's number when that command and all before it are done. After a fault it goes on growing, while
-  /// commands are dropped unexecuted.
+  /// Reaches a command's number when that command and all before it are done. After a fault of the queue's domain it
+  /// goes on growing, while commands are dropped unexecuted.
   virtual const std::shared_ptr<Semaphore>& progress() const = 0;
 };
 

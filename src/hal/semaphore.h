@@ -17,7 +17,8 @@ class Semaphore {
   /// Raises the value to `value`; a lower one changes nothing.
   virtual void signal(uint64_t value) = 0;
 
-  /// Blocks the calling host thread until the value is reached, or the device has a fault: then its error.
+  /// Blocks the calling host thread until the value is reached, or the semaphore's domain has a fault: then its error.
+  /// A queue's progress belongs to the queue's domain.
   virtual Result<> wait(uint64_t value) = 0;
 
   /// Calls `then` once when the value is reached: at once on this thread if it already is, else on the signalling

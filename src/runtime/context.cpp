@@ -18,13 +18,19 @@ constexpr uint64_t kMostStack = 448 * 1024;
 }  // namespace
 
 Context::Context(Device& device, bool primary)
-    : device_(device), primary_(primary), id_(next_id.fetch_add(1)), active_(!primary), limits_(kLimits) {}
+    : device_(device),
+      primary_(primary),
+      id_(next_id.fetch_add(1)),
+      domain_(device.hal().create_domain()),
+      active_(!primary),
+      limits_(kLimits) {}
 
 Context::~Context() = default;
 
 Result<> Context::check() const {
   if (!active()) return fail(ErrorCode::ContextIsDestroyed, "the context was destroyed");
-  return device_.check();
+  if (auto error = domain_->fault()) return fail(std::move(*error));
+  return {};
 }
 
 void Context::retain() {
@@ -64,7 +70,7 @@ void Context::end() {
     per_thread.swap(per_thread_);
     limits_ = kLimits;
   }
-  device_.hal().clear_fault();
+  domain_->clear_fault();
 }
 
 Result<std::shared_ptr<Stream>> Context::legacy_stream() {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/mutex.h"
+#include "hal/domain.h"
 #include "runtime/stream.h"
 
 namespace cupola::runtime {
@@ -22,9 +23,11 @@ class Context {
   bool primary() const { return primary_; }
   uint64_t id() const { return id_; }
   const std::shared_ptr<StreamOrder>& order() const { return order_; }
+  /// A kernel's error breaks the context that it ran in; other contexts of the device go on.
+  const std::shared_ptr<hal::Domain>& domain() const { return domain_; }
 
   bool active() const { return active_.load(std::memory_order_acquire); }
-  /// Error: ContextIsDestroyed while not active, or the device's fault.
+  /// Error: ContextIsDestroyed while not active, or the context's fault.
   Result<> check() const;
 
   unsigned flags() const { return flags_.load(); }
@@ -34,7 +37,7 @@ class Context {
   void retain() EXCLUDES(lifetime_);
   /// The last user's release deactivates it. Error: InvalidContext without a retain.
   Result<> release() EXCLUDES(lifetime_);
-  /// Frees everything the context holds, and clears the device's fault. Its handles are invalid afterwards. The context
+  /// Frees everything the context holds, and clears its fault. Its handles are invalid afterwards. The context
   /// itself is active again with the next retain.
   void deactivate() EXCLUDES(lifetime_);
 
@@ -44,7 +47,7 @@ class Context {
   /// The thread has ended, and with it its stream.
   void drop_per_thread_stream(uint64_t thread);
 
-  /// Waits until everything submitted is done, and shows what kernels printed. Error: the device's fault.
+  /// Waits until everything submitted is done, and shows what kernels printed. Error: the context's fault.
   Result<> synchronize();
 
   /// CUDA's limits by number. Only values that mean something here change anything.
@@ -61,6 +64,7 @@ class Context {
   const bool primary_;
   const uint64_t id_;
   const std::shared_ptr<StreamOrder> order_ = std::make_shared<StreamOrder>();
+  const std::shared_ptr<hal::Domain> domain_;
   std::atomic<unsigned> flags_{0};
   std::atomic<bool> active_;
   Mutex lifetime_;  ///< held while the context begins or ends, so that a retain is never lost in between

@@ -28,10 +28,10 @@ class ThreadState {
   std::vector<std::shared_ptr<Context>> contexts_;
 };
 
-/// The thread's current context. Errors: InvalidContext when there is none, ContextIsDestroyed, or the device's fault.
+/// The thread's current context. Errors: InvalidContext when there is none, ContextIsDestroyed, or the context's fault.
 Result<std::shared_ptr<Context>> current_context();
 
-/// As current_context, but the device's fault is no error: for calls that only ask or tidy up.
+/// As current_context, but the context's fault is no error: for calls that only ask or tidy up.
 Result<std::shared_ptr<Context>> current_context_even_if_faulted();
 
 }  // namespace cupola::runtime

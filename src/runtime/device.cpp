@@ -34,9 +34,4 @@ std::string Device::bus_id() const {
   return formatted("0000:{:02x}:00.0", ordinal_);
 }
 
-Result<> Device::check() const {
-  if (auto error = hal_->fault()) return fail(std::move(*error));
-  return {};
-}
-
 }  // namespace cupola::runtime

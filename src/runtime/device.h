@@ -33,9 +33,6 @@ class Device {
   /// "0000:00:00.0" with the device's ordinal as the bus.
   std::string bus_id() const;
 
-  /// The first kernel error, until the context that broke is destroyed.
-  Result<> check() const;
-
  private:
   const int ordinal_;
   const std::unique_ptr<hal::Device> hal_;

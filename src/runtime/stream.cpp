@@ -41,7 +41,7 @@ std::vector<Ticket> StreamOrder::everything() {
 }
 
 Result<std::shared_ptr<Stream>> Stream::make(Context& context, Kind kind, unsigned flags, int priority) {
-  TRY(auto queue, context.device().hal().create_queue(priority));
+  TRY(auto queue, context.device().hal().create_queue(priority, context.domain()));
   return std::shared_ptr<Stream>(new Stream(context, kind, flags, priority, std::move(queue)));
 }
 

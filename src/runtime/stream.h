@@ -24,9 +24,9 @@ struct Ticket {
   uint64_t value = 0;
 
   bool reached() const { return !semaphore || semaphore->value() >= value; }
-  /// Blocks. Error: the device's fault.
+  /// Blocks. Error: the context's fault.
   Result<> wait() const { return semaphore ? semaphore->wait(value) : Result<>{}; }
-  /// Blocks until reached even if the device has a fault: before memory goes that commands in flight may touch.
+  /// Blocks until reached even if the context has a fault: before memory goes that commands in flight may touch.
   void drain() const;
 };
 

@@ -16,10 +16,10 @@ enum class End {
   Unified,  ///< either
 };
 
-/// Errors: InvalidValue for an end that is not what the caller says or too small; the device's fault.
+/// Errors: InvalidValue for an end that is not what the caller says or too small; the context's fault.
 Result<> copy(Stream& stream, const hal::Copy& command, End destination, End source, bool asynchronous);
 
-/// Errors: InvalidValue for an unknown, too small or misaligned destination; the device's fault.
+/// Errors: InvalidValue for an unknown, too small or misaligned destination; the context's fault.
 Result<> fill(Stream& stream, const hal::Fill& command, bool asynchronous);
 
 }  // namespace cupola::runtime

@@ -127,6 +127,29 @@ void a_fault_sticks_and_drains(TestCase& t) {
   EXPECT_FALSE(t.queue->progress()->wait(1));
 }
 
+void a_fault_stays_in_its_domain(TestCase& t) {
+  auto buffer = t.make_buffer(4096);
+  const auto broken = t.device->create_domain(), whole = t.device->create_domain();
+  auto bad = t.device->create_queue(0, broken).value();
+  auto good = t.device->create_queue(0, whole).value();
+  auto gate = t.device->create_semaphore(0);
+  // In flight, and waiting for the domain that breaks, while that breaks.
+  good->submit(Wait{gate, 1});
+  const uint64_t last = bad->submit(t.make_launch("bad_store", {4}, {32}, BadStoreParameters{}));
+  good->submit(Wait{bad->progress(), last});
+  const uint64_t done = good->submit(t.make_launch("write_index", {2}, {64}, WriteIndexParameters{words(*buffer), 7}));
+  EXPECT_FALSE(bad->progress()->wait(last));
+  ASSERT_TRUE(broken->fault());
+  EXPECT_EQ(broken->fault()->code, ErrorCode::IllegalAddress);
+  EXPECT_FALSE(whole->fault());
+  EXPECT_FALSE(t.device->fault());
+  gate->signal(1);
+  TestCase::expect_done(*good, done);
+  EXPECT_EQ(read_words(t, *buffer, 128)[127], 7u + 127);
+  whole->clear_fault();
+  EXPECT_TRUE(broken->fault());
+}
+
 void a_cleared_fault_leaves_the_device_usable(TestCase& t) {
   auto buffer = t.make_buffer(4096);
   for (int round = 0; round < 20; ++round) {
@@ -168,6 +191,7 @@ std::vector<Test> launch_tests() {
       {"Launch", "AnExecutableLivesUntilItsLastLaunch", true, an_executable_lives_until_its_last_launch},
       {"Launch", "OccupancyFollowsTheLimits", true, occupancy_follows_the_limits},
       {"Launch", "AFaultSticksAndDrains", true, a_fault_sticks_and_drains},
+      {"Launch", "AFaultStaysInItsDomain", true, a_fault_stays_in_its_domain},
       {"Launch", "AClearedFaultLeavesTheDeviceUsable", true, a_cleared_fault_leaves_the_device_usable},
       {"Launch", "AQueueMayGoWhileItLaunches", true, a_queue_may_go_while_it_launches},
   };

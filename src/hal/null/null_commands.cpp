@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "hal/null/null_semaphore.h"
+
 namespace cupola::hal {
 namespace {
 
@@ -18,11 +20,11 @@ void fill_row(std::byte* row, uint32_t value, uint64_t width) {
 
 }  // namespace
 
-Result<> run_command(const Launch&) {
+Result<> run_command(const Launch&, NullDomain&) {
   return fail(ErrorCode::NotSupported, "the null device runs no kernels; set CUPOLA_DEVICE=cpu");
 }
 
-Result<> run_command(const Copy& copy) {
+Result<> run_command(const Copy& copy, NullDomain&) {
   for (uint64_t z = 0; z < copy.depth; ++z)
     for (uint64_t y = 0; y < copy.height; ++y)
       std::memcpy(host(copy.destination) + z * copy.destination_slice + y * copy.destination_pitch,
@@ -30,7 +32,7 @@ Result<> run_command(const Copy& copy) {
   return {};
 }
 
-Result<> run_command(const Fill& fill) {
+Result<> run_command(const Fill& fill, NullDomain&) {
   for (uint64_t y = 0; y < fill.height; ++y) {
     std::byte* row = host(fill.destination) + y * fill.pitch;
     switch (fill.value_bytes) {
@@ -50,21 +52,21 @@ Result<> run_command(const Fill& fill) {
   return {};
 }
 
-Result<> run_command(const HostCall& call) {
+Result<> run_command(const HostCall& call, NullDomain&) {
   call.function();
   return {};
 }
 
-Result<> run_command(const Wait& wait) {
-  return wait.semaphore->wait(wait.value);
+Result<> run_command(const Wait& wait, NullDomain& domain) {
+  return static_cast<NullSemaphore&>(*wait.semaphore).wait(wait.value, domain);
 }
 
-Result<> run_command(const Signal& signal) {
+Result<> run_command(const Signal& signal, NullDomain&) {
   signal.semaphore->signal(signal.value);
   return {};
 }
 
-Result<> run_command(const Timestamp& timestamp) {
+Result<> run_command(const Timestamp& timestamp, NullDomain&) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   timestamp.nanoseconds->store(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
   return {};

@@ -23,12 +23,15 @@ class NullDevice final : public Device {
 
   Result<std::unique_ptr<Buffer>> reserve(uint64_t size) override { return NullBuffer::reserve(state_, size); }
 
-  Result<std::unique_ptr<Queue>> create_queue(int /*priority: all queues are equal*/) override {
-    return std::make_unique<NullQueue>(state_);
+  std::shared_ptr<Domain> create_domain() override { return std::make_shared<NullDomain>(state_); }
+
+  Result<std::unique_ptr<Queue>> create_queue(int /*priority: all queues are equal*/,
+                                              std::shared_ptr<Domain> domain) override {
+    return std::make_unique<NullQueue>(domain ? std::static_pointer_cast<NullDomain>(std::move(domain)) : own_);
   }
 
   std::shared_ptr<Semaphore> create_semaphore(uint64_t initial) override {
-    return std::make_shared<NullSemaphore>(state_, initial);
+    return std::make_shared<NullSemaphore>(own_, initial);
   }
 
   Result<std::shared_ptr<Executable>> load(std::span<const std::byte>) override {
@@ -38,19 +41,14 @@ class NullDevice final : public Device {
   /// No launch is possible.
   uint32_t occupancy(const Executable&, uint32_t, uint32_t, uint32_t) const override { return 0; }
 
-  std::optional<Error> fault() const override {
-    Lock lock(state_.mutex);
-    return state_.fault;
-  }
-  void clear_fault() override {
-    Lock lock(state_.mutex);
-    state_.fault.reset();
-  }
+  std::optional<Error> fault() const override { return own_->fault(); }
+  void clear_fault() override { own_->clear_fault(); }
   void flush_output() override {}  // only kernels print
 
  private:
   DeviceProperties properties_;
-  mutable NullState state_{.memory_bytes = kMemoryBytes};
+  NullState state_{.memory_bytes = kMemoryBytes};
+  const std::shared_ptr<NullDomain> own_ = std::make_shared<NullDomain>(state_);
 };
 
 }  // namespace

@@ -36,6 +36,21 @@ TEST(NullDevice, LaunchIsAStickyFaultThatDropsWhatFollows) {
   EXPECT_TRUE(called);
 }
 
+TEST(NullDevice, AFaultStaysInItsDomain) {
+  auto device = make_null_device();
+  const auto broken = device->create_domain(), whole = device->create_domain();
+  auto bad = device->create_queue(0, broken).value(), good = device->create_queue(0, whole).value();
+  const uint64_t last = bad->submit(Launch{});
+  good->submit(Wait{bad->progress(), last});
+  bool called = false;
+  const uint64_t done = good->submit(HostCall{[&] { called = true; }});
+  EXPECT_TRUE(good->progress()->wait(done));
+  EXPECT_TRUE(called);
+  EXPECT_TRUE(broken->fault());
+  EXPECT_FALSE(whole->fault());
+  EXPECT_FALSE(device->fault());
+}
+
 TEST(NullDevice, FaultWakesWhoWaitsForASignalThatNeverComes) {
   auto device = make_null_device();
   auto queue = device->create_queue(0);

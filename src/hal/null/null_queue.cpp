@@ -4,8 +4,8 @@
 
 namespace cupola::hal {
 
-NullQueue::NullQueue(NullState& state)
-    : state_(state), progress_(std::make_shared<NullSemaphore>(state, 0)), thread_([this] { run(); }) {}
+NullQueue::NullQueue(std::shared_ptr<NullDomain> domain)
+    : domain_(std::move(domain)), progress_(std::make_shared<NullSemaphore>(domain_, 0)), thread_([this] { run(); }) {}
 
 NullQueue::~NullQueue() {
   {
@@ -38,17 +38,14 @@ void NullQueue::run() {
   }
 }
 
-/// Executes the command unless the device has a fault; a failure becomes the fault.
+/// Executes the command unless the domain has a fault; a failure becomes the fault.
 void NullQueue::execute(Command& command) {
-  {
-    Lock lock(state_.mutex);
-    if (state_.fault) return;
-  }
-  Result<> done = std::visit([](auto& each) { return run_command(each); }, command);
+  if (domain_->fault()) return;
+  Result<> done = std::visit([this](auto& each) { return run_command(each, *domain_); }, command);
   if (done) return;
-  Lock lock(state_.mutex);
-  if (!state_.fault) state_.fault = std::move(done).error();
-  state_.changed.notify_all();
+  Lock lock(domain_->state.mutex);
+  if (!domain_->error) domain_->error = std::move(done).error();
+  domain_->state.changed.notify_all();
 }
 
 }  // namespace cupola::hal

@@ -11,7 +11,7 @@ namespace cupola::hal {
 /// One thread that executes commands in order. It starts with the queue and ends with it.
 class NullQueue final : public Queue {
  public:
-  explicit NullQueue(NullState& state);
+  explicit NullQueue(std::shared_ptr<NullDomain> domain);
   ~NullQueue() override;
 
   uint64_t submit(Command command) override EXCLUDES(mutex_);
@@ -21,7 +21,7 @@ class NullQueue final : public Queue {
   void run() EXCLUDES(mutex_);
   void execute(Command& command);
 
-  NullState& state_;
+  const std::shared_ptr<NullDomain> domain_;
   const std::shared_ptr<Semaphore> progress_;
   Mutex mutex_;
   Condition changed_;

@@ -19,10 +19,10 @@ void NullSemaphore::signal(uint64_t value) {
   for (auto& [at, then] : due) then();  // outside the lock: they may look at this semaphore
 }
 
-Result<> NullSemaphore::wait(uint64_t value) {
-  Lock lock(state_.mutex);
-  while (value_ < value && !state_.fault) state_.changed.wait(lock);
-  if (state_.fault) return fail(*state_.fault);
+Result<> NullSemaphore::wait(uint64_t value, const NullDomain& domain) NO_THREAD_SAFETY_ANALYSIS {
+  Lock lock(state_.mutex);  // the domain's too: they have one state
+  while (value_ < value && !domain.error) state_.changed.wait(lock);
+  if (domain.error) return fail(*domain.error);
   return {};
 }
 

@@ -1,22 +1,27 @@
 #pragma once
 
 #include <map>
+#include <memory>
 
-#include "hal/null/null_state.h"
+#include "hal/null/null_domain.h"
 #include "hal/semaphore.h"
 
 namespace cupola::hal {
 
 class NullSemaphore final : public Semaphore {
  public:
-  NullSemaphore(NullState& state, uint64_t initial) : state_(state), value_(initial) {}
+  NullSemaphore(std::shared_ptr<NullDomain> domain, uint64_t initial)
+      : domain_(std::move(domain)), state_(domain_->state), value_(initial) {}
 
   uint64_t value() const override;
   void signal(uint64_t value) override;
-  Result<> wait(uint64_t value) override;
+  Result<> wait(uint64_t value) override { return wait(value, *domain_); }
+  /// As wait(), but `domain` is whose fault ends it: that of the queue which waits.
+  Result<> wait(uint64_t value, const NullDomain& domain);
   void when(uint64_t value, std::function<void()> then) override;
 
  private:
+  const std::shared_ptr<NullDomain> domain_;
   NullState& state_;
   uint64_t value_ GUARDED_BY(state_.mutex);
   std::multimap<uint64_t, std::function<void()>> then_ GUARDED_BY(state_.mutex);

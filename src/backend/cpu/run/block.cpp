@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/services.h"
 #include "backend/cpu/run/worker.h"
 #include "base/format.h"
@@ -386,7 +387,7 @@ void Block::record(const Thread* thread, ErrorCode code, std::string_view text) 
     const uint32_t* tid = thread->context->tid;
     where += formatted(", thread ({},{},{})", tid[0], tid[1], tid[2]);
   }
-  worker_.environment().fault.record({code, formatted("{}: {}", where, text)});
+  grid_->domain().faults.record({code, formatted("{}: {}", where, text)});
 }
 
 std::string Block::whereabouts() const {

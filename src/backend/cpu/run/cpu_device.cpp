@@ -56,9 +56,7 @@ class CpuDevice final : public hal::Device {
       : properties_(make_properties()),
         memory_(properties_.memory_bytes),
         environment_(properties_.memory_bytes / 4),
-        pool_(properties_.multiprocessors, environment_) {
-    environment_.fault.on_fault = [this] { pool_.fail_all(); };
-  }
+        pool_(properties_.multiprocessors, environment_) {}
   ~CpuDevice() override { busy_.wait_until_none(); }
 
   const hal::DeviceProperties& properties() const override { return properties_; }
@@ -69,13 +67,15 @@ class CpuDevice final : public hal::Device {
     return buffer;
   }
 
-  Result<std::unique_ptr<hal::Queue>> create_queue(int) override {
-    const QueueServices services{pool_, host_calls_, environment_, busy_, &resident_blocks};
-    return std::make_unique<CpuQueue>(services);
+  std::shared_ptr<hal::Domain> create_domain() override { return make_domain(); }
+
+  Result<std::unique_ptr<hal::Queue>> create_queue(int, std::shared_ptr<hal::Domain> domain) override {
+    const QueueServices services{pool_, host_calls_, busy_, &resident_blocks};
+    return std::make_unique<CpuQueue>(services, domain ? std::static_pointer_cast<CpuDomain>(std::move(domain)) : own_);
   }
 
   std::shared_ptr<hal::Semaphore> create_semaphore(uint64_t initial) override {
-    return std::make_shared<CpuSemaphore>(initial, environment_.fault);
+    return std::make_shared<CpuSemaphore>(initial, own_);
   }
 
   Result<std::shared_ptr<hal::Executable>> load(std::span<const std::byte> image) override {
@@ -93,17 +93,24 @@ class CpuDevice final : public hal::Device {
     return resident_blocks(block_threads);
   }
 
-  std::optional<Error> fault() const override { return environment_.fault.get(); }
-  void clear_fault() override { environment_.fault.clear(); }
+  std::optional<Error> fault() const override { return own_->fault(); }
+  void clear_fault() override { own_->clear_fault(); }
   void flush_output() override { environment_.output.flush(); }
 
  private:
+  std::shared_ptr<CpuDomain> make_domain() {
+    auto domain = std::make_shared<CpuDomain>();
+    domain->faults.on_fault = [this, raw = domain.get()] { pool_.fail_all(*raw); };
+    return domain;
+  }
+
   const hal::DeviceProperties properties_;
   MemoryAccount memory_;
   ExecutionEnvironment environment_;
   BusyQueues busy_;
   WorkerPool pool_;
   HostCalls host_calls_;
+  const std::shared_ptr<CpuDomain> own_ = make_domain();
 };
 
 }  // namespace

@@ -47,8 +47,8 @@ void BusyQueues::wait_until_none() {
 
 class CpuQueue::State : public std::enable_shared_from_this<State> {
  public:
-  explicit State(const QueueServices& services)
-      : services_(services), progress_(std::make_shared<CpuSemaphore>(0, services.environment.fault)) {}
+  State(const QueueServices& services, std::shared_ptr<CpuDomain> domain)
+      : services_(services), domain_(std::move(domain)), progress_(std::make_shared<CpuSemaphore>(0, domain_)) {}
 
   uint64_t submit(hal::Command command) {
     uint64_t number = 0;
@@ -119,12 +119,12 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
     return std::visit([this](auto& each) { return run(each); }, command);
   }
 
-  bool faulted() const { return services_.environment.fault.any(); }
+  bool faulted() const { return domain_->faults.any(); }
 
   bool run(hal::Launch& launch) {
     if (faulted()) return true;
     const uint32_t resident = services_.most_resident(static_cast<uint32_t>(launch.block.count()));
-    services_.pool.submit(std::make_shared<Grid>(std::move(launch), services_.pool, resident, completion()));
+    services_.pool.submit(std::make_shared<Grid>(std::move(launch), services_.pool, resident, domain_, completion()));
     return false;
   }
 
@@ -134,7 +134,7 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
   template <typename Command>
   bool transfer(const Command& command) {
     if (faulted()) return true;
-    auto work = make_transfer(command, completion());
+    auto work = make_transfer(command, domain_, completion());
     if (work->count() == 0) return true;
     services_.pool.submit(std::move(work));
     return false;
@@ -151,11 +151,10 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
 
   bool run(hal::Wait& wait) {
     if (faulted() || wait.semaphore->value() >= wait.value) return true;
-    DeviceFault& fault = services_.environment.fault;
     const auto once = std::make_shared<Once>(completion());
-    const uint64_t listener = fault.listen([once] { once->call(); });
-    wait.semaphore->when(wait.value, [once, listener, &fault] {
-      if (listener) fault.forget(listener);
+    const uint64_t listener = domain_->faults.listen([once] { once->call(); });
+    wait.semaphore->when(wait.value, [once, listener, domain = domain_] {
+      if (listener) domain->faults.forget(listener);
       once->call();
     });
     return false;
@@ -172,6 +171,7 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
   }
 
   const QueueServices services_;
+  const std::shared_ptr<CpuDomain> domain_;
   const std::shared_ptr<hal::Semaphore> progress_;
   std::atomic<uint64_t> finished_{0};
   Mutex mutex_;
@@ -182,7 +182,8 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
   bool busy_ GUARDED_BY(mutex_) = false;
 };
 
-CpuQueue::CpuQueue(const QueueServices& services) : state_(std::make_shared<State>(services)) {}
+CpuQueue::CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain)
+    : state_(std::make_shared<State>(services, std::move(domain))) {}
 
 uint64_t CpuQueue::submit(hal::Command command) {
   return state_->submit(std::move(command));

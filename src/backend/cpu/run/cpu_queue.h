@@ -8,7 +8,7 @@
 
 namespace cupola::cpu {
 
-struct ExecutionEnvironment;
+struct CpuDomain;
 
 /// Counts the queues that have commands to do. Any thread.
 class BusyQueues {
@@ -27,7 +27,6 @@ class BusyQueues {
 struct QueueServices {
   WorkerPool& pool;
   HostCalls& host_calls;
-  ExecutionEnvironment& environment;
   BusyQueues& busy;
   uint32_t (*most_resident)(uint32_t block_threads);  ///< blocks of a grid that one worker keeps, at least 2
 };
@@ -36,7 +35,7 @@ struct QueueServices {
 /// that is.
 class CpuQueue final : public hal::Queue {
  public:
-  explicit CpuQueue(const QueueServices& services);
+  CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain);
 
   uint64_t submit(hal::Command command) override;
   const std::shared_ptr<hal::Semaphore>& progress() const override;

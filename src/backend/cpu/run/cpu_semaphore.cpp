@@ -20,15 +20,15 @@ void CpuSemaphore::signal(uint64_t value) {
     for (Waiter& waiter : waiters_) (waiter.value > value ? still : reached).push_back(std::move(waiter));
     waiters_.swap(still);
   }
-  fault_.wake();
+  domain_->faults.wake();
   for (Waiter& waiter : reached) waiter.then();
 }
 
 Result<> CpuSemaphore::wait(uint64_t value) {
   const auto reached = [&] { return this->value() >= value; };
   for (int i = 0; i < kSpins && !reached(); ++i) pause_briefly();
-  if (!reached()) fault_.sleep_until(reached);
-  if (auto error = fault_.get()) return fail(std::move(*error));
+  if (!reached()) domain_->faults.sleep_until(reached);
+  if (auto error = domain_->faults.get()) return fail(std::move(*error));
   return {};
 }
 

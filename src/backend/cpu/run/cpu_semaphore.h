@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/cpu/run/device_fault.h"
+#include "backend/cpu/run/cpu_domain.h"
 #include "base/mutex.h"
 #include "hal/semaphore.h"
 
@@ -12,8 +12,7 @@ namespace cupola::cpu {
 
 class CpuSemaphore final : public hal::Semaphore {
  public:
-  /// `fault` outlives the semaphore.
-  CpuSemaphore(uint64_t initial, DeviceFault& fault) : value_(initial), fault_(fault) {}
+  CpuSemaphore(uint64_t initial, std::shared_ptr<CpuDomain> domain) : value_(initial), domain_(std::move(domain)) {}
 
   uint64_t value() const override { return value_.load(std::memory_order_acquire); }
   void signal(uint64_t value) override;
@@ -27,7 +26,7 @@ class CpuSemaphore final : public hal::Semaphore {
   };
 
   std::atomic<uint64_t> value_;
-  DeviceFault& fault_;
+  const std::shared_ptr<CpuDomain> domain_;
   Mutex mutex_;
   std::vector<Waiter> waiters_ GUARDED_BY(mutex_);
 };

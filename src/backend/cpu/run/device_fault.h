@@ -11,7 +11,7 @@
 
 namespace cupola::cpu {
 
-/// The device's sticky error, and what the host threads that wait for the device sleep on. Any thread.
+/// A domain's sticky error, and what the host threads that wait for the domain sleep on. Any thread.
 class DeviceFault {
  public:
   /// Keeps the first error since clear() and calls `on_fault` for each.

@@ -13,8 +13,9 @@ uint64_t next_grid_id() {
 
 }  // namespace
 
-Grid::Grid(hal::Launch launch, WorkerPool& pool, uint32_t most_resident, std::function<void()> done)
-    : Work(launch.grid.count(), std::move(done)),
+Grid::Grid(hal::Launch launch, WorkerPool& pool, uint32_t most_resident, std::shared_ptr<CpuDomain> domain,
+           std::function<void()> done)
+    : Work(launch.grid.count(), std::move(domain), std::move(done)),
       launch_(std::move(launch)),
       code_(&static_cast<const CpuExecutable&>(*launch_.executable).code(launch_.kernel)),
       info_(&launch_.executable->kernels()[launch_.kernel]),

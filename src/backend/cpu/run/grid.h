@@ -14,7 +14,8 @@ class WorkerPool;
 /// A launch in progress; its items are its blocks, x fastest.
 class Grid final : public Work {
  public:
-  Grid(hal::Launch launch, WorkerPool& pool, uint32_t most_resident, std::function<void()> done);
+  Grid(hal::Launch launch, WorkerPool& pool, uint32_t most_resident, std::shared_ptr<CpuDomain> domain,
+       std::function<void()> done);
 
   const hal::Launch& launch() const { return launch_; }
   const KernelCode& code() const { return *code_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/worker.h"
 #include "base/format.h"
 
@@ -113,15 +114,14 @@ class Transfer final : public Work {
     return result;
   }
 
-  Transfer(Command whole, Plan plan, std::function<void()> done)
-      : Work(plan.row_items + (plan.rest.width != 0), std::move(done)), whole_(whole), plan_(plan) {}
+  Transfer(Command whole, Plan plan, std::shared_ptr<CpuDomain> domain, std::function<void()> done)
+      : Work(plan.row_items + (plan.rest.width != 0), std::move(domain), std::move(done)), whole_(whole), plan_(plan) {}
 
   bool run(Worker& worker, const std::shared_ptr<Work>&, uint64_t item) override {
     Piece piece{this, item};
     const Result<> result = worker.run_guarded(&run_piece, &piece);
     if (!result)
-      worker.environment().fault.record(
-          {result.error().code, formatted("{}: {}", text_of(whole_), result.error().message)});
+      domain().faults.record({result.error().code, formatted("{}: {}", text_of(whole_), result.error().message)});
     return true;
   }
 
@@ -144,17 +144,20 @@ class Transfer final : public Work {
 };
 
 template <typename Command>
-std::shared_ptr<Work> make(const Command& command, std::function<void()> done) {
-  return std::make_shared<Transfer<Command>>(command, Transfer<Command>::plan(command), std::move(done));
+std::shared_ptr<Work> make(const Command& command, std::shared_ptr<CpuDomain> domain, std::function<void()> done) {
+  return std::make_shared<Transfer<Command>>(command, Transfer<Command>::plan(command), std::move(domain),
+                                             std::move(done));
 }
 
 }  // namespace
 
-std::shared_ptr<Work> make_transfer(const hal::Copy& copy, std::function<void()> done) {
-  return make(copy, std::move(done));
+std::shared_ptr<Work> make_transfer(const hal::Copy& copy, std::shared_ptr<CpuDomain> domain,
+                                    std::function<void()> done) {
+  return make(copy, std::move(domain), std::move(done));
 }
-std::shared_ptr<Work> make_transfer(const hal::Fill& fill, std::function<void()> done) {
-  return make(fill, std::move(done));
+std::shared_ptr<Work> make_transfer(const hal::Fill& fill, std::shared_ptr<CpuDomain> domain,
+                                    std::function<void()> done) {
+  return make(fill, std::move(domain), std::move(done));
 }
 
 }  // namespace cupola::cpu

@@ -8,14 +8,17 @@
 namespace cupola::cpu {
 
 class Worker;
+struct CpuDomain;
 
 /// Something the pool spreads over its workers: items 0 to count - 1, handed out in increasing order.
 class Work {
  public:
-  Work(uint64_t count, std::function<void()> done) : count_(count), unfinished_(count), done_(std::move(done)) {}
+  Work(uint64_t count, std::shared_ptr<CpuDomain> domain, std::function<void()> done)
+      : count_(count), domain_(std::move(domain)), unfinished_(count), done_(std::move(done)) {}
   virtual ~Work() = default;
 
   uint64_t count() const { return count_; }
+  CpuDomain& domain() const { return *domain_; }
 
   /// Most items that a worker is handed at a time.
   virtual uint64_t most_at_once() const { return UINT64_MAX; }
@@ -33,6 +36,7 @@ class Work {
  private:
   friend class WorkerPool;
   const uint64_t count_;
+  const std::shared_ptr<CpuDomain> domain_;
   uint64_t next_ = 0;  ///< under the pool's lock
   std::atomic<uint64_t> unfinished_;
   std::atomic<bool> failed_{false};

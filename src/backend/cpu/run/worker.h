@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "backend/cpu/run/block.h"
-#include "backend/cpu/run/device_fault.h"
 #include "backend/cpu/run/device_heap.h"
 #include "backend/cpu/run/device_output.h"
 #include "backend/cpu/run/fibre_runner.h"
@@ -18,7 +17,6 @@ namespace cupola::cpu {
 struct ExecutionEnvironment {
   explicit ExecutionEnvironment(uint64_t heap_bytes) : heap(heap_bytes) {}
 
-  DeviceFault fault;
   DeviceOutput output;
   DeviceHeap heap;
 };

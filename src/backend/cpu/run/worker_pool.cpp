@@ -87,11 +87,12 @@ void WorkerPool::finish(const std::shared_ptr<Work>& work, uint64_t items) {
   if (active_.empty()) idle_.notify_all();
 }
 
-void WorkerPool::fail_all() {
+void WorkerPool::fail_all(const CpuDomain& domain) {
   std::vector<std::pair<std::shared_ptr<Work>, uint64_t>> skipped;
   {
     Lock lock(mutex_);
     for (const auto& work : active_) {
+      if (&work->domain() != &domain) continue;
       work->fail();
       const uint64_t left = work->count_ - work->next_;
       work->next_ = work->count_;

@@ -35,8 +35,8 @@ class WorkerPool {
   /// `work->done` is called once on a worker, when all items are over; for a work without items, here.
   void submit(std::shared_ptr<Work> work);
 
-  /// Gives all works up.
-  void fail_all();
+  /// Gives all works of the domain up.
+  void fail_all(const CpuDomain& domain);
 
   // -- for workers --
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+
+namespace cupola::hal {
+
+/// What one user of a device, a CUDA context, has to itself: queues belong to a domain and fail together. A kernel
+/// error drops the commands of its domain; those of others run on. Queues keep their domain alive. Any thread.
+class Domain {
+ public:
+  virtual ~Domain() = default;
+
+  /// The first kernel error since the last clear_fault(); sticky, as CUDA's are.
+  virtual std::optional<Error> fault() const = 0;
+
+  /// Makes the domain usable again. Its queues must have drained (progress at the last command), or what is left may
+  /// run or fault.
+  virtual void clear_fault() = 0;
+};
+
+}  // namespace cupola::hal

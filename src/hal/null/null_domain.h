@@ -1,0 +1,25 @@
+#pragma once
+
+#include "hal/domain.h"
+#include "hal/null/null_state.h"
+
+namespace cupola::hal {
+
+class NullDomain final : public Domain {
+ public:
+  explicit NullDomain(NullState& state) : state(state) {}
+
+  std::optional<Error> fault() const override {
+    Lock lock(state.mutex);
+    return error;
+  }
+  void clear_fault() override {
+    Lock lock(state.mutex);
+    error.reset();
+  }
+
+  NullState& state;
+  std::optional<Error> error GUARDED_BY(state.mutex);
+};
+
+}  // namespace cupola::hal
