@@ -58,6 +58,7 @@ void Context::deactivate() {
 
 void Context::end() {
   active_.store(false, std::memory_order_release);
+  id_.store(next_id.fetch_add(1));
   order_->drain();
   device_.hal().flush_output();
   Runtime::get().drop_objects_of(*this);

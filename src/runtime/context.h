@@ -21,7 +21,8 @@ class Context {
 
   Device& device() const { return device_; }
   bool primary() const { return primary_; }
-  uint64_t id() const { return id_; }
+  /// Unique; a context that ends gets another one, so that a primary context which was reset can be told from before.
+  uint64_t id() const { return id_.load(); }
   const std::shared_ptr<StreamOrder>& order() const { return order_; }
   /// A kernel's error breaks the context that it ran in; other contexts of the device go on.
   const std::shared_ptr<hal::Domain>& domain() const { return domain_; }
@@ -62,7 +63,7 @@ class Context {
 
   Device& device_;
   const bool primary_;
-  const uint64_t id_;
+  std::atomic<uint64_t> id_;
   const std::shared_ptr<StreamOrder> order_ = std::make_shared<StreamOrder>();
   const std::shared_ptr<hal::Domain> domain_;
   std::atomic<unsigned> flags_{0};

@@ -198,4 +198,32 @@ CASE(reset_frees_memory_and_restores_variables) {
   CUDA_OK(cudaFree(memory));
 }
 
+CASE(a_thread_goes_on_after_another_ones_reset) {
+  std::atomic<int> step{0};
+  std::thread other([&] {
+    void* memory = nullptr;
+    CUDA_OK(cudaMalloc(&memory, 1024));  // the primary context is current here from now on
+    count_kernel<<<1, 1>>>();
+    CUDA_OK(cudaDeviceSynchronize());
+    step = 1;
+    while (step != 2) check::Gate::pause(1);
+    int device = -1;
+    CUDA_OK(cudaGetDevice(&device));
+    EXPECT_EQUAL(device, 0);
+    CUDA_OK(cudaMalloc(&memory, 1024));
+    CUDA_OK(cudaMemset(memory, 3, 1024));
+    count_kernel<<<1, 1>>>();
+    CUDA_OK(cudaDeviceSynchronize());
+    EXPECT(check::all_bytes(memory, 1024, 3));
+    int value = 0;
+    CUDA_OK(cudaMemcpyFromSymbol(&value, counter, sizeof value));
+    EXPECT_EQUAL(value, 6);
+    CUDA_OK(cudaFree(memory));
+  });
+  while (step != 1) check::Gate::pause(1);
+  CUDA_OK(cudaDeviceReset());
+  step = 2;
+  other.join();
+}
+
 CHECK_MAIN()

@@ -4,7 +4,8 @@
 
 namespace cupola::cudart {
 
-/// The calling thread's context; when it has none, the primary context of its device, which becomes current.
+/// The calling thread's context; when it has none, the primary context of its device, which becomes current. A primary
+/// context that was reset or released since, by whomever, is initialised again. Error: what the driver says.
 Result<CUcontext> current_context(const Driver& cu);
 
 /// The device of the thread's current context, else the one it chose with cudaSetDevice, else 0.

@@ -14,10 +14,17 @@ struct FakeDriver {
   int modules_loaded = 0;
   CUresult next_status = CUDA_SUCCESS;  ///< what cuCtxSynchronize returns
   CUcontext current = nullptr;
-  std::vector<std::string> launches;  ///< "kernel grid block shared"
-  unsigned char variable[16] = {};    ///< the one variable, "counter"
-  int kernel_tag = 0;                 ///< its address is the handle of the one kernel, "kernel"
-  std::vector<const void*> images;    ///< what cuModuleLoadData was given
+  unsigned long long context_id = next_id();  ///< another one after each end of the primary context
+  int retained = 0;                           ///< users of the primary context
+  std::vector<std::string> launches;          ///< "kernel grid block shared"
+  unsigned char variable[16] = {};            ///< the one variable, "counter"
+  int kernel_tag = 0;                         ///< its address is the handle of the one kernel, "kernel"
+  std::vector<const void*> images;            ///< what cuModuleLoadData was given
+
+  static unsigned long long next_id() {
+    static unsigned long long last = 0;
+    return ++last;
+  }
 
   static FakeDriver& get() {
     static auto* const instance = new FakeDriver;
@@ -47,9 +54,22 @@ struct FakeDriver {
     };
     table.cuDevicePrimaryCtxRetain = [](CUcontext* context, CUdevice) {
       *context = reinterpret_cast<CUcontext>(&get());
+      ++get().retained;
       return CUDA_SUCCESS;
     };
-    table.cuDevicePrimaryCtxReset = [](CUdevice) { return CUDA_SUCCESS; };
+    table.cuDevicePrimaryCtxRelease = [](CUdevice) {
+      if (--get().retained == 0) get().context_id = next_id();
+      return CUDA_SUCCESS;
+    };
+    table.cuDevicePrimaryCtxReset = [](CUdevice) {
+      get().retained = 0;
+      get().context_id = next_id();
+      return CUDA_SUCCESS;
+    };
+    table.cuDevicePrimaryCtxGetState = [](CUdevice, unsigned*, int* active) {
+      return *active = get().retained > 0, CUDA_SUCCESS;
+    };
+    table.cuCtxGetId = [](CUcontext, unsigned long long* id) { return *id = get().context_id, CUDA_SUCCESS; };
     table.cuCtxGetCurrent = [](CUcontext* context) { return *context = get().current, CUDA_SUCCESS; };
     table.cuCtxSetCurrent = [](CUcontext context) { return get().current = context, CUDA_SUCCESS; };
     table.cuCtxGetDevice = [](CUdevice* device) { return *device = 0, CUDA_SUCCESS; };

@@ -151,6 +151,30 @@ TEST_F(Registration, ResetLoadsAgain) {
   EXPECT_EQ(fake->modules_loaded, 2);
 }
 
+// After a reset other threads still have the primary context current: the next call initialises it again.
+TEST_F(Registration, AThreadThatStillHasTheResetContextLoadsAgain) {
+  ASSERT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  const CUcontext kept = fake->current;
+  ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
+  ASSERT_EQ(fake->retained, 0);
+  fake->current = kept;
+  int device = -1;
+  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
+  EXPECT_EQ(device, 0);
+  EXPECT_EQ(fake->retained, 0);
+  ASSERT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  EXPECT_EQ(fake->modules_loaded, 2);
+  EXPECT_EQ(fake->retained, 1);
+}
+
+TEST_F(Registration, AReleaseThroughTheDriverIsNoticed) {
+  ASSERT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  ASSERT_EQ(fake->table.cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+  ASSERT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  EXPECT_EQ(fake->modules_loaded, 2);
+  EXPECT_EQ(fake->retained, 1);
+}
+
 TEST(CallConfiguration, NestsAndComesBackInReverse) {
   ASSERT_EQ(__cudaPushCallConfiguration(dim3(1), dim3(2), 3, reinterpret_cast<cudaStream_t>(4)), 0u);
   ASSERT_EQ(__cudaPushCallConfiguration(dim3(5), dim3(6), 7, nullptr), 0u);
