@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "base/result.h"
@@ -18,6 +19,12 @@ class Domain {
   /// Makes the domain usable again. Its queues must have drained (progress at the last command), or what is left may
   /// run or fault.
   virtual void clear_fault() = 0;
+
+  /// The most bytes that kernels may have allocated at a time, 8 MiB until this is called; more gives them null.
+  virtual void limit_heap(uint64_t bytes) = 0;
+
+  /// Frees what kernels allocated. The queues must have drained.
+  virtual void clear_heap() = 0;
 };
 
 }  // namespace cupola::hal

@@ -12,7 +12,7 @@ std::atomic<uint64_t> next_id = 1;
 // By CUDA's numbers (CUlimit): stack, printf buffer, malloc heap, sync depth, pending launches, L2 fetch, persisting
 // L2, shared, CIG, CIG fallback. What a fresh context on a GPU reports, where that means something here.
 constexpr std::array<uint64_t, 10> kLimits = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0, 0, 0};
-constexpr int kSettableLimits = 7;
+constexpr int kStack = 0, kMallocHeap = 2, kSettableLimits = 7;
 constexpr uint64_t kMostStack = 448 * 1024;
 
 }  // namespace
@@ -23,7 +23,9 @@ Context::Context(Device& device, bool primary)
       id_(next_id.fetch_add(1)),
       domain_(device.hal().create_domain()),
       active_(!primary),
-      limits_(kLimits) {}
+      limits_(kLimits) {
+  domain_->limit_heap(kLimits[kMallocHeap]);
+}
 
 Context::~Context() = default;
 
@@ -70,7 +72,9 @@ void Context::end() {
     legacy.swap(legacy_);
     per_thread.swap(per_thread_);
     limits_ = kLimits;
+    domain_->limit_heap(limits_[kMallocHeap]);
   }
+  domain_->clear_heap();
   domain_->clear_fault();
 }
 
@@ -121,9 +125,12 @@ Result<uint64_t> Context::limit(int which) const {
 Result<> Context::set_limit(int which, uint64_t value) {
   Lock lock(mutex_);
   if (which < 0 || which >= kSettableLimits) return fail(ErrorCode{215}, "limit {} cannot be set here", which);
-  if (which == 0 && value > kMostStack)
+  if (which == kStack && value > kMostStack)
     return fail(ErrorCode::InvalidValue, "a stack of {} bytes a thread was asked for; the most is {}", value,
                 kMostStack);
+  if (const uint64_t most = device_.properties().memory_bytes; which == kMallocHeap && value > most)
+    return fail(ErrorCode::OutOfMemory, "a malloc heap of {} bytes was asked for; the device has {}", value, most);
+  if (which == kMallocHeap) domain_->limit_heap(value);
   limits_[static_cast<size_t>(which)] = value;
   return {};
 }

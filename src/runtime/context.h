@@ -51,7 +51,8 @@ class Context {
   /// Waits until everything submitted is done, and shows what kernels printed. Error: the context's fault.
   Result<> synchronize();
 
-  /// CUDA's limits by number. Only values that mean something here change anything.
+  /// CUDA's limits by number. The size of the malloc heap counts, from the next kernel on; the others are kept and
+  /// reported: stacks are as large as they get, and what kernels print is never lost.
   Result<uint64_t> limit(int which) const;
   Result<> set_limit(int which, uint64_t value);
 

@@ -18,6 +18,9 @@ class NullDomain final : public Domain {
     error.reset();
   }
 
+  void limit_heap(uint64_t) override {}  // only kernels allocate
+  void clear_heap() override {}
+
   NullState& state;
   std::optional<Error> error GUARDED_BY(state.mutex);
 };

@@ -55,7 +55,6 @@ class CpuDevice final : public hal::Device {
   CpuDevice()
       : properties_(make_properties()),
         memory_(properties_.memory_bytes),
-        environment_(properties_.memory_bytes / 4),
         pool_(properties_.multiprocessors, environment_) {}
   ~CpuDevice() override { busy_.wait_until_none(); }
 
@@ -99,7 +98,7 @@ class CpuDevice final : public hal::Device {
 
  private:
   std::shared_ptr<CpuDomain> make_domain() {
-    auto domain = std::make_shared<CpuDomain>();
+    auto domain = std::make_shared<CpuDomain>(properties_.memory_bytes);
     domain->faults.on_fault = [this, raw = domain.get()] { pool_.fail_all(*raw); };
     return domain;
   }

@@ -7,6 +7,7 @@
 #endif
 
 #include "backend/cpu/run/block.h"
+#include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/printf.h"
 #include "backend/cpu/run/worker.h"
 #include "base/format.h"
@@ -25,6 +26,10 @@ Thread& thread_of(ThreadContext* context) {
 
 ExecutionEnvironment& environment_of(ThreadContext* context) {
   return thread_of(context).block->worker().environment();
+}
+
+DeviceHeap& heap_of(ThreadContext* context) {
+  return thread_of(context).block->grid().domain().heap;
 }
 
 /// The block, once it is sure that its threads can meet at barrier `id`.
@@ -140,11 +145,11 @@ void exit(ThreadContext* context) {
 }
 
 void* malloc(ThreadContext* context, uint64_t bytes) {
-  return environment_of(context).heap.allocate(bytes);
+  return heap_of(context).allocate(bytes);
 }
 
 void free(ThreadContext* context, void* pointer) {
-  if (environment_of(context).heap.release(pointer)) return;
+  if (heap_of(context).release(pointer)) return;
   Thread& thread = thread_of(context);
   thread.block->fail(thread, ErrorCode::IllegalAddress,
                      formatted("free of {}, which device malloc did not give or which was freed before", pointer));

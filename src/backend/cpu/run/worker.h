@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "backend/cpu/run/block.h"
-#include "backend/cpu/run/device_heap.h"
 #include "backend/cpu/run/device_output.h"
 #include "backend/cpu/run/fibre_runner.h"
 #include "backend/cpu/run/grid.h"
@@ -15,10 +14,7 @@ namespace cupola::cpu {
 
 /// What of the device its workers use.
 struct ExecutionEnvironment {
-  explicit ExecutionEnvironment(uint64_t heap_bytes) : heap(heap_bytes) {}
-
   DeviceOutput output;
-  DeviceHeap heap;
 };
 
 /// One thread of the pool. Holds the blocks that have begun here and wait for something outside: they are resumed in
