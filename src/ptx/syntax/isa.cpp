@@ -1,0 +1,293 @@
+#include "ptx/syntax/isa.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace cupola::ptx {
+namespace {
+
+/// Sets of words that many rows share.
+struct Set {
+  std::string_view name;
+  std::string_view words;
+};
+constexpr Set kSets[] = {
+    {"rnd", "rn|rz|rm|rp"},
+    {"irnd", "rni|rzi|rmi|rpi"},
+    {"space", "const|global|local|param|param::entry|param::func|shared|shared::cta|shared::cluster"},
+    {"shared", "shared|shared::cta|shared::cluster"},
+    {"scope", "cta|cluster|gpu|sys"},
+    {"cop", "ca|cg|cs|lu|cv|wb|wt"},
+    {"evict", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"},
+    {"evict2", "L2::evict_normal|L2::evict_first|L2::evict_last|L2::evict_unchanged"},
+    {"hint", "L2::cache_hint"},
+    {"fetch", "L2::64B|L2::128B|L2::256B"},
+    {"vec", "v2|v4|v8"},
+    {"mem", "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"},
+    {"icmp", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"},
+    {"fcmp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"},
+    {"bool", "and|or|xor"},
+    {"int", "u16|u32|u64|s16|s32|s64"},
+};
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const size_t end = text.find(at);
+    if (end != 0) parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return parts;
+}
+
+void add_words(Slot& slot, std::string_view words) {
+  for (const std::string_view word : split(words, '|')) {
+    if (word.front() == '@') {
+      for (const Set& set : kSets)
+        if (set.name == word.substr(1)) add_words(slot, set.words);
+    } else if (const auto type = type_named(word)) {
+      slot.types.push_back(*type);
+    } else if (const auto modifier = modifier_named(word)) {
+      slot.modifiers.push_back(*modifier);
+    } else {
+      assert(false && "isa.def names a word that is in neither types.def nor modifiers.def");
+    }
+  }
+}
+
+Slot slot_of(std::string_view text) {
+  Slot slot;
+  if (text.ends_with('?')) {
+    slot.optional = true;
+    text.remove_suffix(1);
+  }
+  add_words(slot, text);
+  return slot;
+}
+
+void set_rule(OperandSpec& spec, std::string_view rule) {
+  if (rule == "0")
+    spec.rule = TypeRule::First;
+  else if (rule == "1")
+    spec.rule = TypeRule::Second;
+  else if (rule == "2")
+    spec.rule = TypeRule::Third;
+  else if (rule == "w")
+    spec.rule = TypeRule::Wide;
+  else if (rule == "b")
+    spec.rule = TypeRule::Bits;
+  else if (rule == "any")
+    spec.rule = TypeRule::Any;
+  else {
+    spec.rule = TypeRule::Fixed;
+    const auto type = type_named(rule);
+    assert(type && "isa.def gives an operand an unknown type");
+    spec.fixed = type.value_or(Type::B32);
+  }
+}
+
+/// "[a]?", "{d*}:f32", "d~:0", "d/p", "#b:u32": brackets round the name, then marks, then the type.
+OperandSpec spec_of(std::string_view text) {
+  OperandSpec spec;
+  if (text.ends_with('?')) {
+    spec.optional = true;
+    text.remove_suffix(1);
+  }
+  if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
+    set_rule(spec, text.substr(colon + 1));
+    text = text.substr(0, colon);
+  }
+  if (text.front() == '[')
+    spec.kind = OperandSpec::Kind::Address;
+  else if (text.front() == '{')
+    spec.kind = text.contains('*') ? OperandSpec::Kind::AnyVector : OperandSpec::Kind::Vector;
+  else if (text.front() == '#')
+    spec.kind = OperandSpec::Kind::Constant;
+  else if (text.front() == '@')
+    spec.kind = OperandSpec::Kind::Label;
+  spec.relaxed = text.contains('~');
+  spec.address_of = text.contains('+');
+  spec.with_predicate = text.contains("/p");
+  const size_t name = text.find_first_of("abcdefghijklmnopqrstuvwxyz");
+  spec.name = name == std::string_view::npos ? 'a' : text[name];
+  return spec;
+}
+
+struct RawRow {
+  std::string_view opcode;
+  uint8_t version, target;
+  std::string_view pattern, operands, lowering;
+};
+constexpr RawRow kRawRows[] = {
+#define PTX(opcode, version, target, pattern, operands, lowering) \
+  {#opcode, version, target, pattern, operands, #lowering},
+#include "ptx/syntax/isa.def"
+#undef PTX
+};
+
+std::vector<Row> take_apart() {
+  std::vector<Row> made;
+  for (const RawRow& raw : kRawRows) {
+    Row row{raw.opcode,
+            static_cast<uint16_t>(made.size()),
+            raw.version,
+            raw.target,
+            raw.pattern,
+            raw.operands,
+            raw.lowering,
+            {},
+            {},
+            false,
+            raw.operands == "*"};
+    for (const std::string_view slot : split(raw.pattern, ' '))
+      slot == "*" ? void(row.any_words = true) : row.slots.push_back(slot_of(slot));
+    if (!row.any_operands)
+      for (const std::string_view operand : split(raw.operands, ' ')) row.specs.push_back(spec_of(operand));
+    made.push_back(std::move(row));
+  }
+  return made;
+}
+
+/// Rows by opcode.
+const std::vector<const Row*>* rows_of(std::string_view opcode) {
+  static const auto& map = *[] {
+    auto* made = new std::unordered_map<std::string_view, std::vector<const Row*>>;
+    for (const Row& row : rows()) (*made)[row.opcode].push_back(&row);
+    return made;
+  }();
+  const auto found = map.find(opcode);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+template <typename Word>
+bool contains(const std::vector<Word>& words, Word word) {
+  for (const Word each : words)
+    if (each == word) return true;
+  return false;
+}
+
+/// Fills the row's slots with the words. The index of the first word without a slot, words.size() where a required slot
+/// stays empty, or nothing when all fits.
+std::optional<size_t> mismatch(const Row& row, std::span<const std::string_view> words, Form& form) {
+  std::vector<bool> filled(row.slots.size());
+  for (size_t i = 0; i < words.size(); ++i) {
+    const auto type = type_named(words[i]);
+    const auto modifier = modifier_named(words[i]);
+    size_t s = 0;
+    for (; s < row.slots.size(); ++s)
+      if (!filled[s] &&
+          ((type && contains(row.slots[s].types, *type)) || (modifier && contains(row.slots[s].modifiers, *modifier))))
+        break;
+    if (s == row.slots.size()) {
+      if (row.any_words) continue;
+      return i;
+    }
+    filled[s] = true;
+    if (type && contains(row.slots[s].types, *type))
+      form.types.push_back(*type);
+    else {
+      form.modifiers.push_back(*modifier);
+      form.present.set(static_cast<size_t>(*modifier));
+    }
+  }
+  for (size_t s = 0; s < row.slots.size(); ++s)
+    if (!filled[s] && !row.slots[s].optional) return words.size();
+  return std::nullopt;
+}
+
+bool takes(const Row& row, size_t operands) {
+  if (row.opcode == "call" || row.any_operands) return true;
+  size_t least = 0;
+  for (const OperandSpec& spec : row.specs) least += !spec.optional;
+  return operands >= least && operands <= row.specs.size();
+}
+
+std::string operand_counts(const std::vector<const Row*>& candidates) {
+  std::string text;
+  for (const Row* row : candidates) text += (text.empty() ? "'" : ", or '") + std::string(row->operands) + "'";
+  return text;
+}
+
+}  // namespace
+
+std::span<const Row> rows() {
+  static const auto& made = *new std::vector<Row>(take_apart());
+  return made;
+}
+
+Space Form::space() const {
+  using enum Modifier;
+  if (any(Shared, SharedCta, SharedCluster)) return Space::Shared;
+  if (has(Global)) return Space::Global;
+  if (any(Param, ParamEntry, ParamFunc)) return Space::Param;
+  if (has(Local)) return Space::Local;
+  if (has(Const)) return Space::Const;
+  return Space::Generic;
+}
+
+Type Form::operand_type(const OperandSpec& spec, Type of_register) const {
+  const auto untyped = [](unsigned bits) {
+    return bits == 8     ? Type::B8
+           : bits == 16  ? Type::B16
+           : bits == 64  ? Type::B64
+           : bits == 128 ? Type::B128
+                         : Type::B32;
+  };
+  switch (spec.rule) {
+    case TypeRule::Last:
+      return type();
+    case TypeRule::First:
+      return types.empty() ? type() : types[0];
+    case TypeRule::Second:
+      return types.size() > 1 ? types[1] : type();
+    case TypeRule::Third:
+      return types.size() > 2 ? types[2] : type();
+    case TypeRule::Wide:
+      if (is_signed(type())) return bits_of(type()) == 16 ? Type::S32 : Type::S64;
+      if (kind_of(type()) == TypeKind::Unsigned) return bits_of(type()) == 16 ? Type::U32 : Type::U64;
+      return untyped(bits_of(type()) * 2);
+    case TypeRule::Fixed:
+      return spec.fixed;
+    case TypeRule::Bits:
+      return untyped(bits_of(type()));
+    case TypeRule::Any:
+      return of_register;
+  }
+  return type();
+}
+
+Result<const Form*> FormTable::understand(std::string_view text, size_t operands) {
+  std::string key(text);
+  key += '/';
+  key += std::to_string(operands);
+  if (const auto known = by_text_.find(key); known != by_text_.end()) return known->second;
+
+  const std::vector<std::string_view> words = split(text, '.');
+  if (words.empty()) return fail(ErrorCode::InvalidPtx, "an instruction is expected");
+  const auto* candidates = rows_of(words[0]);
+  if (!candidates) return fail(ErrorCode::InvalidPtx, "'{}' is not an instruction of PTX that Cupola knows", words[0]);
+  const std::span<const std::string_view> modifiers(words.data() + 1, words.size() - 1);
+  size_t furthest = 0;
+  bool words_fit = false;
+  for (const Row* row : *candidates) {
+    Form form{.text = std::string(text), .row = row, .modifiers = {}, .types = {}, .present = {}};
+    if (const auto bad = mismatch(*row, modifiers, form)) {
+      furthest = std::max(furthest, *bad);
+      continue;
+    }
+    words_fit = true;
+    if (!takes(*row, operands)) continue;
+    forms_.push_back(std::move(form));
+    by_text_.emplace(std::move(key), &forms_.back());
+    return &forms_.back();
+  }
+  if (words_fit)
+    return fail(ErrorCode::InvalidPtx, "'{}' does not take {} operands; it takes {}", text, operands,
+                operand_counts(*candidates));
+  if (furthest < modifiers.size())
+    return fail(ErrorCode::InvalidPtx, "'{}': '.{}' does not fit there", text, modifiers[furthest]);
+  return fail(ErrorCode::InvalidPtx, "'{}' lacks a modifier or a type", text);
+}
+
+}  // namespace cupola::ptx

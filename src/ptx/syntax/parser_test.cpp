@@ -1,0 +1,104 @@
+#include "ptx/syntax/parser.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ptx/syntax/printer.h"
+#include "ptx/syntax/verify.h"
+
+namespace cupola::ptx {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string module_with(const std::string& body) {
+  return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n" + body +
+         "\n\tret;\n}\n";
+}
+
+/// The message of the first stage that refuses the text, or "".
+std::string refusal(const std::string& text) {
+  const auto module = parse(text);
+  if (!module) return module.error().message;
+  const auto verified = verify(*module);
+  return verified ? "" : verified.error().message;
+}
+
+TEST(Parse, ReadsAKernel) {
+  const auto module = parse(module_with("\t.reg .b32 %r<3>;\n\tadd.s32 %r1, %r2, -5;"));
+  ASSERT_TRUE(module) << module.error().message;
+  EXPECT_EQ(module->version, 80u);
+  const Function& k = module->functions.at(0);
+  EXPECT_EQ(k.name, "k");
+  EXPECT_TRUE(k.is_kernel);
+  ASSERT_EQ(k.instructions.size(), 2u);
+  const Operand* operands = k.operands_of(k.instructions[0]);
+  EXPECT_EQ(k.registers[operands[0].index].name, "%r1");
+  EXPECT_EQ(operands[2].value, -5);
+}
+
+TEST(Parse, PrintsBackWhatItReads) {
+  const std::string text = module_with(R"(
+	.reg .pred %p<2>;
+	.reg .b64 %rd<4>;
+	.reg .f32 %f<9>;
+	.shared .align 16 .b8 tile[1024];
+	.loc 1 7 3
+	ld.param.u64 %rd1, [p];
+	cvta.to.global.u64 %rd2, %rd1;
+	ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd2+-16];
+	{ .param .b32 a; st.param.b32 [a], 1; call.uni vprintf, (a); }
+	setp.lt.f32 %p1, %f1, 0f3F800000;
+	@!%p1 bra $L__done;
+	st.shared.f32 [tile+4], 0d3FF0000000000000;
+$L__done:)");
+  const auto once = parse(text);
+  ASSERT_TRUE(once) << once.error().message;
+  const std::string printed = print(*once);
+  const auto twice = parse(printed);
+  ASSERT_TRUE(twice) << twice.error().message << "\n" << printed;
+  EXPECT_EQ(print(*twice), printed);
+  EXPECT_THAT(printed, HasSubstr("ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd2-16];"));
+  EXPECT_THAT(printed, HasSubstr("@!%p1 bra $L__done;"));
+}
+
+TEST(Parse, InitialisersKeepAddressesAndRows) {
+  const auto module = parse(
+      ".version 7.0\n.target sm_70\n.global .u32 x;\n.global .align 8 .u64 p[2] = {generic(x)+8, 5};\n"
+      ".const .s32 m[2][2] = {{1, -2}, {3}};\n.global .b8 b[2] = {0xFF(x), 0xFF00(x)};\n");
+  ASSERT_TRUE(module) << module.error().message;
+  EXPECT_TRUE(module->variables[1].initial[0].generic);
+  EXPECT_EQ(module->variables[1].initial[0].bits, 8u);
+  ASSERT_EQ(module->variables[2].initial.size(), 3u);
+  EXPECT_EQ(static_cast<int64_t>(module->variables[2].initial[1].bits), -2);
+  EXPECT_EQ(module->variables[3].initial[1].mask_byte, 1);
+}
+
+TEST(Parse, ErrorsNameLineAndColumn) {
+  EXPECT_EQ(refusal("hello"), "ptx: line 1, column 1: PTX begins with '.version', not 'hello'");
+  EXPECT_EQ(refusal(module_with("\tadd.s33 %r1, 1, 2;")),
+            "ptx: line 6, column 2: 'add.s33': '.s33' does not fit there");
+  EXPECT_EQ(refusal(module_with("\tadd.s32 %r1, 1, 2;")), "ptx: line 6, column 10: '%r1' is not declared");
+  EXPECT_THAT(refusal(module_with("\tfrobnicate.u32 1;")), HasSubstr("line 6, column 2: 'frobnicate' is not"));
+  EXPECT_THAT(refusal(module_with("\tbra nowhere;")), HasSubstr("line 6, column 2"));
+  EXPECT_THAT(refusal(".version 8.0\n.target sm_80\n.entry k() {"), HasSubstr("ends without '}'"));
+}
+
+TEST(Verify, ChecksOperandTypes) {
+  EXPECT_THAT(refusal(module_with("\t.reg .f32 %f1; .reg .b32 %r1;\n\tadd.s32 %r1, %r1, %f1;")),
+              HasSubstr("'%f1' is a .f32 register, the operand is .s32"));
+  EXPECT_THAT(refusal(module_with("\t.reg .b64 %rd1; .reg .b32 %r1;\n\tadd.s32 %r1, %r1, %rd1;")),
+              HasSubstr("'%rd1' is a .b64 register"));
+  EXPECT_EQ(refusal(module_with("\t.reg .b64 %rd1;\n\tld.global.u8 %rd1, [%rd1];")), "");
+  EXPECT_THAT(refusal(module_with("\t.reg .b32 %r1;\n\tadd.s32 5, %r1, %r1;")), HasSubstr("it must be a register"));
+}
+
+TEST(Verify, ChecksVersionAndTarget) {
+  EXPECT_THAT(refusal(".version 6.0\n.target sm_90\n.entry k() { .reg .b32 %r1; redux.sync.add.s32 %r1, %r1, -1; }"),
+              HasSubstr("needs PTX ISA 7.0; the module says .version 6.0"));
+  EXPECT_THAT(refusal(".version 8.0\n.target sm_70\n.entry k() { .reg .b32 %r1; redux.sync.add.s32 %r1, %r1, -1; }"),
+              HasSubstr("needs sm_80; the module says .target sm_70"));
+}
+
+}  // namespace
+}  // namespace cupola::ptx
