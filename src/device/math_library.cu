@@ -5,168 +5,99 @@
 
 using namespace cupola::device;
 
-extern "C" {
-DEVICE double cbrt(double), erf(double), erfc(double), expm1(double), log1p(double), logb(double), tgamma(double),
-    lgamma(double), acosh(double), asinh(double), atanh(double), j0(double), j1(double), y0(double), y1(double);
-DEVICE float cbrtf(float), erff(float), erfcf(float), expm1f(float), log1pf(float), logbf(float), acoshf(float),
-    asinhf(float), atanhf(float);
-DEVICE double jn(int, double), yn(int, double);
-DEVICE double hypot(double, double), fdim(double, double), nextafter(double, double), remainder(double, double),
-    remquo(double, double, int*), frexp(double, int*), modf(double, double*);
-DEVICE float hypotf(float, float), fdimf(float, float), nextafterf(float, float), remainderf(float, float),
-    remquof(float, float, int*), frexpf(float, int*), modff(float, float*);
-}
-
-#define BUILTIN_1(name)              \
-  NV double __nv_##name(double x) {  \
-    return __builtin_##name(x);      \
-  }                                  \
-  NV float __nv_##name##f(float x) { \
-    return __builtin_##name##f(x);   \
+/// A function in both precisions. The parameters are one of the shapes below, of the type.
+#define BOTH(name, parameters, result, result_f) \
+  NV double __nv_##name parameters(double) {     \
+    return result;                               \
+  }                                              \
+  NV float __nv_##name##f parameters(float) {    \
+    return result_f;                             \
   }
-#define BUILTIN_2(name)                       \
-  NV double __nv_##name(double x, double y) { \
-    return __builtin_##name(x, y);            \
-  }                                           \
-  NV float __nv_##name##f(float x, float y) { \
-    return __builtin_##name##f(x, y);         \
-  }
-#define LIBRARY_1(name)              \
-  NV double __nv_##name(double x) {  \
-    return name(x);                  \
-  }                                  \
-  NV float __nv_##name##f(float x) { \
-    return name##f(x);               \
-  }
-#define LIBRARY_2(name)                       \
-  NV double __nv_##name(double x, double y) { \
-    return name(x, y);                        \
-  }                                           \
-  NV float __nv_##name##f(float x, float y) { \
-    return name##f(x, y);                     \
-  }
-// The C library's float version is less exact than CUDA's bound: round the double one.
-#define THROUGH_DOUBLE_1(name)       \
-  NV double __nv_##name(double x) {  \
-    return name(x);                  \
-  }                                  \
-  NV float __nv_##name##f(float x) { \
-    return (float)name((double)x);   \
-  }
+#define X(Float) (Float x)
+#define XY(Float) (Float x, Float y)
+#define XYZ(Float) (Float x, Float y, Float z)
+#define NX(Float) (int n, Float x)
+#define XN(Float) (Float x, int n)
+#define X_TO_N(Float) (Float x, int* n)
+#define XY_TO_N(Float) (Float x, Float y, int* n)
+#define X_TO_Y(Float) (Float x, Float * y)
 
-BUILTIN_1(sin)
-BUILTIN_1(cos)
-BUILTIN_1(tan)
-BUILTIN_1(asin)
-BUILTIN_1(acos)
-BUILTIN_1(atan)
-BUILTIN_1(sinh)
-BUILTIN_1(cosh)
-BUILTIN_1(tanh)
-BUILTIN_1(exp)
-BUILTIN_1(exp2)
-BUILTIN_1(exp10)
-BUILTIN_1(log)
-BUILTIN_1(log2)
-BUILTIN_1(log10)
-BUILTIN_1(sqrt)
-BUILTIN_1(fabs)
-BUILTIN_1(floor)
-BUILTIN_1(ceil)
-BUILTIN_1(trunc)
-BUILTIN_1(round)
-BUILTIN_1(rint)
-BUILTIN_1(nearbyint)
-BUILTIN_2(pow)
-BUILTIN_2(atan2)
-BUILTIN_2(fmod)
-BUILTIN_2(fmin)
-BUILTIN_2(fmax)
-BUILTIN_2(copysign)
-LIBRARY_1(cbrt)
-LIBRARY_1(erf)
-LIBRARY_1(erfc)
-LIBRARY_1(expm1)
-LIBRARY_1(log1p)
-LIBRARY_1(logb)
-LIBRARY_1(acosh)
-LIBRARY_1(asinh)
-LIBRARY_1(atanh)
-LIBRARY_2(hypot)
-LIBRARY_2(fdim)
-LIBRARY_2(nextafter)
-LIBRARY_2(remainder)
-THROUGH_DOUBLE_1(tgamma)
-THROUGH_DOUBLE_1(lgamma)
-THROUGH_DOUBLE_1(j0)
-THROUGH_DOUBLE_1(j1)
-THROUGH_DOUBLE_1(y0)
-THROUGH_DOUBLE_1(y1)
+/// A function of the C library, which it declares.
+#define LIBRARY(name, parameters, arguments)         \
+  extern "C" DEVICE double name parameters(double);  \
+  extern "C" DEVICE float name##f parameters(float); \
+  BOTH(name, parameters, name arguments, name##f arguments)
+/// The C library's float version is less exact than CUDA's bound: round the double one.
+#define THROUGH_DOUBLE(name, parameters, arguments, arguments_f) \
+  extern "C" DEVICE double name parameters(double);              \
+  BOTH(name, parameters, name arguments, (float)name arguments_f)
+#define INTRINSIC(name, parameters, arguments) \
+  BOTH(name, parameters, __builtin_##name arguments, __builtin_##name##f arguments)
 
-NV double __nv_fma(double x, double y, double z) {
-  return __builtin_fma(x, y, z);
-}
-NV float __nv_fmaf(float x, float y, float z) {
-  return __builtin_fmaf(x, y, z);
-}
+INTRINSIC(sin, X, (x))
+INTRINSIC(cos, X, (x))
+INTRINSIC(tan, X, (x))
+INTRINSIC(asin, X, (x))
+INTRINSIC(acos, X, (x))
+INTRINSIC(atan, X, (x))
+INTRINSIC(sinh, X, (x))
+INTRINSIC(cosh, X, (x))
+INTRINSIC(tanh, X, (x))
+INTRINSIC(exp, X, (x))
+INTRINSIC(exp2, X, (x))
+INTRINSIC(exp10, X, (x))
+INTRINSIC(log, X, (x))
+INTRINSIC(log2, X, (x))
+INTRINSIC(log10, X, (x))
+INTRINSIC(sqrt, X, (x))
+INTRINSIC(fabs, X, (x))
+INTRINSIC(floor, X, (x))
+INTRINSIC(ceil, X, (x))
+INTRINSIC(trunc, X, (x))
+INTRINSIC(round, X, (x))
+INTRINSIC(rint, X, (x))
+INTRINSIC(nearbyint, X, (x))
+INTRINSIC(pow, XY, (x, y))
+INTRINSIC(atan2, XY, (x, y))
+INTRINSIC(fmod, XY, (x, y))
+INTRINSIC(fmin, XY, (x, y))
+INTRINSIC(fmax, XY, (x, y))
+INTRINSIC(copysign, XY, (x, y))
+INTRINSIC(fma, XYZ, (x, y, z))
+INTRINSIC(ldexp, XN, (x, n))
+BOTH(scalbn, XN, __builtin_ldexp(x, n), __builtin_ldexpf(x, n))
+BOTH(powi, XN, __builtin_pow(x, (double)n), (float)__builtin_pow((double)x, (double)n))
 
-NV double __nv_jn(int n, double x) {
-  return jn(n, x);
-}
-NV float __nv_jnf(int n, float x) {
-  return (float)jn(n, (double)x);
-}
-NV double __nv_yn(int n, double x) {
-  return yn(n, x);
-}
-NV float __nv_ynf(int n, float x) {
-  return (float)yn(n, (double)x);
-}
-
-NV double __nv_powi(double x, int n) {
-  return __builtin_pow(x, (double)n);
-}
-NV float __nv_powif(float x, int n) {
-  return (float)__builtin_pow((double)x, (double)n);
-}
+LIBRARY(cbrt, X, (x))
+LIBRARY(erf, X, (x))
+LIBRARY(erfc, X, (x))
+LIBRARY(expm1, X, (x))
+LIBRARY(log1p, X, (x))
+LIBRARY(logb, X, (x))
+LIBRARY(acosh, X, (x))
+LIBRARY(asinh, X, (x))
+LIBRARY(atanh, X, (x))
+LIBRARY(hypot, XY, (x, y))
+LIBRARY(fdim, XY, (x, y))
+LIBRARY(nextafter, XY, (x, y))
+LIBRARY(remainder, XY, (x, y))
+LIBRARY(remquo, XY_TO_N, (x, y, n))
+LIBRARY(frexp, X_TO_N, (x, n))
+LIBRARY(modf, X_TO_Y, (x, y))
+THROUGH_DOUBLE(tgamma, X, (x), ((double)x))
+THROUGH_DOUBLE(lgamma, X, (x), ((double)x))
+THROUGH_DOUBLE(j0, X, (x), ((double)x))
+THROUGH_DOUBLE(j1, X, (x), ((double)x))
+THROUGH_DOUBLE(y0, X, (x), ((double)x))
+THROUGH_DOUBLE(y1, X, (x), ((double)x))
+THROUGH_DOUBLE(jn, NX, (n, x), (n, (double)x))
+THROUGH_DOUBLE(yn, NX, (n, x), (n, (double)x))
 
 NV void __nv_sincos(double x, double* sine, double* cosine) {
   *sine = __builtin_sin(x), *cosine = __builtin_cos(x);
 }
 NV void __nv_sincosf(float x, float* sine, float* cosine) {
   *sine = __builtin_sinf(x), *cosine = __builtin_cosf(x);
-}
-
-NV double __nv_remquo(double x, double y, int* quotient) {
-  return remquo(x, y, quotient);
-}
-NV float __nv_remquof(float x, float y, int* quotient) {
-  return remquof(x, y, quotient);
-}
-NV double __nv_frexp(double x, int* exponent) {
-  return frexp(x, exponent);
-}
-NV float __nv_frexpf(float x, int* exponent) {
-  return frexpf(x, exponent);
-}
-NV double __nv_modf(double x, double* whole) {
-  return modf(x, whole);
-}
-NV float __nv_modff(float x, float* whole) {
-  return modff(x, whole);
-}
-
-NV double __nv_ldexp(double x, int n) {
-  return __builtin_ldexp(x, n);
-}
-NV float __nv_ldexpf(float x, int n) {
-  return __builtin_ldexpf(x, n);
-}
-NV double __nv_scalbn(double x, int n) {
-  return __builtin_ldexp(x, n);
-}
-NV float __nv_scalbnf(float x, int n) {
-  return __builtin_ldexpf(x, n);
 }
 
 /// The exponent; INT_MIN for 0 and NaN, INT_MAX for infinities ("CUDA Math API, ilogb").
@@ -182,30 +113,19 @@ NV int __nv_ilogbf(float x) {
   return __nv_ilogb((double)x);
 }
 
-NV int __nv_signbitd(double x) {
-  return (int)(bits(x) >> 63);
-}
-NV int __nv_signbitf(float x) {
-  return (int)(bits(x) >> 31);
-}
-NV int __nv_isnand(double x) {
-  return is_nan(x);
-}
-NV int __nv_isnanf(float x) {
-  return is_nan(x);
-}
-NV int __nv_isinfd(double x) {
-  return is_infinite(x);
-}
-NV int __nv_isinff(float x) {
-  return is_infinite((double)x);
-}
-NV int __nv_isfinited(double x) {
-  return is_finite(x);
-}
-NV int __nv_finitef(float x) {
-  return is_finite(x);
-}
+/// A question about a number; the two precisions' names have no rule.
+#define QUESTION(name, name_f, answer, answer_f) \
+  NV int __nv_##name(double x) {                 \
+    return answer;                               \
+  }                                              \
+  NV int __nv_##name_f(float x) {                \
+    return answer_f;                             \
+  }
+QUESTION(signbitd, signbitf, (int)(bits(x) >> 63), (int)(bits(x) >> 31))
+QUESTION(isnand, isnanf, is_nan(x), is_nan(x))
+QUESTION(isinfd, isinff, is_infinite(x), is_infinite((double)x))
+QUESTION(isfinited, finitef, is_finite(x), is_finite(x))
+
 // The tag chooses nothing: CUDA lets it be ignored.
 NV double __nv_nan(const signed char*) {
   return __builtin_nan("");
@@ -215,32 +135,20 @@ NV float __nv_nanf(const signed char*) {
 }
 
 // The fast variants may be less exact; here only the power is, whose definition (2 to the y log2 x) gives NaN below 0.
-NV float __nv_fast_sinf(float x) {
-  return __builtin_sinf(x);
-}
-NV float __nv_fast_cosf(float x) {
-  return __builtin_cosf(x);
-}
-NV float __nv_fast_tanf(float x) {
-  return __builtin_tanf(x);
-}
+#define FAST(name)                        \
+  NV float __nv_fast_##name##f(float x) { \
+    return __builtin_##name##f(x);        \
+  }
+FAST(sin)
+FAST(cos)
+FAST(tan)
+FAST(exp)
+FAST(exp10)
+FAST(log)
+FAST(log2)
+FAST(log10)
 NV void __nv_fast_sincosf(float x, float* sine, float* cosine) {
   __nv_sincosf(x, sine, cosine);
-}
-NV float __nv_fast_expf(float x) {
-  return __builtin_expf(x);
-}
-NV float __nv_fast_exp10f(float x) {
-  return __builtin_exp10f(x);
-}
-NV float __nv_fast_logf(float x) {
-  return __builtin_logf(x);
-}
-NV float __nv_fast_log2f(float x) {
-  return __builtin_log2f(x);
-}
-NV float __nv_fast_log10f(float x) {
-  return __builtin_log10f(x);
 }
 NV float __nv_fast_powf(float x, float y) {
   return __builtin_exp2f(y * __builtin_log2f(x));
@@ -256,3 +164,12 @@ NV float __nv_saturatef(float x) {
 NV double __nv_rcp64h(double x) {
   return from_bits(bits(1 / x) & 0xffffffff00000000ull);
 }
+
+#undef X
+#undef XY
+#undef XYZ
+#undef NX
+#undef XN
+#undef X_TO_N
+#undef XY_TO_N
+#undef X_TO_Y

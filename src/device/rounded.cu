@@ -124,99 +124,32 @@ LOCAL float multiply_add(float a, float b, float c, Rounding rounding) {
 
 }  // namespace
 
-#define ROUNDED(suffix, rounding)                               \
-  NV float __nv_fadd_##suffix(float a, float b) {               \
-    return add(a, b, Rounding::rounding);                       \
-  }                                                             \
-  NV float __nv_fsub_##suffix(float a, float b) {               \
-    return add(a, -b, Rounding::rounding);                      \
-  }                                                             \
-  NV float __nv_fmul_##suffix(float a, float b) {               \
-    return multiply(a, b, Rounding::rounding);                  \
-  }                                                             \
-  NV float __nv_fdiv_##suffix(float a, float b) {               \
-    return divide(a, b, Rounding::rounding);                    \
-  }                                                             \
-  NV float __nv_frcp_##suffix(float x) {                        \
-    return divide(1.0f, x, Rounding::rounding);                 \
-  }                                                             \
-  NV float __nv_fsqrt_##suffix(float x) {                       \
-    return square_root(x, Rounding::rounding);                  \
-  }                                                             \
-  NV double __nv_dadd_##suffix(double a, double b) {            \
-    return add(a, b, Rounding::rounding);                       \
-  }                                                             \
-  NV double __nv_dsub_##suffix(double a, double b) {            \
-    return add(a, -b, Rounding::rounding);                      \
-  }                                                             \
-  NV double __nv_dmul_##suffix(double a, double b) {            \
-    return multiply(a, b, Rounding::rounding);                  \
-  }                                                             \
-  NV double __nv_ddiv_##suffix(double a, double b) {            \
-    return divide(a, b, Rounding::rounding);                    \
-  }                                                             \
-  NV double __nv_drcp_##suffix(double x) {                      \
-    return divide(1.0, x, Rounding::rounding);                  \
-  }                                                             \
-  NV double __nv_dsqrt_##suffix(double x) {                     \
-    return square_root(x, Rounding::rounding);                  \
-  }                                                             \
-  NV float __nv_fmaf_##suffix(float a, float b, float c) {      \
-    return multiply_add(a, b, c, Rounding::rounding);           \
-  }                                                             \
-  NV float __nv_fmaf_ieee_##suffix(float a, float b, float c) { \
-    return multiply_add(a, b, c, Rounding::rounding);           \
-  }                                                             \
-  NV double __nv_fma_##suffix(double a, double b, double c) {   \
-    return multiply_add(a, b, c, Rounding::rounding);           \
+/// A function in its four roundings. To nearest is what the instructions do; `directed` is for a rounding r.
+#define ROUNDED(type, name, parameters, nearest, directed) \
+  NV type __nv_##name##_rn parameters {                    \
+    return nearest;                                        \
+  }                                                        \
+  DIRECTED(type, name##_rz, parameters, directed, Zero)    \
+  DIRECTED(type, name##_ru, parameters, directed, Up)      \
+  DIRECTED(type, name##_rd, parameters, directed, Down)
+#define DIRECTED(type, name, parameters, directed, rounding) \
+  NV type __nv_##name parameters {                           \
+    constexpr Rounding r = Rounding::rounding;               \
+    return directed;                                         \
   }
-ROUNDED(rz, Zero)
-ROUNDED(ru, Up)
-ROUNDED(rd, Down)
 
-// To nearest is what the instructions do.
-NV float __nv_fadd_rn(float a, float b) {
-  return a + b;
-}
-NV float __nv_fsub_rn(float a, float b) {
-  return a - b;
-}
-NV float __nv_fmul_rn(float a, float b) {
-  return a * b;
-}
-NV float __nv_fdiv_rn(float a, float b) {
-  return a / b;
-}
-NV float __nv_frcp_rn(float x) {
-  return 1 / x;
-}
-NV float __nv_fsqrt_rn(float x) {
-  return __builtin_sqrtf(x);
-}
-NV double __nv_dadd_rn(double a, double b) {
-  return a + b;
-}
-NV double __nv_dsub_rn(double a, double b) {
-  return a - b;
-}
-NV double __nv_dmul_rn(double a, double b) {
-  return a * b;
-}
-NV double __nv_ddiv_rn(double a, double b) {
-  return a / b;
-}
-NV double __nv_drcp_rn(double x) {
-  return 1 / x;
-}
-NV double __nv_dsqrt_rn(double x) {
-  return __builtin_sqrt(x);
-}
-NV float __nv_fmaf_rn(float a, float b, float c) {
-  return __builtin_fmaf(a, b, c);
-}
-NV float __nv_fmaf_ieee_rn(float a, float b, float c) {
-  return __builtin_fmaf(a, b, c);
-}
-NV double __nv_fma_rn(double a, double b, double c) {
-  return __builtin_fma(a, b, c);
-}
+ROUNDED(float, fadd, (float a, float b), a + b, add(a, b, r))
+ROUNDED(float, fsub, (float a, float b), a - b, add(a, -b, r))
+ROUNDED(float, fmul, (float a, float b), a* b, multiply(a, b, r))
+ROUNDED(float, fdiv, (float a, float b), a / b, divide(a, b, r))
+ROUNDED(float, frcp, (float x), 1 / x, divide(1.0f, x, r))
+ROUNDED(float, fsqrt, (float x), __builtin_sqrtf(x), square_root(x, r))
+ROUNDED(float, fmaf, (float a, float b, float c), __builtin_fmaf(a, b, c), multiply_add(a, b, c, r))
+ROUNDED(float, fmaf_ieee, (float a, float b, float c), __builtin_fmaf(a, b, c), multiply_add(a, b, c, r))
+ROUNDED(double, dadd, (double a, double b), a + b, add(a, b, r))
+ROUNDED(double, dsub, (double a, double b), a - b, add(a, -b, r))
+ROUNDED(double, dmul, (double a, double b), a* b, multiply(a, b, r))
+ROUNDED(double, ddiv, (double a, double b), a / b, divide(a, b, r))
+ROUNDED(double, drcp, (double x), 1 / x, divide(1.0, x, r))
+ROUNDED(double, dsqrt, (double x), __builtin_sqrt(x), square_root(x, r))
+ROUNDED(double, fma, (double a, double b, double c), __builtin_fma(a, b, c), multiply_add(a, b, c, r))
