@@ -29,6 +29,7 @@ struct Copy {
   uint64_t width = 0, height = 1, depth = 1;
   uint64_t destination_pitch = 0, source_pitch = 0;  ///< bytes from row to row; unused when height and depth are 1
   uint64_t destination_slice = 0, source_slice = 0;  ///< bytes from slice to slice; unused when depth is 1
+  std::shared_ptr<const void> destination_owner, source_owner;  ///< what must live until the copy is done; may be null
 };
 
 /// Writes `value` (1, 2 or 4 bytes wide) over `height` rows of `width` elements.
@@ -37,7 +38,8 @@ struct Fill {
   uint32_t value = 0;
   uint32_t value_bytes = 1;
   uint64_t width = 0, height = 1;
-  uint64_t pitch = 0;  ///< bytes from row to row; unused when height is 1
+  uint64_t pitch = 0;                 ///< bytes from row to row; unused when height is 1
+  std::shared_ptr<const void> owner;  ///< what must live until the fill is done; may be null
 };
 
 /// Calls a host function, on a thread of the device's own. It must not call the API (CUDA forbids it too).

@@ -27,8 +27,9 @@ struct MemoryRange {
   uint64_t size = 0;
   MemoryKind kind = MemoryKind::Device;
   Context* context = nullptr;
-  unsigned flags = 0;  ///< as given to the call that made it
-  uint64_t id = 0;     ///< unique in the process
+  unsigned flags = 0;                           ///< as given to the call that made it
+  uint64_t id = 0;                              ///< unique in the process
+  std::shared_ptr<const void> owner = nullptr;  ///< ModuleData: the executable; commands that touch the range keep it
 
   /// Only on the host side of copies; kernels reach it too, but its contents belong to the host.
   bool is_host() const { return kind == MemoryKind::Pinned || kind == MemoryKind::Registered; }

@@ -6,11 +6,27 @@ namespace cupola::runtime {
 
 Module::~Module() {
   Lock lock(mutex_);
-  if (!executable_) return;
-  const auto ours = [this](const MemoryRange& range) {
-    return range.kind == MemoryKind::ModuleData && range.context == &context_;
-  };
-  for (const hal::SymbolInfo& symbol : executable_->symbols()) Runtime::get().addresses.take(symbol.address, ours);
+  if (executable_) withdraw(*executable_);
+}
+
+/// Makes the variables known to the API. A command that touches one keeps the executable, even if the module is
+/// unloaded while the command waits in a stream of another context.
+Result<> Module::announce(const std::shared_ptr<hal::Executable>& loaded) {
+  for (const hal::SymbolInfo& symbol : loaded->symbols()) {
+    if (symbol.size == 0) continue;
+    MemoryRange range{symbol.address, symbol.size, MemoryKind::ModuleData, &context_};
+    range.owner = loaded;
+    if (auto added = Runtime::get().addresses.add(std::move(range)); !added) {
+      withdraw(*loaded);
+      return added;
+    }
+  }
+  return {};
+}
+
+void Module::withdraw(const hal::Executable& loaded) {
+  const auto ours = [&](const MemoryRange& range) { return range.owner.get() == &loaded; };
+  for (const hal::SymbolInfo& symbol : loaded.symbols()) Runtime::get().addresses.take(symbol.address, ours);
 }
 
 Result<std::shared_ptr<hal::Executable>> Module::executable() {
@@ -20,10 +36,7 @@ Result<std::shared_ptr<hal::Executable>> Module::executable() {
   hal::Device& device = context_.device().hal();
   TRY(ProgramCache::Image image, runtime.programs.image(*code_, device.properties().image_target));
   TRY(std::shared_ptr<hal::Executable> loaded, device.load(*image));
-  for (const hal::SymbolInfo& symbol : loaded->symbols()) {
-    if (symbol.size == 0) continue;
-    TRY(runtime.addresses.add({symbol.address, symbol.size, MemoryKind::ModuleData, &context_}));
-  }
+  TRY(announce(loaded));
   executable_ = std::move(loaded);
   return executable_;
 }

@@ -31,6 +31,8 @@ class Module {
 
  private:
   Result<std::shared_ptr<hal::Executable>> executable() EXCLUDES(mutex_);
+  Result<> announce(const std::shared_ptr<hal::Executable>& loaded);
+  void withdraw(const hal::Executable& loaded);
   std::shared_ptr<Function> function_at(std::shared_ptr<hal::Executable> executable, uint32_t index) EXCLUDES(mutex_);
 
   Context& context_;

@@ -45,7 +45,10 @@ Result<> copy(Stream& stream, const hal::Copy& command, End destination, End sou
   TRY(auto to, locate(command.destination, destination_bytes, destination, "destination"));
   TRY(auto from, locate(command.source, source_bytes, source, "source"));
   TRY(stream.context().check());
-  const Ticket done = stream.submit(command);
+  hal::Copy kept = command;
+  if (to) kept.destination_owner = to->owner;
+  if (from) kept.source_owner = from->owner;
+  const Ticket done = stream.submit(std::move(kept));
   const bool waits = asynchronous ? !to || !from : !is_private(to) || !is_private(from);
   if (!waits) return {};
   Result<> result = done.wait();
@@ -66,7 +69,9 @@ Result<> fill(Stream& stream, const hal::Fill& command, bool asynchronous) {
   const uint64_t bytes = extent(row, command.height, 1, command.pitch, 0);
   TRY(auto to, locate(command.destination, bytes, End::Device, "destination"));
   TRY(stream.context().check());
-  const Ticket done = stream.submit(command);
+  hal::Fill kept = command;
+  if (to) kept.owner = to->owner;
+  const Ticket done = stream.submit(std::move(kept));
   return asynchronous || is_private(to) ? Result<>{} : done.wait();
 }
 

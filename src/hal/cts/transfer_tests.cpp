@@ -1,4 +1,5 @@
 #include <numeric>
+#include <thread>
 
 #include "hal/cts/test_case.h"
 
@@ -94,6 +95,31 @@ void fill_of_rows_leaves_the_gaps(TestCase& t) {
     check_fill(t, {.value = 0xA1B2C3D4, .value_bytes = value_bytes, .width = 11, .height = 13, .pitch = 64}, 13 * 64);
 }
 
+void owners_live_until_it_is_done(TestCase& t) {
+  uint32_t from = 5, to = 0;
+  const auto gate = t.device->create_semaphore(0);
+  std::weak_ptr<int> owners[3];
+  uint64_t last = 0;
+  {
+    std::shared_ptr<int> all[3];
+    for (int i = 0; i < 3; ++i) owners[i] = all[i] = std::make_shared<int>(i);
+    t.queue->submit(Wait{gate, 1});
+    t.queue->submit(Copy{.destination = address_of(&to),
+                         .source = address_of(&from),
+                         .width = 4,
+                         .destination_owner = all[0],
+                         .source_owner = all[1]});
+    last = t.queue->submit(Fill{.destination = address_of(&from), .width = 4, .owner = all[2]});
+  }
+  for (const auto& owner : owners) EXPECT_FALSE(owner.expired());
+  gate->signal(1);
+  TestCase::expect_done(*t.queue, last);
+  EXPECT_EQ(to, 5u);
+  EXPECT_EQ(from, 0u);
+  for (const auto& owner : owners)
+    while (!owner.expired()) std::this_thread::yield();  // soon after
+}
+
 }  // namespace
 
 std::vector<Test> transfer_tests() {
@@ -104,6 +130,7 @@ std::vector<Test> transfer_tests() {
       {"Transfer", "CopyOfNothingIsDone", false, copy_of_nothing_is_done},
       {"Transfer", "FillWritesEveryWidth", false, fill_writes_every_width},
       {"Transfer", "FillOfRowsLeavesTheGaps", false, fill_of_rows_leaves_the_gaps},
+      {"Transfer", "OwnersLiveUntilItIsDone", false, owners_live_until_it_is_done},
   };
 }
 
