@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 #include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/services.h"
@@ -382,12 +383,21 @@ Block::Outcome Block::end() {
 
 void Block::record(const Thread* thread, ErrorCode code, std::string_view text) {
   failed_ = true;
+  Error error{code, {}};
+  try {
+    error.message = formatted("{}: {}", place_of(thread), text);
+  } catch (const std::bad_alloc&) {  // the code alone, then
+  }
+  grid_->domain().faults.record(std::move(error));
+}
+
+std::string Block::place_of(const Thread* thread) const {
   std::string where = formatted("kernel {}, block ({},{},{})", grid_->info().name, index_[0], index_[1], index_[2]);
   if (thread) {
     const uint32_t* tid = thread->context->tid;
     where += formatted(", thread ({},{},{})", tid[0], tid[1], tid[2]);
   }
-  grid_->domain().faults.record({code, formatted("{}: {}", where, text)});
+  return where;
 }
 
 std::string Block::whereabouts() const {

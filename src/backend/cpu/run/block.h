@@ -95,6 +95,7 @@ class Block {
   Outcome nobody_runs();
   Outcome end();
   void record(const Thread* thread, ErrorCode code, std::string_view text);
+  std::string place_of(const Thread* thread) const;
   std::string whereabouts() const;
 
   Worker& worker_;

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 #include <time.h>
+
+#include <exception>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -177,11 +179,27 @@ uint32_t multiprocessors(ThreadContext* context) {
   return thread_of(context).block->worker().pool_size();
 }
 
+/// A service as generated code calls it: no exception may go on into that. The fibre ends after the handler, so that
+/// the exception is over.
+template <auto service>
+struct Guarded;
+template <typename R, typename... Arguments, R (*service)(ThreadContext*, Arguments...)>
+struct Guarded<service> {
+  static R call(ThreadContext* context, Arguments... arguments) {
+    try {
+      return service(context, arguments...);
+    } catch (const std::exception&) {  // of the standard library's containers: too large, or no memory
+    }
+    Thread& thread = thread_of(context);
+    thread.block->fail(thread, ErrorCode::LaunchFailed, "no host memory");  // short: needs none itself
+  }
+};
+
 }  // namespace
 
 const image::cpu::Services& services() {
   static constexpr image::cpu::Services table = {
-#define CUPOLA_SERVICE(name, result, parameters, flags) .name = &cpu::name,
+#define CUPOLA_SERVICE(name, result, parameters, flags) .name = &Guarded<&cpu::name>::call,
 #include "image/cpu_services.def"
 #undef CUPOLA_SERVICE
   };
