@@ -5,10 +5,9 @@
 
 #include "base/result.h"
 #include "cupolac/architecture.h"
+#include "cupolac/file_kind.h"
 
 namespace cupola::cupolac {
-
-enum class FileKind { Cuda, Cxx, C, Assembly, Bitcode, Object, Library };
 
 /// What a run of cupolac ends with.
 enum class Goal {
