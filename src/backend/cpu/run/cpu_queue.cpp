@@ -142,11 +142,12 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
 
   bool run(hal::HostCall& call) {
     if (faulted()) return true;
-    services_.host_calls.submit([function = std::move(call.function), done = completion()] {
+    auto submitted = services_.host_calls.submit([function = std::move(call.function), done = completion()] {
       function();
       done();
     });
-    return false;
+    if (!submitted) domain_->faults.record(std::move(submitted).error());
+    return !submitted;
   }
 
   bool run(hal::Wait& wait) {

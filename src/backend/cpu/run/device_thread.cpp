@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <system_error>
+
 namespace cupola::cpu {
 namespace {
 
@@ -16,17 +18,23 @@ void name_this_thread(const std::string& name) {
 
 }  // namespace
 
-std::thread start_device_thread(std::string name, std::function<void()> body) {
+Result<std::thread> start_device_thread(const std::string& name, std::function<void()> body) {
   sigset_t blocked, before;
   sigfillset(&blocked);
   for (int synchronous : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&blocked, synchronous);
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  std::thread thread([name = std::move(name), body = std::move(body)] {
-    name_this_thread(name);
-    body();
-  });
+  Result<std::thread> result;
+  try {
+    result = std::thread([name, body = std::move(body)] {
+      name_this_thread(name);
+      body();
+    });
+  } catch (const std::system_error& error) {
+    result = fail(ErrorCode::OperatingSystem, "cannot start the device's thread {}: {}; allow the process more threads",
+                  name, error.code().message());
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
+  return result;
 }
 
 }  // namespace cupola::cpu

@@ -4,11 +4,13 @@
 #include <string>
 #include <thread>
 
+#include "base/result.h"
+
 namespace cupola::cpu {
 
 /// A thread of the device: it has a name, and all signals but the synchronous ones blocked, so that the program's
-/// handlers run on the program's threads.
-std::thread start_device_thread(std::string name, std::function<void()> body);
+/// handlers run on the program's threads. Error: OperatingSystem when the system gives none.
+Result<std::thread> start_device_thread(const std::string& name, std::function<void()> body);
 
 /// Tells the core that this thread spins.
 inline void pause_briefly() {

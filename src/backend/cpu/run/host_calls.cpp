@@ -15,11 +15,14 @@ HostCalls::~HostCalls() {
   if (thread.joinable()) thread.join();
 }
 
-void HostCalls::submit(std::function<void()> call) {
+Result<> HostCalls::submit(std::function<void()> call) {
   Lock lock(mutex_);
+  if (!thread_.joinable()) {
+    TRY(thread_, start_device_thread("cupola-host", [this] { loop(); }));
+  }
   calls_.push_back(std::move(call));
-  if (!thread_.joinable()) thread_ = start_device_thread("cupola-host", [this] { loop(); });
   changed_.notify_all();
+  return {};
 }
 
 void HostCalls::loop() {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/mutex.h"
+#include "base/result.h"
 
 namespace cupola::cpu {
 
@@ -14,7 +15,8 @@ class HostCalls {
   HostCalls() = default;
   ~HostCalls();  ///< after the calls that were submitted
 
-  void submit(std::function<void()> call);
+  /// Error: OperatingSystem when the thread cannot be started; the call is dropped.
+  Result<> submit(std::function<void()> call);
 
  private:
   void loop();

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/resource.h>
 
 #include <atomic>
@@ -61,6 +62,64 @@ TEST_F(Scarcity, AServiceWithoutMemoryFailsTheKernel) {
   launch([](ThreadContext*, const std::byte* block) { ++*parameters_of<Counter*>(block); }, {{4}, {4}}, &after);
   expect_success();
   EXPECT_EQ(after.load(), 16u);
+}
+#endif
+
+#if defined(__GLIBC__)
+/// While it lives, no thread can be started: each would want a stack that no machine has.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, size_t{1} << 50);
+    pthread_setattr_default_np(&huge);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+
+ private:
+  pthread_attr_t before_{};
+};
+
+void count_up(ThreadContext*, const std::byte* block) {
+  ++*parameters_of<Counter*>(block);
+}
+
+TEST_F(Scarcity, NoThreadAtAllFailsTheCommand) {
+  Counter count{0};
+  {
+    const NoThreads none;
+    launch(count_up, {{4}, {4}}, &count);
+    const Result<> result = synchronize();
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, ErrorCode::OperatingSystem);
+    EXPECT_NE(result.error().message.find("cannot start the device's thread cupola-0"), std::string::npos);
+    device_->clear_fault();
+    last_ = queue_->submit(hal::HostCall{[&] { ++count; }});
+    EXPECT_FALSE(synchronize());
+    device_->clear_fault();
+  }
+  EXPECT_EQ(count.load(), 0u);
+  launch(count_up, {{4}, {4}}, &count);
+  expect_success();
+  last_ = queue_->submit(hal::HostCall{[&] { ++count; }});
+  expect_success();
+  EXPECT_EQ(count.load(), 17u);
+}
+
+TEST_F(Scarcity, FewerThreadsDoTheWork) {
+  Counter count{0};
+  launch(count_up, {{1}, {1}}, &count);
+  expect_success();  // one worker
+  const NoThreads none;
+  launch(count_up, {{64}, {32}}, &count);
+  expect_success();
+  EXPECT_EQ(count.load(), 1 + 64u * 32);
 }
 #endif
 

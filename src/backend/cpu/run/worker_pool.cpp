@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/device_thread.h"
 #include "backend/cpu/run/worker.h"
+#include "base/log.h"
 
 namespace cupola::cpu {
 namespace {
@@ -15,7 +17,7 @@ constexpr int kSpins = 2000;
 }  // namespace
 
 WorkerPool::WorkerPool(uint32_t workers, ExecutionEnvironment& environment)
-    : workers_wanted_(workers), environment_(environment) {}
+    : workers_wanted_(workers), environment_(environment), most_threads_(workers) {}
 
 WorkerPool::~WorkerPool() {
   std::vector<std::thread> threads;
@@ -36,20 +38,33 @@ void WorkerPool::submit(std::shared_ptr<Work> work) {
     return;
   }
   Lock lock(mutex_);
-  active_.push_back(std::move(work));
+  active_.push_back(work);
   uint64_t wanted = 0;
   for (const auto& each : active_) wanted += std::min<uint64_t>(each->unfinished_.load(), workers_wanted_);
-  start_threads(std::min<uint64_t>(wanted, workers_wanted_));
+  if (Result<> started = start_threads(std::min<uint64_t>(wanted, most_threads_)); !started) {
+    lock.unlock();
+    work->domain().faults.record(std::move(started).error());  // which gives the work up
+    return;
+  }
   epoch_.fetch_add(1, std::memory_order_release);
   if (sleepers_) wanted == 1 ? changed_.notify_one() : changed_.notify_all();
 }
 
-void WorkerPool::start_threads(uint64_t wanted) {
+/// Error: OperatingSystem when there is not one thread.
+Result<> WorkerPool::start_threads(uint64_t wanted) {
   while (threads_.size() < wanted) {
     const auto index = static_cast<uint32_t>(threads_.size());
-    threads_.push_back(start_device_thread("cupola-" + std::to_string(index),
-                                           [this, index] { Worker(*this, environment_, index).loop(); }));
+    auto started = start_device_thread("cupola-" + std::to_string(index),
+                                       [this, index] { Worker(*this, environment_, index).loop(); });
+    if (!started && index == 0) return fail(std::move(started).error());
+    if (!started) {
+      log::line(log::Topic::Error, "{}; going on with {}", started.error().message, index);
+      most_threads_ = index;
+      break;
+    }
+    threads_.push_back(std::move(*started));
   }
+  return {};
 }
 
 void WorkerPool::bump() {

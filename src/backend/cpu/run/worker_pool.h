@@ -8,6 +8,7 @@
 
 #include "backend/cpu/run/work.h"
 #include "base/mutex.h"
+#include "base/result.h"
 
 namespace cupola::cpu {
 
@@ -32,7 +33,8 @@ class WorkerPool {
 
   uint32_t size() const { return workers_wanted_; }
 
-  /// `work->done` is called once on a worker, when all items are over; for a work without items, here.
+  /// `work->done` is called once on a worker, when all items are over; for a work without items, here. When the system
+  /// gives fewer threads than wanted, those that there are do it; when it gives none, the work's domain has a fault.
   void submit(std::shared_ptr<Work> work);
 
   /// Gives all works of the domain up.
@@ -57,7 +59,7 @@ class WorkerPool {
   void nap(uint64_t seen, uint32_t microseconds);
 
  private:
-  void start_threads(uint64_t wanted) REQUIRES(mutex_);
+  Result<> start_threads(uint64_t wanted) REQUIRES(mutex_);
 
   const uint32_t workers_wanted_;
   ExecutionEnvironment& environment_;
@@ -70,6 +72,7 @@ class WorkerPool {
   size_t turn_ GUARDED_BY(mutex_) = 0;
   std::vector<std::shared_ptr<Work>> active_ GUARDED_BY(mutex_);
   std::vector<std::thread> threads_ GUARDED_BY(mutex_);
+  uint32_t most_threads_ GUARDED_BY(mutex_);  ///< less than wanted once the system refused one
 };
 
 }  // namespace cupola::cpu
