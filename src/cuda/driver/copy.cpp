@@ -37,9 +37,33 @@ struct BoxEnd {
   uint64_t pitch, slice;
 };
 
+/// Sizes and offsets are the program's own numbers: none may wrap around.
+struct Checked {
+  uint64_t value = 0;
+  bool wrapped = false;
+
+  Checked(uint64_t number) : value(number) {}  // NOLINT(google-explicit-constructor)
+  friend Checked operator+(Checked a, Checked b) {
+    a.wrapped |= b.wrapped | __builtin_add_overflow(a.value, b.value, &a.value);
+    return a;
+  }
+  friend Checked operator*(Checked a, Checked b) {
+    a.wrapped |= b.wrapped | __builtin_mul_overflow(a.value, b.value, &a.value);
+    return a;
+  }
+};
+
+/// The number. Error: InvalidValue when it is larger than any address.
+Result<uint64_t> in_range(Checked number, const char* what) {
+  if (!number.wrapped) return number.value;
+  return fail(ErrorCode::InvalidValue, "the {} runs past the end of the address space", what);
+}
+
 Result<BoxEnd> box_end(CUmemorytype type, const void* host, CUdeviceptr device, size_t x, size_t y, size_t z,
                        size_t pitch, size_t height, const char* what) {
-  BoxEnd result{0, End::Host, pitch, uint64_t{pitch} * height};
+  const Checked slice = Checked(pitch) * height;
+  // A slice that wraps is of no consequence while nothing lies behind the first.
+  BoxEnd result{0, End::Host, pitch, slice.value};
   switch (type) {
     case CU_MEMORYTYPE_HOST:
       result.address = address(host);
@@ -58,13 +82,15 @@ Result<BoxEnd> box_end(CUmemorytype type, const void* host, CUdeviceptr device, 
       return fail(ErrorCode::InvalidValue, "the {} memory type is {}", what, static_cast<int>(type));
   }
   if (result.address == 0) return fail(ErrorCode::InvalidValue, "the {} is null", what);
-  result.address += x + y * pitch + z * result.slice;
+  const Checked offset = Checked(x) + Checked(y) * pitch + (z ? Checked(z) * slice : 0);
+  TRY(result.address, in_range(result.address + offset, what));
   return result;
 }
 
 Result<> check_pitch(uint64_t pitch, size_t x, size_t width, const char* what) {
-  if (pitch >= x + width) return {};
-  return fail(ErrorCode::InvalidValue, "the {} pitch is {} bytes, less than a row of {}", what, pitch, x + width);
+  TRY(const uint64_t row, in_range(Checked(x) + width, what));
+  if (pitch >= row) return {};
+  return fail(ErrorCode::InvalidValue, "the {} pitch is {} bytes, less than a row of {}", what, pitch, row);
 }
 
 /// Works for both structures: a plane is a volume of one slice. Pitches matter once there are several rows; zero means
@@ -80,9 +106,15 @@ Result<> box(const Parameters& p, size_t src_z, size_t dst_z, size_t src_height,
     TRY(check_pitch(src_pitch, p.srcXInBytes, p.WidthInBytes, "source"));
     TRY(check_pitch(dst_pitch, p.dstXInBytes, p.WidthInBytes, "destination"));
   }
-  if (depth > 1 && (src_height < p.srcY + p.Height || dst_height < p.dstY + p.Height))
-    return fail(ErrorCode::InvalidValue, "slices of {} and {} rows are less high than the box of {}", src_height,
-                dst_height, p.Height);
+  if (depth > 1) {
+    TRY(const uint64_t src_rows, in_range(Checked(p.srcY) + p.Height, "source"));
+    TRY(const uint64_t dst_rows, in_range(Checked(p.dstY) + p.Height, "destination"));
+    if (src_height < src_rows || dst_height < dst_rows)
+      return fail(ErrorCode::InvalidValue, "slices of {} and {} rows are less high than the box of {}", src_height,
+                  dst_height, p.Height);
+    TRY(in_range(Checked(src_pitch) * src_height, "source"));
+    TRY(in_range(Checked(dst_pitch) * dst_height, "destination"));
+  }
   TRY(BoxEnd from,
       box_end(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes, p.srcY, src_z, src_pitch, src_height, "source"));
   TRY(BoxEnd to, box_end(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes, p.dstY, dst_z, dst_pitch, dst_height,
@@ -103,7 +135,7 @@ CUresult plane(const CUDA_MEMCPY2D* p, CUstream stream, bool asynchronous, const
   return api_call(
       [&]() -> Result<> {
         TRY(given(p, "pCopy"));
-        return box(*p, 0, 0, p->srcY + p->Height, p->dstY + p->Height, 1, stream, asynchronous);
+        return box(*p, 0, 0, 0, 0, 1, stream, asynchronous);  // one slice, so its height is of no consequence
       },
       call);
 }

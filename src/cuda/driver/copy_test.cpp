@@ -36,6 +36,44 @@ TEST_F(Copies, ChecksDirectionAndSize) {
   EXPECT_EQ(cuMemcpyHtoD(device, host, 0), CUDA_SUCCESS);
 }
 
+// Each of these lands inside the allocation when the arithmetic wraps around at 64 bits.
+TEST_F(Copies, BoxesThatWrapAreRefused) {
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(cuMemAlloc(&memory, 4096), CUDA_SUCCESS);
+  unsigned char host[64] = {};
+  CUDA_MEMCPY3D box{};
+  box.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  box.srcDevice = memory + 2048;
+  box.dstMemoryType = CU_MEMORYTYPE_HOST;
+  box.dstHost = host;
+  box.WidthInBytes = 16;
+  box.Height = box.Depth = 1;
+  ASSERT_EQ(cuMemcpy3D(&box), CUDA_SUCCESS);
+  const auto refused = [&](auto change) {
+    CUDA_MEMCPY3D changed = box;
+    change(changed);
+    EXPECT_EQ(cuMemcpy3D(&changed), CUDA_ERROR_INVALID_VALUE);
+  };
+  constexpr size_t kHalf = size_t{1} << 32;
+  refused([](CUDA_MEMCPY3D& b) { b.srcXInBytes = SIZE_MAX - 7; });
+  refused([](CUDA_MEMCPY3D& b) { b.srcY = b.srcPitch = kHalf; });
+  refused([](CUDA_MEMCPY3D& b) { b.srcZ = 1, b.srcPitch = b.srcHeight = kHalf; });
+  refused([](CUDA_MEMCPY3D& b) { b.Depth = 2, b.srcPitch = b.srcHeight = kHalf, b.dstPitch = 16, b.dstHeight = 1; });
+  refused([](CUDA_MEMCPY3D& b) { b.Height = 2, b.srcPitch = SIZE_MAX - 15; });
+  refused([](CUDA_MEMCPY3D& b) { b.Height = 2, b.srcXInBytes = SIZE_MAX - 7, b.srcPitch = 16; });
+  refused([](CUDA_MEMCPY3D& b) { b.dstXInBytes = SIZE_MAX; });
+  CUDA_MEMCPY2D plane{};
+  plane.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  plane.srcDevice = memory + 2048;
+  plane.dstMemoryType = CU_MEMORYTYPE_HOST;
+  plane.dstHost = host;
+  plane.WidthInBytes = 16;
+  plane.Height = 1;
+  plane.srcY = plane.srcPitch = kHalf;
+  EXPECT_EQ(cuMemcpy2D(&plane), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+}
+
 TEST_F(Copies, PlanesKeepTheirPitch) {
   // Oracle: a copy by hand.
   constexpr size_t kWidth = 5, kHeight = 4, kHostPitch = 7;
