@@ -37,7 +37,7 @@ class Device {
   virtual std::shared_ptr<Semaphore> create_semaphore(uint64_t initial) = 0;
 
   /// Loads an image made for properties().image_target. Errors: InvalidImage (malformed), NoBinaryForGpu (another
-  /// target).
+  /// target), InvalidPtx (a kernel has more static shared memory than shared_bytes_per_block).
   virtual Result<std::shared_ptr<Executable>> load(std::span<const std::byte> image) = 0;
 
   /// How many blocks of this shape may be resident on one multiprocessor; 0 when the launch is impossible.

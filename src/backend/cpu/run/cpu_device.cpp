@@ -78,7 +78,7 @@ class CpuDevice final : public hal::Device {
   }
 
   Result<std::shared_ptr<hal::Executable>> load(std::span<const std::byte> image) override {
-    TRY(std::shared_ptr<hal::Executable> executable, load_image(image, properties_.image_target));
+    TRY(std::shared_ptr<hal::Executable> executable, load_image(image, properties_));
     return executable;
   }
 

@@ -31,12 +31,26 @@ class ImageExecutable final : public CpuExecutable {
   const AlignedMapping data_;
 };
 
+/// As CUDA's assembler: opting in to more is for dynamic shared memory only.
+Result<> check_shared(const image::KernelImage& image, uint32_t most) {
+  for (const image::Kernel& kernel : image.kernels)
+    if (kernel.info.static_shared_bytes > most)
+      return fail(ErrorCode::InvalidPtx,
+                  "kernel {} has {} bytes of static shared memory; the most is {}: make the array dynamic (extern "
+                  "__shared__) and raise the kernel's maximum dynamic shared memory attribute",
+                  kernel.info.name, kernel.info.static_shared_bytes, most);
+  return {};
+}
+
 }  // namespace
 
-Result<std::shared_ptr<CpuExecutable>> load_image(std::span<const std::byte> bytes, std::string_view target) {
+Result<std::shared_ptr<CpuExecutable>> load_image(std::span<const std::byte> bytes,
+                                                  const hal::DeviceProperties& device) {
   TRY(image::KernelImage image, image::deserialize(bytes));
-  if (image.target != target)
-    return fail(ErrorCode::NoBinaryForGpu, "the kernel image is for '{}'; this device is '{}'", image.target, target);
+  if (image.target != device.image_target)
+    return fail(ErrorCode::NoBinaryForGpu, "the kernel image is for '{}'; this device is '{}'", image.target,
+                device.image_target);
+  TRY(check_shared(image, device.shared_bytes_per_block));
   TRY(auto segment, image::LoadedSegment::load(image));
   constexpr uint64_t kPage = 4096;
   const uint64_t size = (std::max<uint64_t>(image.data.size(), 1) + kPage - 1) / kPage * kPage;

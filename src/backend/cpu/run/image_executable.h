@@ -7,7 +7,9 @@
 
 namespace cupola::cpu {
 
-/// Loads a kernel image made for `target`. Errors: InvalidImage, NoBinaryForGpu, and those of the loader.
-Result<std::shared_ptr<CpuExecutable>> load_image(std::span<const std::byte> bytes, std::string_view target);
+/// Loads a kernel image made for the device. Errors: InvalidImage, NoBinaryForGpu, InvalidPtx for a kernel that no
+/// launch could run, and those of the loader.
+Result<std::shared_ptr<CpuExecutable>> load_image(std::span<const std::byte> bytes,
+                                                  const hal::DeviceProperties& device);
 
 }  // namespace cupola::cpu
