@@ -76,7 +76,7 @@ TEST(Parse, InitialisersKeepAddressesAndRows) {
 
 TEST(Parse, ErrorsNameLineAndColumn) {
   EXPECT_EQ(refusal("hello"), "ptx: line 1, column 1: PTX begins with '.version', not 'hello'");
-  EXPECT_EQ(refusal(module_with("\tadd.s33 %r1, 1, 2;")),
+  EXPECT_EQ(refusal(module_with("\tadd.s33 1, 1, 2;")),
             "ptx: line 6, column 2: 'add.s33': '.s33' does not fit there");
   EXPECT_EQ(refusal(module_with("\tadd.s32 %r1, 1, 2;")), "ptx: line 6, column 10: '%r1' is not declared");
   EXPECT_THAT(refusal(module_with("\tfrobnicate.u32 1;")), HasSubstr("line 6, column 2: 'frobnicate' is not"));

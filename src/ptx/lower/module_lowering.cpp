@@ -1,0 +1,348 @@
+#include "ptx/lower/module_lowering.h"
+
+#include <llvm/IR/Constants.h>
+
+#include "ptx/lower/emission.h"
+
+namespace cupola::ptx {
+namespace {
+
+using llvm::Constant;
+using llvm::GlobalValue;
+
+llvm::GlobalValue::LinkageTypes linkage_of(Linkage linkage) {
+  switch (linkage) {
+    case Linkage::Internal:
+      return GlobalValue::InternalLinkage;
+    case Linkage::Extern:
+    case Linkage::Visible:
+      return GlobalValue::ExternalLinkage;
+    case Linkage::Weak:
+      return GlobalValue::WeakAnyLinkage;
+    case Linkage::Common:
+      return GlobalValue::CommonLinkage;
+  }
+  return GlobalValue::ExternalLinkage;
+}
+
+/// Functions that the compiler's other front ends declare with pointers, where PTX has 64-bit numbers. p: pointer, i
+/// and l: 32 and 64 bits, v: nothing; the result first. CUDA C++ Programming Guide, "Formatted Output", "Assertion",
+/// "Dynamic Global Memory".
+struct KnownFunction {
+  llvm::StringLiteral name, types;
+};
+constexpr KnownFunction kKnownFunctions[] = {
+    {"vprintf", "ipp"}, {"malloc", "pl"}, {"free", "vp"}, {"__assertfail", "vppipl"}};
+
+llvm::FunctionType* known_signature(llvm::LLVMContext& context, llvm::StringRef name) {
+  for (const KnownFunction& known : kKnownFunctions) {
+    if (known.name != name) continue;
+    llvm::SmallVector<llvm::Type*, 6> types;
+    for (const char c : known.types)
+      types.push_back(c == 'p'   ? static_cast<llvm::Type*>(llvm::PointerType::get(context, 0))
+                      : c == 'i' ? llvm::Type::getInt32Ty(context)
+                      : c == 'l' ? llvm::Type::getInt64Ty(context)
+                                 : llvm::Type::getVoidTy(context));
+    return llvm::FunctionType::get(types[0], llvm::ArrayRef(types).drop_front(), false);
+  }
+  return nullptr;
+}
+
+std::string numbers_of(const PerformanceBound& bound) {
+  std::string text;
+  for (const uint32_t number : bound.numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text;
+}
+
+}  // namespace
+
+unsigned address_space(Space space) {
+  switch (space) {
+    case Space::Global:
+    case Space::Tex:
+      return 1;
+    case Space::Shared:
+      return 3;
+    case Space::Const:
+      return 4;
+    case Space::Generic:
+    case Space::Reg:
+    case Space::Local:
+    case Space::Param:
+      return 0;
+  }
+  return 0;
+}
+
+llvm::Type* memory_type(const ModuleLowering& lowering, const Variable& variable) {
+  llvm::Type* element = lowering.value_type(variable.type);
+  if (variable.type == Type::Pred) element = llvm::Type::getInt8Ty(lowering.context());
+  if (!variable.is_array && variable.vector == 1) return element;
+  return llvm::ArrayType::get(element, variable.elements());
+}
+
+llvm::Type* ModuleLowering::value_type(Type type) const {
+  llvm::LLVMContext& c = context();
+  const auto pair = [](llvm::Type* of) { return llvm::FixedVectorType::get(of, 2); };
+  switch (type) {
+    case Type::Pred:
+    case Type::B1:
+      return llvm::Type::getInt1Ty(c);
+    case Type::U4:
+    case Type::S4:
+    case Type::B8:
+    case Type::U8:
+    case Type::S8:
+    case Type::E4M3:
+    case Type::E5M2:
+      return llvm::Type::getInt8Ty(c);
+    case Type::B16:
+    case Type::U16:
+    case Type::S16:
+    case Type::E4M3x2:
+    case Type::E5M2x2:
+    case Type::UE8M0x2:
+      return llvm::Type::getInt16Ty(c);
+    case Type::B32:
+    case Type::U32:
+    case Type::S32:
+      return llvm::Type::getInt32Ty(c);
+    case Type::B64:
+    case Type::U64:
+    case Type::S64:
+    case Type::TexRef:
+    case Type::SamplerRef:
+    case Type::SurfRef:
+      return llvm::Type::getInt64Ty(c);
+    case Type::B128:
+      return llvm::Type::getInt128Ty(c);
+    case Type::F16:
+      return llvm::Type::getHalfTy(c);
+    case Type::BF16:
+      return llvm::Type::getBFloatTy(c);
+    case Type::TF32:
+    case Type::F32:
+      return llvm::Type::getFloatTy(c);
+    case Type::F64:
+      return llvm::Type::getDoubleTy(c);
+    case Type::F16x2:
+      return pair(llvm::Type::getHalfTy(c));
+    case Type::BF16x2:
+      return pair(llvm::Type::getBFloatTy(c));
+    case Type::U16x2:
+    case Type::S16x2:
+      return pair(llvm::Type::getInt16Ty(c));
+    case Type::F32x2:
+      return pair(llvm::Type::getFloatTy(c));
+  }
+  return nullptr;
+}
+
+llvm::Type* ModuleLowering::scalar_type(const Variable& variable) const {
+  return variable.is_array || variable.vector > 1 ? nullptr : value_type(variable.type);
+}
+
+llvm::FunctionType* ModuleLowering::signature(const std::vector<Variable>& results,
+                                              const std::vector<Variable>& parameters) const {
+  llvm::SmallVector<llvm::Type*, 8> types;
+  for (const Variable& parameter : parameters) {
+    llvm::Type* scalar = scalar_type(parameter);
+    types.push_back(scalar ? scalar : llvm::PointerType::get(context(), 0));
+  }
+  llvm::SmallVector<llvm::Type*, 2> made;
+  for (const Variable& result : results) {
+    llvm::Type* scalar = scalar_type(result);
+    if (!scalar) {  // words instead of bytes, as far as the alignment allows: fewer values to pass
+      const unsigned word = std::min(result.alignment(), 8u);
+      scalar = llvm::ArrayType::get(llvm::Type::getIntNTy(context(), word * 8), (result.bytes() + word - 1) / word);
+    }
+    made.push_back(scalar);
+  }
+  llvm::Type* result = made.empty()       ? llvm::Type::getVoidTy(context())
+                       : made.size() == 1 ? made[0]
+                                          : static_cast<llvm::Type*>(llvm::StructType::get(context(), made));
+  return llvm::FunctionType::get(result, types, false);
+}
+
+llvm::GlobalValue* ModuleLowering::symbol(std::string_view name) const {
+  return symbols_.lookup(llvm::StringRef(name));
+}
+
+llvm::Function* ModuleLowering::declare_function(const Function& function) {
+  llvm::FunctionType* type = signature(function.results, function.parameters);
+  if (!function.has_body && !function.is_kernel)
+    if (llvm::FunctionType* known = known_signature(context(), function.name)) type = known;
+  auto* made = llvm::Function::Create(
+      type, function.is_kernel || !function.has_body ? GlobalValue::ExternalLinkage : linkage_of(function.linkage),
+      llvm::StringRef(function.name), out);
+  if (type == signature(function.results, function.parameters)) mark_by_value(*made, function.parameters);
+  made->addFnAttr(llvm::Attribute::Convergent);
+  made->addFnAttr(llvm::Attribute::NoUnwind);
+  if (function.noreturn) made->setDoesNotReturn();
+  if (function.is_kernel) {
+    made->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    if (function.linkage == Linkage::Weak) made->setLinkage(GlobalValue::WeakAnyLinkage);
+    for (const PerformanceBound& bound : function.bounds) {
+      const llvm::StringRef name(bound.name);
+      if (name == "maxntid" || name == "reqntid" || name == "maxnreg")
+        made->addFnAttr(("nvvm." + name).str(), numbers_of(bound));
+      if (name == "minnctapersm") made->addFnAttr("nvvm.minctasm", numbers_of(bound));
+    }
+  }
+  return made;
+}
+
+llvm::GlobalVariable* ModuleLowering::make_variable(const Variable& variable, const llvm::Twine& name) {
+  const unsigned space = address_space(variable.space);
+  llvm::Type* type = memory_type(*this, variable);
+  const bool external = variable.linkage == Linkage::Extern;
+  Constant* initial = external                          ? nullptr
+                      : variable.space == Space::Shared ? static_cast<Constant*>(llvm::UndefValue::get(type))
+                                                        : Constant::getNullValue(type);
+  auto* made = new llvm::GlobalVariable(
+      out, type, variable.space == Space::Const && variable.linkage == Linkage::Internal,
+      external && variable.space == Space::Shared ? GlobalValue::ExternalLinkage : linkage_of(variable.linkage),
+      initial, name, nullptr, GlobalValue::NotThreadLocal, space);
+  made->setAlignment(llvm::Align(std::max(variable.alignment(), 1u)));
+  // What the host can find by name it may write before any launch.
+  if (!external && variable.space != Space::Shared && variable.linkage != Linkage::Internal)
+    made->setExternallyInitialized(true);
+  return made;
+}
+
+/// The address of a symbol as a pointer-sized number, or one byte of it.
+Result<Constant*> ModuleLowering::address_constant(const Variable& variable, const Initial& value,
+                                                   llvm::Type* type) const {
+  const std::string_view name = m.names[value.symbol];
+  llvm::GlobalValue* target = symbol(name);
+  if (!target)
+    return fail(ErrorCode::InvalidPtx, "ptx: line {}: the initial value of '{}' names '{}', which is not declared",
+                variable.location.line, variable.name, name);
+  llvm::Type* i64 = llvm::Type::getInt64Ty(context());
+  Constant* pointer = target;
+  if (value.generic && target->getAddressSpace() != 0)
+    pointer = llvm::ConstantExpr::getAddrSpaceCast(target, llvm::PointerType::get(context(), 0));
+  pointer = llvm::ConstantExpr::getGetElementPtr(llvm::Type::getInt8Ty(context()), pointer,
+                                                 llvm::ConstantInt::get(i64, value.bits));
+  if (value.mask_byte != 0xff || bits_of(variable.type) != 64)
+    return fail(ErrorCode::NotSupported,
+                "ptx: line {}: '{}' holds part of the address of '{}'; only whole 64-bit addresses are supported",
+                variable.location.line, variable.name, name);
+  return llvm::ConstantExpr::getPtrToInt(pointer, type);
+}
+
+Result<> ModuleLowering::initialise(const Variable& variable, llvm::GlobalVariable& global) {
+  if (variable.initial.empty()) return {};
+  llvm::Type* type = value_type(variable.type);
+  const unsigned bits = type->getPrimitiveSizeInBits();
+  if (llvm::none_of(variable.initial, [](const Initial& value) { return value.symbol != Initial::kNoSymbol; }) &&
+      global.getValueType()->isArrayTy() && type->isIntegerTy(8)) {  // strings and tables of bytes
+    std::string bytes(variable.elements(), '\0');
+    for (size_t i = 0; i < variable.initial.size(); ++i) bytes[i] = static_cast<char>(variable.initial[i].bits);
+    global.setInitializer(llvm::ConstantDataArray::getString(context(), bytes, false));
+    return {};
+  }
+  std::vector<Constant*> elements;
+  for (const Initial& value : variable.initial) {
+    if (value.symbol != Initial::kNoSymbol) {
+      TRY(Constant * address, address_constant(variable, value, type));
+      elements.push_back(address);
+    } else {
+      Constant* number = llvm::ConstantInt::get(context(), llvm::APInt(64, value.bits).zextOrTrunc(bits));
+      elements.push_back(llvm::ConstantExpr::getBitCast(number, type));
+    }
+  }
+  if (!global.getValueType()->isArrayTy()) {
+    global.setInitializer(elements[0]);
+    return {};
+  }
+  elements.resize(variable.elements(), Constant::getNullValue(type));
+  global.setInitializer(llvm::ConstantArray::get(llvm::cast<llvm::ArrayType>(global.getValueType()), elements));
+  return {};
+}
+
+Result<> ModuleLowering::declare() {
+  for (const Variable& variable : m.variables) {
+    if (kind_of(variable.type) == TypeKind::Handle)
+      return fail(ErrorCode::NotSupported,
+                  "ptx: line {}: '{}': texture, surface and sampler references are not supported; use texture objects",
+                  variable.location.line, variable.name);
+    // A declaration and a definition of the same name are one variable.
+    llvm::GlobalValue*& known = symbols_[llvm::StringRef(variable.name)];
+    if (known && variable.linkage == Linkage::Extern) continue;
+    llvm::GlobalVariable* made = make_variable(variable, known ? "" : llvm::StringRef(variable.name));
+    if (known) {
+      made->takeName(known);
+      known->replaceAllUsesWith(made);
+      known->eraseFromParent();
+    }
+    known = made;
+  }
+  for (const Function& function : m.functions) {
+    const Function*& before = functions_[llvm::StringRef(function.name)];
+    if (!before || function.has_body) before = &function;
+  }
+  for (const Function& function : m.functions)
+    if (functions_.lookup(function.name) == &function)
+      symbols_[llvm::StringRef(function.name)] = declare_function(function);
+  for (const Variable& variable : m.variables)
+    if (auto* global = llvm::dyn_cast_or_null<llvm::GlobalVariable>(symbol(variable.name)))
+      TRY(initialise(variable, *global));
+  for (const Alias& alias : m.aliases) {
+    llvm::GlobalValue* target = symbol(alias.target);
+    if (!target) return fail(ErrorCode::InvalidPtx, "ptx: .alias {}: '{}' is not declared", alias.name, alias.target);
+    llvm::GlobalValue* declared = symbol(alias.name);
+    auto* made = llvm::GlobalAlias::create(GlobalValue::ExternalLinkage, "", target);
+    if (declared) {
+      made->takeName(declared);
+      declared->replaceAllUsesWith(made);
+      declared->eraseFromParent();
+    } else {
+      made->setName(llvm::StringRef(alias.name));
+    }
+    symbols_[llvm::StringRef(alias.name)] = made;
+  }
+  return {};
+}
+
+llvm::DIFile* ModuleLowering::file(uint32_t number) {
+  if (!debug_) debug_ = std::make_unique<llvm::DIBuilder>(out);
+  llvm::DIFile*& made = files_[number];
+  if (made) return made;
+  llvm::StringRef name = "ptx";
+  for (const SourceFile& each : m.files)
+    if (each.number == number) name = llvm::StringRef(each.name);
+  const auto [folder, base] = name.rsplit('/');
+  made = base.empty() ? debug_->createFile(name, "") : debug_->createFile(base, folder);
+  return made;
+}
+
+llvm::DISubprogram* ModuleLowering::subprogram(const Function& function, llvm::Function& into) {
+  const Source& first = function.sources[1];
+  llvm::DIFile* where = file(first.file);
+  if (!unit_) {
+    unit_ = debug_->createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C_plus_plus), where, "cupola",
+                                      true, "", 0);
+    out.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+  }
+  llvm::DISubprogram* made =
+      debug_->createFunction(unit_, llvm::StringRef(function.name), llvm::StringRef(function.name), where, first.line,
+                             debug_->createSubroutineType(debug_->getOrCreateTypeArray({})), first.line,
+                             llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition);
+  into.setSubprogram(made);
+  return made;
+}
+
+Result<> ModuleLowering::lower_bodies() {
+  for (const Function& function : m.functions) {
+    if (!function.has_body) continue;
+    auto* into = llvm::cast<llvm::Function>(symbol(function.name));
+    llvm::IRBuilder<> b(llvm::BasicBlock::Create(context(), "", into));
+    Emission emission(*this, function, *into, b);
+    TRY(emission.run());
+  }
+  if (debug_) debug_->finalize();
+  return {};
+}
+
+}  // namespace cupola::ptx
