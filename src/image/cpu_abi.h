@@ -18,6 +18,10 @@ inline constexpr uint64_t kSharedWindow = 256 * 1024;
 /// Size and alignment of a thread's local window, which is its stack. Frames above it fault.
 inline constexpr uint64_t kLocalWindow = 512 * 1024;
 
+/// Dynamic shared memory begins at the end of static shared memory, rounded up to this. Where a dynamic array is
+/// aligned to more, the generated code's static size is rounded up already.
+inline constexpr uint32_t kDynamicSharedAlignment = 16;
+
 struct ThreadContext;
 
 /// Functions of the run half that generated code calls through the context; order is the table's.

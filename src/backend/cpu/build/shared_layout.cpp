@@ -14,7 +14,6 @@ namespace cupola::cpu::build {
 namespace {
 
 constexpr unsigned kShared = 3;
-constexpr uint64_t kDynamicAlignment = 16;  // what the run half promises for dynamic shared memory
 
 using Kernels = llvm::SmallPtrSet<const llvm::Function*, 4>;
 
@@ -85,7 +84,7 @@ Result<SharedLayout> lay_out_shared(llvm::Module& module, llvm::ArrayRef<llvm::F
   for (const auto& [variable, reaching] : users) {
     if (layout.offsets.contains(variable)) continue;
     const uint64_t alignment = variable->getAlign().valueOrOne().value();
-    if (alignment <= kDynamicAlignment) continue;
+    if (alignment <= image::cpu::kDynamicSharedAlignment) continue;
     for (const llvm::Function* kernel : reaching) {
       uint64_t& bytes = layout.static_bytes[kernel];
       bytes = llvm::alignTo(bytes, alignment);

@@ -184,7 +184,8 @@ class TestProgram {
     fill(grid, context->nctaid);
     context->lane = t % 32;
     context->warp = t / 32;
-    context->dynamic_shared_offset = (what.info.static_shared_bytes + 15) & ~15u;
+    context->dynamic_shared_offset = (what.info.static_shared_bytes + image::cpu::kDynamicSharedAlignment - 1) &
+                                     ~(image::cpu::kDynamicSharedAlignment - 1);
     context->dynamic_shared_bytes = dynamic_shared_bytes;
     context->total_shared_bytes = context->dynamic_shared_offset + dynamic_shared_bytes;
     context->fuel = fuel;

@@ -18,13 +18,11 @@
 namespace cupola::cpu {
 namespace {
 
+using image::cpu::kDynamicSharedAlignment;
 using image::cpu::ThreadContext;
 
 // Turns of a polling loop between two calls of the poll service.
 constexpr int32_t kFuel = 128;
-
-// The compiler rounds the size of static shared memory up where a dynamic array is aligned to more.
-constexpr uint32_t kDynamicSharedAlignment = 16;
 
 constexpr uint32_t lane_of(const Thread& thread) {
   return thread.index % 32;
