@@ -29,7 +29,6 @@
 namespace cupola::cpu::build {
 namespace {
 
-/// Errors that code generation reports through the LLVMContext, instead of on standard error.
 struct Diagnostics : llvm::DiagnosticHandler {
   explicit Diagnostics(std::string& errors) : errors_(errors) {}
   bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
@@ -41,6 +40,25 @@ struct Diagnostics : llvm::DiagnosticHandler {
     return true;
   }
   std::string& errors_;
+};
+
+/// While it lives, errors that code generation reports through the LLVMContext come here, instead of standard error.
+/// The context outlives it and has its own handler back then.
+class CollectedErrors {
+ public:
+  explicit CollectedErrors(llvm::LLVMContext& context) : context_(context), before_(context.getDiagnosticHandler()) {
+    context_.setDiagnosticHandler(std::make_unique<Diagnostics>(text_));
+  }
+  ~CollectedErrors() { context_.setDiagnosticHandler(std::move(before_)); }
+  CollectedErrors(const CollectedErrors&) = delete;
+  CollectedErrors& operator=(const CollectedErrors&) = delete;
+
+  const std::string& text() const { return text_; }
+
+ private:
+  llvm::LLVMContext& context_;
+  std::unique_ptr<llvm::DiagnosticHandler> before_;
+  std::string text_;
 };
 
 Result<> verify(const llvm::Module& module, const char* after) {
@@ -138,8 +156,7 @@ Result<image::KernelImage> assemble(Lowered lowered, Segment segment) {
 }  // namespace
 
 Result<image::KernelImage> build(std::unique_ptr<llvm::Module> module, const BuildOptions& options) {
-  std::string errors;
-  module->getContext().setDiagnosticHandler(std::make_unique<Diagnostics>(errors));
+  const CollectedErrors errors(module->getContext());
   TRY(const std::unique_ptr<llvm::TargetMachine> machine, host_machine());
   TRY(retarget(*module, *machine));
   llvm::StripDebugInfo(*module);
@@ -153,7 +170,7 @@ Result<image::KernelImage> build(std::unique_ptr<llvm::Module> module, const Bui
     write_file(options.keep + ".s", emit_assembly(*module, *machine));
   }
   TRY(const std::unique_ptr<llvm::MemoryBuffer> object, emit_object(*module, *machine));
-  if (!errors.empty()) return fail(ErrorCode::NotSupported, "cpu: code generation failed: {}", errors);
+  if (!errors.text().empty()) return fail(ErrorCode::NotSupported, "cpu: code generation failed: {}", errors.text());
   TRY(Segment segment, pack_segment(object->getMemBufferRef()));
   TRY(image::KernelImage image, assemble(std::move(lowered), std::move(segment)));
   image.target = options.target;

@@ -1,6 +1,7 @@
 #include "backend/cpu/build/build.h"
 
 #include <gmock/gmock.h>
+#include <llvm/IR/DiagnosticInfo.h>
 
 #include <cmath>
 #include <numeric>
@@ -51,6 +52,21 @@ TEST(Build, RunsAKernelOverAllItsThreads) {
   EXPECT_EQ(y, expected);
   EXPECT_EQ(program.kernel("axpy").rung, image::Rung::ThreadLoop);
   EXPECT_FALSE(program.kernel("axpy").polls);
+}
+
+TEST(Build, LeavesTheContextItsDiagnosticHandler) {
+  struct Counting : llvm::DiagnosticHandler {
+    explicit Counting(int& count) : count_(count) {}
+    bool handleDiagnostics(const llvm::DiagnosticInfo&) override { return ++count_, true; }
+    int& count_;
+  };
+  llvm::LLVMContext context;
+  int count = 0;
+  context.setDiagnosticHandler(std::make_unique<Counting>(count));
+  auto built = build(parse(context, "define ptx_kernel void @nothing() { ret void }"), {.target = "cpu:test"});
+  ASSERT_TRUE(built) << built.error().message;
+  context.diagnose(llvm::DiagnosticInfoGeneric("after the build"));
+  EXPECT_EQ(count, 1);
 }
 
 TEST(Build, LaysParametersOutNaturallyAndCopiesStructs) {
