@@ -117,6 +117,33 @@ __global__ void wait_kernel(volatile int* flag, int* out) {
   *out = *flag * 2;
 }
 
+/// Two labels that jump to each other, entered at either: no natural loop. A pair of threads meets here; without a way
+/// to let each other run, the first would look for ever.
+__global__ void irreducible_kernel(volatile int* stage, int* looks) {
+  int me = blockIdx.x * blockDim.x + threadIdx.x, other = me ^ 1, wanted = me & 1 ? 2 : 1, n = 0;
+  if (me & 1) {
+    stage[me] = 1;
+    goto second;
+  }
+first:
+  n += 1;
+  if (stage[other] >= wanted) goto done;
+second:
+  n += 2;
+  if (stage[other] < wanted) goto first;
+done:
+  stage[me] = 2;
+  looks[me] = n;
+}
+
+CASE(an_irreducible_spin_wait) {
+  const int n = 128;
+  check::Managed<int> stage(n), looks(n);
+  irreducible_kernel<<<4, n / 4>>>(stage, looks);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < n; ++i) EXPECT_EQUAL_AT(i, looks[i] > 0, true);
+}
+
 __global__ void set_kernel(volatile int* flag) {
   *flag = 21;
 }

@@ -2,8 +2,7 @@
 
 #include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/IR/Dominators.h>
+#include <llvm/Analysis/CycleAnalysis.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -37,14 +36,34 @@ const llvm::Value* bits_of(const llvm::Value* value) {
   return value;
 }
 
+using Blocks = llvm::SmallVector<llvm::BasicBlock*, 4>;
+
+Blocks exiting_blocks(const llvm::Cycle& cycle) {
+  Blocks result;
+  cycle.getExitingBlocks(result);
+  return result;
+}
+
+/// Blocks with an edge back to the header. Every way round passes one of these or stays in an inner cycle, also where
+/// the cycle has several entries.
+Blocks latches(const llvm::Cycle& cycle) {
+  Blocks result;
+  for (llvm::BasicBlock* block : llvm::predecessors(cycle.getHeader()))
+    if (cycle.contains(block) && !llvm::is_contained(result, block)) result.push_back(block);
+  return result;
+}
+
+bool contains(const llvm::Cycle& cycle, const llvm::Instruction* instruction) {
+  return cycle.contains(instruction->getParent());
+}
+
 /// A compare-and-swap retry, `do { seen = old; old = cas(p, seen, f(seen)); } while (old != seen)`: it goes round only
 /// because another thread's swap came between, so nobody is waited for. A lock is none: it compares with a value of its
 /// own choice.
-bool is_retry(const llvm::Loop& loop) {
-  const llvm::BasicBlock* exiting = loop.getExitingBlock();
-  const llvm::BasicBlock* latch = loop.getLoopLatch();
-  if (!exiting || !latch) return false;
-  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(exiting->getTerminator());
+bool is_retry(const llvm::Cycle& cycle) {
+  const Blocks exiting = exiting_blocks(cycle), latch = latches(cycle);
+  if (!cycle.isReducible() || exiting.size() != 1 || latch.size() != 1) return false;
+  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(exiting[0]->getTerminator());
   if (!branch || !branch->isConditional()) return false;
   const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition());
   const llvm::AtomicCmpXchgInst* exchange = nullptr;
@@ -52,7 +71,7 @@ bool is_retry(const llvm::Loop& loop) {
     const auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(bits_of(value));
     if (!extract || extract->getIndices() != llvm::ArrayRef<unsigned>{index}) return false;
     exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(extract->getAggregateOperand());
-    return exchange != nullptr && loop.contains(exchange);
+    return exchange != nullptr && contains(cycle, exchange);
   };
   if (compare) {  // old == seen; that one of them is the expected value is checked below
     const bool first = result_of(compare->getOperand(0), 0);
@@ -63,27 +82,26 @@ bool is_retry(const llvm::Loop& loop) {
     return false;
   }
   const bool leaves_on_success =
-      loop.contains(branch->getSuccessor(compare && compare->getPredicate() == llvm::ICmpInst::ICMP_NE ? 0 : 1));
+      cycle.contains(branch->getSuccessor(compare && compare->getPredicate() == llvm::ICmpInst::ICMP_NE ? 0 : 1));
   if (!leaves_on_success) return false;
   // The expected value is what memory held: the last exchange's answer, or a load of this turn.
   const llvm::Value* expected = bits_of(exchange->getCompareOperand());
-  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(expected)) return loop.contains(load);
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(expected)) return contains(cycle, load);
   const auto* phi = llvm::dyn_cast<llvm::PHINode>(expected);
-  if (!phi || phi->getParent() != loop.getHeader()) return false;
-  const auto* again = llvm::dyn_cast<llvm::ExtractValueInst>(bits_of(phi->getIncomingValueForBlock(latch)));
+  if (!phi || phi->getParent() != cycle.getHeader()) return false;
+  const auto* again = llvm::dyn_cast<llvm::ExtractValueInst>(bits_of(phi->getIncomingValueForBlock(latch[0])));
   return again && again->getAggregateOperand() == exchange;
 }
 
-class LoopQuestion {
+class CycleQuestion {
  public:
-  LoopQuestion(const llvm::Loop& loop, const CallReach& reach, const Functions& sources)
-      : loop_(loop), reach_(reach), sources_(sources) {}
+  CycleQuestion(const llvm::Cycle& cycle, const CallReach& reach, const Functions& sources)
+      : cycle_(cycle), reach_(reach), sources_(sources) {}
 
   bool may_wait() {
-    llvm::SmallVector<llvm::BasicBlock*, 4> exiting;
-    loop_.getExitingBlocks(exiting);
+    const Blocks exiting = exiting_blocks(cycle_);
     if (exiting.empty()) return true;
-    if (!loop_communicates() || is_retry(loop_)) return false;
+    if (!cycle_communicates() || is_retry(cycle_)) return false;
     for (llvm::BasicBlock* block : exiting) add_condition(*block);
     for (size_t i = 0; i < slice_.size(); ++i)
       if (visit(*slice_[i])) return true;
@@ -91,8 +109,8 @@ class LoopQuestion {
   }
 
  private:
-  bool loop_communicates() const {
-    for (llvm::BasicBlock* block : loop_.blocks())
+  bool cycle_communicates() const {
+    for (llvm::BasicBlock* block : cycle_.blocks())
       for (llvm::Instruction& instruction : *block) {
         if (communicates(instruction)) return true;
         const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
@@ -113,14 +131,14 @@ class LoopQuestion {
   bool visit(llvm::Instruction& instruction) {
     if (instruction.mayReadFromMemory() && !instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load)) return true;
     // Which way a value came depends on the branches between, unless there is one way only.
-    if (auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction); phi && ways_in_loop(*phi) > 1)
-      for (llvm::BasicBlock* block : loop_.blocks()) add_condition(*block);
+    if (auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction); phi && ways_in_cycle(*phi) > 1)
+      for (llvm::BasicBlock* block : cycle_.blocks()) add_condition(*block);
     for (llvm::Value* operand : instruction.operands()) add(operand);
     return false;
   }
 
-  unsigned ways_in_loop(const llvm::PHINode& phi) const {
-    return llvm::count_if(phi.blocks(), [&](const llvm::BasicBlock* block) { return loop_.contains(block); });
+  unsigned ways_in_cycle(const llvm::PHINode& phi) const {
+    return llvm::count_if(phi.blocks(), [&](const llvm::BasicBlock* block) { return cycle_.contains(block); });
   }
 
   void add_condition(llvm::BasicBlock& block) {
@@ -128,19 +146,19 @@ class LoopQuestion {
   }
 
   void add(llvm::Value* value) {
-    if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(value); instruction && loop_.contains(instruction))
+    if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(value); instruction && contains(cycle_, instruction))
       slice_.insert(instruction);
   }
 
-  const llvm::Loop& loop_;
+  const llvm::Cycle& cycle_;
   const CallReach& reach_;
   const Functions& sources_;
   llvm::SetVector<llvm::Instruction*> slice_;
 };
 
-void count_down(llvm::BasicBlock& latch) {
-  llvm::Instruction* end = latch.getTerminator();
-  llvm::Value* context = context_of(*latch.getParent());
+void count_down(llvm::BasicBlock& block) {
+  llvm::Instruction* end = block.getTerminator();
+  llvm::Value* context = context_of(*block.getParent());
   llvm::IRBuilder<> builder(end);
   llvm::Value* address =
       builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), context, offsetof(image::cpu::ThreadContext, fuel));
@@ -158,16 +176,15 @@ void instrument_polling(llvm::Module& module, const CallReach& reach) {
   const Functions sources = communicating(module);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
-    llvm::DominatorTree dominators(function);
-    llvm::LoopInfo loops(dominators);
-    llvm::SmallSetVector<llvm::BasicBlock*, 8> latches;
-    for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-      if (!LoopQuestion(*loop, reach, sources).may_wait()) continue;
-      llvm::SmallVector<llvm::BasicBlock*, 4> own;
-      loop->getLoopLatches(own);
-      latches.insert(own.begin(), own.end());
+    llvm::CycleInfo cycles;
+    cycles.compute(function);
+    llvm::SmallVector<llvm::Cycle*, 16> work(cycles.toplevel_cycles());
+    llvm::SmallSetVector<llvm::BasicBlock*, 8> ends;
+    for (size_t i = 0; i < work.size(); ++i) {
+      llvm::append_range(work, work[i]->children());
+      if (CycleQuestion(*work[i], reach, sources).may_wait()) ends.insert_range(latches(*work[i]));
     }
-    for (llvm::BasicBlock* latch : latches) count_down(*latch);
+    for (llvm::BasicBlock* end : ends) count_down(*end);
   }
 }
 

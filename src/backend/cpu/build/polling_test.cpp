@@ -79,6 +79,64 @@ TEST(Polling, ALoopWithoutAnExitPolls) {
   EXPECT_TRUE(program.kernel("k").polls);
 }
 
+TEST(Polling, AnIrreducibleLoopPollsWhicheverEntryItWasEnteredBy) {
+  TestProgram program(R"(
+    define ptx_kernel void @k(ptr %left, i32 %second) {
+      %in_the_middle = icmp ne i32 %second, 0
+      br i1 %in_the_middle, label %b, label %a
+    a:
+      %v = load volatile i32, ptr %left
+      %go_b = icmp sgt i32 %v, 0
+      br i1 %go_b, label %b, label %out
+    b:
+      %w = load volatile i32, ptr %left
+      %less = sub i32 %w, 1
+      store volatile i32 %less, ptr %left
+      %go_a = icmp sgt i32 %less, 0
+      br i1 %go_a, label %a, label %out
+    out:
+      ret void
+    })");
+  EXPECT_TRUE(program.kernel("k").polls);
+  for (const int second : {0, 1}) {
+    int left = 35;
+    record = {};
+    program.launch("k", {1}, {1}, &left, second);
+    EXPECT_EQ(left, 0);
+    EXPECT_EQ(record.calls["poll"], 3);  // 34 turns, fuel 10 each
+  }
+}
+
+TEST(Polling, AnInnerLoopOfAnIrreducibleOnePolls) {
+  TestProgram program(R"(
+    define ptx_kernel void @k(ptr %left, i32 %n) {
+      %in_the_middle = icmp ne i32 %n, 0
+      br i1 %in_the_middle, label %b, label %a
+    a:
+      %i = phi i32 [ 0, %0 ], [ %j, %c ]
+      br label %b
+    b:
+      %j = phi i32 [ 1, %0 ], [ %i, %a ]
+      br label %spin
+    spin:
+      %w = load volatile i32, ptr %left
+      %less = sub i32 %w, 1
+      store volatile i32 %less, ptr %left
+      %again = icmp sgt i32 %less, 0
+      br i1 %again, label %spin, label %c
+    c:
+      %more = icmp slt i32 %j, 1
+      br i1 %more, label %a, label %out
+    out:
+      ret void
+    })");
+  EXPECT_TRUE(program.kernel("k").polls);
+  int left = 35;
+  program.launch("k", {1}, {1}, &left, 1);
+  EXPECT_EQ(left, 0);
+  EXPECT_EQ(record.calls["poll"], 3);
+}
+
 TEST(Polling, ACountedLoopWithAtomicsDoesNot) {
   TestProgram program(R"(
     define ptx_kernel void @histogram(ptr %bins, ptr %values, i32 %n) {
