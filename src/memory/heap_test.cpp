@@ -23,7 +23,10 @@ class FakeDevice final : public hal::Device {
   const hal::DeviceProperties& properties() const override { return properties_; }
   uint64_t chunk_bytes() const override { return kChunk; }
   Result<std::unique_ptr<hal::Buffer>> reserve(uint64_t size) override;
-  Result<std::unique_ptr<hal::Queue>> create_queue(int) override { return fail(ErrorCode::NotSupported, "no queues"); }
+  std::shared_ptr<hal::Domain> create_domain() override { return nullptr; }
+  Result<std::unique_ptr<hal::Queue>> create_queue(int, std::shared_ptr<hal::Domain>) override {
+    return fail(ErrorCode::NotSupported, "no queues");
+  }
   std::shared_ptr<hal::Semaphore> create_semaphore(uint64_t) override { return nullptr; }
   Result<std::shared_ptr<hal::Executable>> load(std::span<const std::byte>) override {
     return fail(ErrorCode::NotSupported, "no kernels");
