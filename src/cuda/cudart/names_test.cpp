@@ -15,13 +15,13 @@
 namespace {
 
 std::set<std::string> table_names() {
-  return {
-#define CUDART_FN(name, suffix, since, status, signature) #name #suffix,
-#define CUDART_FN_AS(type, name, suffix, since, status, signature) #name #suffix,
-#define CUDART_INTERNAL(type, name, since, status, signature) #name,
-#define CUDART_TODO(name) #name,
+  std::set<std::string> names;
+#define CUDART_FN(name, suffix, since, status, signature) names.insert(#name #suffix);
+#define CUDART_FN_AS(type, name, suffix, since, status, signature) names.insert(#name #suffix);
+#define CUDART_INTERNAL(type, name, since, status, signature) names.insert(#name);
+#define CUDART_TODO(name) names.insert(#name);
 #include "cuda/cudart/runtime.def"
-  };
+  return names;
 }
 
 /// The defined dynamic symbols of a 64-bit ELF file, without the version's own (absolute) symbol.

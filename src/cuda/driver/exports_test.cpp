@@ -12,11 +12,11 @@
 namespace {
 
 std::set<std::string> table() {
-  return {
-#define CU_FN(base, suffix, since, status, signature) #base #suffix,
-#define CU_TODO(name) #name,
+  std::set<std::string> names;
+#define CU_FN(base, suffix, since, status, signature) names.insert(#base #suffix);
+#define CU_TODO(name) names.insert(#name);
 #include "cuda/driver/driver.def"
-  };
+  return names;
 }
 
 /// Names that the library defines for others, from its dynamic symbol table.

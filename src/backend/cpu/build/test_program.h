@@ -121,7 +121,7 @@ class TestProgram {
     std::vector<std::byte> parameters(what.info.parameter_bytes);
     size_t index = 0;
     (place(parameters, what.info.parameters[index++], arguments), ...);
-    const std::vector<std::byte> before = parameters;
+    const std::vector<std::byte> before(parameters.begin(), parameters.end());  // kernels get its address
     for (uint32_t b = 0; b < grid.count(); ++b) {
       std::memset(shared, 0xcd, kSharedWindow);
       for (uint32_t t = 0; t < block.count(); ++t) run_thread(what, grid, block, b, t, parameters);

@@ -37,8 +37,8 @@ class DeviceFixture : public testing::Test {
     launch.block = shape.block;
     launch.dynamic_shared_bytes = shape.dynamic_shared;
     launch.cooperative = shape.cooperative;
-    launch.parameters.resize(sizeof parameters);
-    std::memcpy(launch.parameters.data(), &parameters, sizeof parameters);
+    launch.parameters.resize(sizeof(Parameters));
+    std::memcpy(launch.parameters.data(), &parameters, sizeof(Parameters));
     return launch;
   }
 

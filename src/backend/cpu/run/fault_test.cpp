@@ -134,7 +134,7 @@ TEST_F(Faults, AnAssertionPrintsCudasWords) {
 }
 
 __attribute__((noinline)) uint32_t recurse(uint32_t depth) {
-  volatile uint32_t frame[64];
+  volatile uint32_t frame[64] = {};
   frame[depth % 64] = depth;
   if (depth == 0xFFFFFFFF) return 0;
   return recurse(depth + 1) + frame[(depth + 1) % 64];
