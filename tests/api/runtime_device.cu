@@ -198,6 +198,32 @@ CASE(reset_frees_memory_and_restores_variables) {
   CUDA_OK(cudaFree(memory));
 }
 
+__global__ void take_all(int* taken) {
+  constexpr int kMost = 256;
+  void* blocks[kMost];
+  int count = 0;
+  while (count < kMost && (blocks[count] = malloc(1 << 20))) ++count;
+  for (int i = 0; i < count; ++i) free(blocks[i]);
+  *taken = count;
+}
+
+// The limit is at least kept to, and not exceeded by much: a GPU rounds it up.
+CASE(malloc_heap_size) {
+  CUDA_OK(cudaDeviceReset());
+  CUDA_OK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20));
+  size_t limit = 0;
+  CUDA_OK(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
+  EXPECT(limit >= 64 << 20);
+  int *device = nullptr, taken = 0;
+  CUDA_OK(cudaMalloc(&device, sizeof *device));
+  for (int round = 0; round < 2; ++round) {
+    take_all<<<1, 1>>>(device);
+    CUDA_OK(cudaMemcpy(&taken, device, sizeof taken, cudaMemcpyDeviceToHost));
+    EXPECT(taken >= 56 && taken <= 96);
+  }
+  CUDA_OK(cudaFree(device));
+}
+
 CASE(a_thread_goes_on_after_another_ones_reset) {
   std::atomic<int> step{0};
   std::thread other([&] {
