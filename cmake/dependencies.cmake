@@ -4,6 +4,16 @@ find_package(fmt 9 REQUIRED)  # headers only; src/base/format.cpp holds its code
 set(Boost_USE_STATIC_LIBS ON)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
 find_package(CLI11 REQUIRED)
+foreach(name lz4 zstd)  # payloads of fat binaries; neither package brings a CMake file everywhere
+  find_path(${name}_headers NAMES ${name}.h REQUIRED)
+  find_library(${name}_library NAMES lib${name}.a ${name} REQUIRED)
+endforeach()
+add_library(LZ4::LZ4 UNKNOWN IMPORTED)
+set_target_properties(LZ4::LZ4 PROPERTIES IMPORTED_LOCATION ${lz4_library} INTERFACE_INCLUDE_DIRECTORIES ${lz4_headers})
+if(NOT TARGET zstd::libzstd)
+  add_library(zstd::libzstd UNKNOWN IMPORTED)
+  set_target_properties(zstd::libzstd PROPERTIES IMPORTED_LOCATION ${zstd_library} INTERFACE_INCLUDE_DIRECTORIES ${zstd_headers})
+endif()
 
 find_package(LLVM 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/llvm)
 add_library(cupola-LLVM INTERFACE)

@@ -31,7 +31,8 @@ int main(int argc, char** argv) {
                                         {image::FatbinKind::Ptx, 75, 0, code, 0}};
   const bool written =
       write_seed(argv[1], "kernel_image", image::serialize(image::sample_image())) &&
-      write_seed(argv[1], "compile_request", image::serialize(image::CompileRequest{"cpu:x86-64-v3", "", code})) &&
+      write_seed(argv[1], "compile_request",
+                 image::serialize(image::CompileRequest{"cpu:x86-64-v3", "", {{image::CodeKind::Kir, code}}})) &&
       write_seed(argv[1], "fatbin", image::write_fatbin(entries));
   return written ? 0 : 1;
 }

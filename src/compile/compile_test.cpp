@@ -55,7 +55,8 @@ Answer compile_bytes(std::span<const std::byte> request) {
 Answer compile_text(const std::string& text, const std::string& target = "cpu:x86_64:test",
                     const std::string& keep = "") {
   const auto bytes = std::as_bytes(std::span(text));
-  return compile_bytes(image::serialize(image::CompileRequest{target, keep, {bytes.begin(), bytes.end()}}));
+  return compile_bytes(
+      image::serialize(image::CompileRequest{target, keep, {{image::CodeKind::Kir, {bytes.begin(), bytes.end()}}}}));
 }
 
 void run_add(const image::KernelImage& image) {

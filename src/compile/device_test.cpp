@@ -31,8 +31,8 @@ class OnTheDevice : public ::testing::Test {
   void load(const std::string& text) {
     const std::string whole = kHead + text;
     const auto bytes = std::as_bytes(std::span(whole));
-    const auto request =
-        image::serialize(image::CompileRequest{device_->properties().image_target, "", {bytes.begin(), bytes.end()}});
+    const auto request = image::serialize(image::CompileRequest{
+        device_->properties().image_target, "", {{image::CodeKind::Kir, {bytes.begin(), bytes.end()}}}});
     void* output = nullptr;
     size_t size = 0;
     const int code = cupola_compile(request.data(), request.size(), &output, &size);

@@ -6,10 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 
 #include "backend/cpu/build/build.h"
 #include "base/dynlib.h"
 #include "kir/kir.h"
+#include "ptx/lower/lower.h"
+#include "ptx/syntax/parser.h"
+#include "ptx/syntax/verify.h"
 
 namespace cupola {
 namespace {
@@ -46,6 +50,29 @@ void keep_text(const std::string& path, const char* ending, const llvm::Module& 
   if (!path.empty()) std::ofstream(path + ending, std::ios::binary) << kir::print(module);
 }
 
+Result<std::unique_ptr<llvm::Module>> read_unit(llvm::LLVMContext& context, const image::CodeUnit& unit) {
+  switch (unit.kind) {
+    case image::CodeKind::Kir:
+      return kir::read(context, unit.bytes);
+    case image::CodeKind::Ptx: {
+      TRY(const ptx::Module parsed, ptx::parse({reinterpret_cast<const char*>(unit.bytes.data()), unit.bytes.size()}));
+      TRY(ptx::verify(parsed));
+      return ptx::lower(parsed, context);
+    }
+  }
+  return fail(ErrorCode::InvalidImage, "compiler: code of an unknown kind");
+}
+
+/// All units, linked: separate compilation leaves one for each source file.
+Result<std::unique_ptr<llvm::Module>> read_units(llvm::LLVMContext& context, std::span<const image::CodeUnit> units) {
+  TRY(std::unique_ptr<llvm::Module> whole, read_unit(context, units.front()));
+  for (const image::CodeUnit& unit : units.subspan(1)) {
+    TRY(std::unique_ptr<llvm::Module> part, read_unit(context, unit));
+    TRY(kir::link(*whole, std::move(part)));
+  }
+  return whole;
+}
+
 }  // namespace
 
 Result<image::KernelImage> compile(const image::CompileRequest& request) {
@@ -53,7 +80,7 @@ Result<image::KernelImage> compile(const image::CompileRequest& request) {
     return fail(ErrorCode::NoBinaryForGpu, "compiler: target '{}' is not one that this build generates code for",
                 request.target);
   llvm::LLVMContext context;
-  TRY(std::unique_ptr<llvm::Module> module, kir::read(context, request.code));
+  TRY(std::unique_ptr<llvm::Module> module, read_units(context, request.units));
   const std::string keep = keep_path(request, *module);
   keep_text(keep, ".kir.ll", *module);
   TRY(kir::prepare(*module, {.device_library = device_library()}));

@@ -9,6 +9,14 @@ namespace {
 
 constexpr uint64_t kMagic = 0x7473657571706375;  // "ucpquest"
 
+void write_units(wire::Writer& out, const CompileRequest& request) {
+  out.count(request.units.size());
+  for (const CodeUnit& unit : request.units) {
+    out.number(static_cast<uint8_t>(unit.kind));
+    out.blob(unit.bytes);
+  }
+}
+
 }  // namespace
 
 std::vector<std::byte> serialize(const CompileRequest& request) {
@@ -17,7 +25,7 @@ std::vector<std::byte> serialize(const CompileRequest& request) {
   out.number(kFormatVersion);
   out.text(request.target);
   out.text(request.keep);
-  out.blob(request.code);
+  write_units(out, request);
   return out.take();
 }
 
@@ -34,7 +42,17 @@ Result<CompileRequest> deserialize_request(std::span<const std::byte> bytes) {
   CompileRequest request;
   TRY(request.target, in.text("target"));
   TRY(request.keep, in.text("keep"));
-  TRY(request.code, in.bytes("code"));
+  TRY(uint32_t units, in.number<uint32_t>("number of code units"));
+  for (uint32_t i = 0; i < units; ++i) {
+    CodeUnit unit;
+    TRY(uint8_t kind, in.number<uint8_t>("kind of code"));
+    if (kind > static_cast<uint8_t>(CodeKind::Ptx))
+      return fail(ErrorCode::InvalidImage, "compile request: code of unknown kind {}", kind);
+    unit.kind = static_cast<CodeKind>(kind);
+    TRY(unit.bytes, in.bytes("code"));
+    request.units.push_back(std::move(unit));
+  }
+  if (request.units.empty()) return fail(ErrorCode::InvalidImage, "compile request: it holds no code");
   if (in.left() != 0) return fail(ErrorCode::InvalidImage, "compile request: {} bytes follow the code", in.left());
   return request;
 }
@@ -44,7 +62,7 @@ std::string cache_key(const CompileRequest& request, std::string_view compiler) 
   out.number(kFormatVersion);
   out.text(compiler);
   out.text(request.target);
-  out.blob(request.code);
+  write_units(out, request);
   return content_hash(out.written()).hex();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,11 +11,20 @@
 
 namespace cupola::image {
 
+enum class CodeKind : uint8_t { Kir, Ptx };
+
+/// One piece of kernel code: kir bitcode or text, or PTX text.
+struct CodeUnit {
+  CodeKind kind = CodeKind::Kir;
+  std::vector<std::byte> bytes;
+  bool operator==(const CodeUnit&) const = default;
+};
+
 /// What the run half asks of the compiler. Serialised, because it crosses a C boundary and is hashed for the cache key.
 struct CompileRequest {
   std::string target;           ///< hal::DeviceProperties::image_target
   std::string keep;             ///< folder for intermediate files, or empty (not part of the key)
-  std::vector<std::byte> code;  ///< kir bitcode (later also PTX)
+  std::vector<CodeUnit> units;  ///< linked into one image; at least one
 };
 
 std::vector<std::byte> serialize(const CompileRequest& request);

@@ -6,7 +6,9 @@ namespace cupola::image {
 namespace {
 
 CompileRequest sample() {
-  return {.target = "cpu:x86-64-v3", .keep = "/tmp/keep", .code = {std::byte{'B'}, std::byte{'C'}}};
+  return {.target = "cpu:x86-64-v3",
+          .keep = "/tmp/keep",
+          .units = {{CodeKind::Kir, {std::byte{'B'}, std::byte{'C'}}}, {CodeKind::Ptx, {std::byte{'.'}}}}};
 }
 
 TEST(CompileRequest, ComesBackAsItWas) {
@@ -14,7 +16,7 @@ TEST(CompileRequest, ComesBackAsItWas) {
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->target, sample().target);
   EXPECT_EQ(back->keep, sample().keep);
-  EXPECT_EQ(back->code, sample().code);
+  EXPECT_EQ(back->units, sample().units);
 }
 
 TEST(CompileRequest, TruncationAndExtraBytesAreRefused) {
@@ -43,7 +45,7 @@ TEST(CacheKey, HangsOnTargetCodeAndCompilerOnly) {
   request.keep = "elsewhere";
   EXPECT_EQ(cache_key(request, "llvm 22"), key);
   EXPECT_NE(cache_key(request, "llvm 23"), key);
-  request.code[0] ^= std::byte{1};
+  request.units[0].bytes[0] ^= std::byte{1};
   EXPECT_NE(cache_key(request, "llvm 22"), key);
   request = sample();
   request.target += "x";

@@ -10,7 +10,6 @@ namespace {
 constexpr uint32_t kMagic = 0xBA55ED50;
 constexpr uint64_t kHeaderBytes = 16;
 constexpr uint64_t kEntryHeaderBytes = 64;
-constexpr uint64_t kFlag64Bit = 0x1, kFlagLinux = 0x10, kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
 
 template <typename T>
 T load(const std::byte* at) {

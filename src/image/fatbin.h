@@ -14,6 +14,9 @@ namespace cupola::image {
 
 enum class FatbinKind : uint16_t { Ptx = 1, Elf = 2, LtoIr = 8, Kir = 0x4375, KernelImage = 0x4376 };
 
+/// Bits of FatbinEntry::flags.
+inline constexpr uint64_t kFlag64Bit = 0x1, kFlagLinux = 0x10, kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
+
 struct FatbinEntry {
   FatbinKind kind;
   uint32_t sm;  ///< 89 for sm_89
@@ -25,6 +28,9 @@ struct FatbinEntry {
 /// Reads a fatbin of unknown length, whose header says how long it is; `limit` bytes are readable at most (SIZE_MAX
 /// when not known). Errors: InvalidImage, naming the offset and what was wrong. The spans point into `bytes`.
 Result<std::vector<FatbinEntry>> read_fatbin(const std::byte* bytes, size_t limit);
+
+/// The entry's contents, decompressed. Errors: InvalidImage for what LZ4 or zstd cannot unpack to the size that the entry gives.
+Result<std::vector<std::byte>> contents(const FatbinEntry& entry);
 
 /// Makes a fatbin of uncompressed entries.
 std::vector<std::byte> write_fatbin(std::span<const FatbinEntry> entries);

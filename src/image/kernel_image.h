@@ -15,7 +15,7 @@
 
 namespace cupola::image {
 
-inline constexpr uint32_t kFormatVersion = 2;
+inline constexpr uint32_t kFormatVersion = 3;
 
 /// How a kernel may be executed; decided by the compiler, see ARCHITECTURE's ladder.
 enum class Rung : uint32_t {

@@ -7,6 +7,7 @@
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Metadata.h>
+#include <llvm/Linker/Linker.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
@@ -19,6 +20,20 @@ namespace {
 /// Keeps LLVM's diagnostics from standard error and from exit(1), which is what a context without a handler does.
 struct SilentDiagnostics : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo&) override { return true; }
+};
+
+/// Keeps the first error's text.
+struct FirstError : llvm::DiagnosticHandler {
+  explicit FirstError(std::string& text) : text(text) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() == llvm::DS_Error && text.empty()) {
+      llvm::raw_string_ostream out(text);
+      llvm::DiagnosticPrinterRawOStream printer(out);
+      info.print(printer);
+    }
+    return true;
+  }
+  std::string& text;
 };
 
 /// Calls `visit` with the name and the number of each pair of the function's rows in !nvvm.annotations.
@@ -71,6 +86,15 @@ Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span
   if (module) return module;
   return fail(ErrorCode::InvalidImage, "kir: neither bitcode nor LLVM IR: line {}: {}", error.getLineNo(),
               error.getMessage().str());
+}
+
+Result<> link(llvm::Module& whole, std::unique_ptr<llvm::Module> part) {
+  std::string why;
+  whole.getContext().setDiagnosticHandler(std::make_unique<FirstError>(why));
+  const bool failed = llvm::Linker::linkModules(whole, std::move(part));
+  whole.getContext().setDiagnosticHandler(std::make_unique<SilentDiagnostics>());
+  if (failed) return fail(ErrorCode::InvalidImage, "kir: the modules cannot be linked: {}", why);
+  return {};
 }
 
 Result<> prepare(llvm::Module& module, const PrepareOptions& options) {

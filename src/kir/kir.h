@@ -21,6 +21,10 @@ namespace cupola::kir {
 /// diagnostic handler is replaced by one that collects.
 Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span<const std::byte> bitcode);
 
+/// Moves all of `part` into `whole`: what one declares, the other may define; weak definitions give way. Error: InvalidImage with
+/// LLVM's words, where both define a symbol.
+Result<> link(llvm::Module& whole, std::unique_ptr<llvm::Module> part);
+
 struct PrepareOptions {
   std::span<const std::byte> device_library;  ///< bitcode of src/device, linked as far as it is used; may be empty
 };

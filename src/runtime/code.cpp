@@ -20,6 +20,8 @@ constexpr std::string_view kBitcode = "BC\xC0\xDE", kFatbin = "\x50\xED\x55\xBA"
                                "ELF",
                            kImage = "cupimage";
 
+constexpr uint32_t kArchitecture = 89;  // what devices report, in hal/types.h
+
 /// True if the bytes begin so; reads no further than the first that differs.
 bool begins(const std::byte* bytes, size_t limit, std::string_view magic) {
   for (size_t i = 0; i < magic.size(); ++i) {
@@ -28,6 +30,7 @@ bool begins(const std::byte* bytes, size_t limit, std::string_view magic) {
   return true;
 }
 
+/// Comments and blanks, then ".version".
 bool looks_like_ptx(const std::byte* bytes, size_t limit) {
   size_t at = 0;
   const auto character = [&] { return at < limit ? static_cast<char>(bytes[at]) : '\0'; };
@@ -36,69 +39,110 @@ bool looks_like_ptx(const std::byte* bytes, size_t limit) {
     if (!begins(bytes + at, limit - at, "//")) break;
     while (character() && character() != '\n') ++at;
   }
-  return begins(bytes + at, limit - at, ".version") || begins(bytes + at, limit - at, "/*");
+  return begins(bytes + at, limit - at, ".version") || begins(bytes + at, limit - at, ".target") ||
+         begins(bytes + at, limit - at, "/*");
 }
 
-std::unexpected<Error> no_ptx() {
-  return fail(ErrorCode::NotSupported, "this is PTX, which Cupola does not read yet: compile the source with cupolac");
-}
-
-std::unexpected<Error> no_elf() {
+std::unexpected<Error> no_elf(uint32_t sm) {
   return fail(ErrorCode::NoBinaryForGpu,
-              "this is machine code for NVIDIA GPUs, which cannot run here: compile the source with cupolac");
+              "this is machine code for NVIDIA GPUs{}, which cannot run here: build with PTX in it (nvcc -gencode "
+              "arch=compute_80,code=compute_80), or compile the source with cupolac",
+              sm ? formatted(" (sm_{})", sm) : "");
 }
 
-Code copy_of(Code::Kind kind, std::span<const std::byte> bytes) {
+image::CodeUnit unit_of(image::CodeKind kind, std::span<const std::byte> bytes) {
   return {kind, {bytes.begin(), bytes.end()}};
 }
 
-Result<Code> read_fat_binary(const std::byte* bytes, size_t limit) {
-  TRY(std::vector<image::FatbinEntry> entries, image::read_fatbin(bytes, limit));
-  const auto entry = [&](image::FatbinKind kind) {
-    auto found = std::ranges::find(entries, kind, &image::FatbinEntry::kind);
-    return found == entries.end() ? nullptr : &*found;
-  };
-  for (const auto& [kind, code] : {std::pair{image::FatbinKind::KernelImage, Code::Kind::Image},
-                                   std::pair{image::FatbinKind::Kir, Code::Kind::Kir}}) {
-    const image::FatbinEntry* found = entry(kind);
-    if (!found) continue;
-    if (found->uncompressed_size)
-      return fail(ErrorCode::NotSupported, "the fat binary's kernel code is compressed, which is not there yet");
-    return copy_of(code, found->payload);
+/// The PTX to compile: the newest up to the device's architecture, or else the oldest.
+const image::FatbinEntry* best_ptx(std::span<const image::FatbinEntry> entries) {
+  const image::FatbinEntry* best = nullptr;
+  for (const image::FatbinEntry& entry : entries) {
+    if (entry.kind != image::FatbinKind::Ptx) continue;
+    const bool fits = entry.sm <= kArchitecture;
+    const bool best_fits = best && best->sm <= kArchitecture;
+    if (!best || (fits && (!best_fits || entry.sm > best->sm)) || (!fits && !best_fits && entry.sm < best->sm))
+      best = &entry;
   }
-  if (entry(image::FatbinKind::Ptx)) return no_ptx();
-  if (!entries.empty()) return no_elf();
+  return best;
+}
+
+/// Adds what one fat binary holds.
+Result<> add_fat_binary(Code& code, const std::byte* bytes, size_t limit) {
+  TRY(std::vector<image::FatbinEntry> entries, image::read_fatbin(bytes, limit));
+  for (const image::FatbinEntry& entry : entries) {
+    if (entry.kind != image::FatbinKind::KernelImage) continue;
+    TRY(std::vector<std::byte> image, image::contents(entry));
+    code.images.push_back(std::move(image));
+  }
+  const auto kir = std::ranges::find(entries, image::FatbinKind::Kir, &image::FatbinEntry::kind);
+  const image::FatbinEntry* chosen = kir != entries.end() ? &*kir : best_ptx(entries);
+  if (chosen) {
+    TRY(std::vector<std::byte> text, image::contents(*chosen));
+    code.units.push_back({kir != entries.end() ? image::CodeKind::Kir : image::CodeKind::Ptx, std::move(text)});
+    return {};
+  }
+  if (!code.images.empty()) return {};
+  if (!entries.empty()) return no_elf(entries.front().sm);
   return fail(ErrorCode::InvalidImage, "the fat binary is empty");
+}
+
+/// The wrapper that a program's registration hands over. Version 2, of separately compiled code, has a second pointer:
+/// a list of fat binaries that ends with a null pointer.
+Result<Code> read_wrapper(const std::byte* bytes) {
+  struct Wrapper {
+    uint32_t magic, version;
+    const std::byte* fatbin;
+    const std::byte* const* units;
+  } wrapper;
+  static_assert(sizeof wrapper == 24);
+  std::memcpy(&wrapper, bytes, sizeof wrapper);
+  Code code;
+  if (wrapper.version == 2 && wrapper.units && *wrapper.units) {
+    for (const std::byte* const* unit = wrapper.units; *unit; ++unit) TRY(add_fat_binary(code, *unit, SIZE_MAX));
+    return code;
+  }
+  if (!wrapper.fatbin) return fail(ErrorCode::InvalidImage, "the wrapper of a fat binary points at nothing");
+  TRY(add_fat_binary(code, wrapper.fatbin, SIZE_MAX));
+  return code;
 }
 
 }  // namespace
 
 Result<Code> read_code(const void* data, size_t limit) {
   const auto* bytes = static_cast<const std::byte*>(data);
-  if (begins(bytes, limit, kFatbin)) return read_fat_binary(bytes, limit);
+  Code code;
+  if (begins(bytes, limit, kFatbin)) {
+    TRY(add_fat_binary(code, bytes, limit));
+    return code;
+  }
   if (begins(bytes, limit, kWrapper)) {
-    constexpr size_t kWrapperBytes = 24, kPointerOffset = 8;
     if (limit != SIZE_MAX)
       return fail(ErrorCode::InvalidImage, "a fat binary's wrapper makes sense in memory only, not in a file");
-    static_assert(kPointerOffset + sizeof(void*) <= kWrapperBytes);
-    const std::byte* fatbin = nullptr;
-    std::memcpy(&fatbin, bytes + kPointerOffset, sizeof fatbin);
-    return read_fat_binary(fatbin, SIZE_MAX);
+    return read_wrapper(bytes);
   }
   if (begins(bytes, limit, kBitcode)) {
     if (limit == SIZE_MAX) {
       TRY(limit, bitcode_size(bytes));
     }
-    return copy_of(Code::Kind::Kir, {bytes, limit});
+    code.units.push_back(unit_of(image::CodeKind::Kir, {bytes, limit}));
+    code.compile_at_load = true;
+    return code;
   }
   if (begins(bytes, limit, kImage)) {
     if (limit == SIZE_MAX)
       return fail(ErrorCode::InvalidImage, "a bare kernel image does not say how long it is: put it into a fat binary");
-    return copy_of(Code::Kind::Image, {bytes, limit});
+    code.images.emplace_back(bytes, bytes + limit);
+    return code;
   }
-  if (begins(bytes, limit, kElf)) return no_elf();
-  if (looks_like_ptx(bytes, limit)) return no_ptx();
-  return fail(ErrorCode::InvalidImage, "this is no fat binary, kir bitcode or kernel image");
+  if (begins(bytes, limit, kElf)) return no_elf(0);
+  if (looks_like_ptx(bytes, limit)) {
+    const size_t length = strnlen(reinterpret_cast<const char*>(bytes), limit);
+    code.units.push_back(unit_of(image::CodeKind::Ptx, {bytes, length}));
+    code.compile_at_load = true;
+    return code;
+  }
+  return fail(ErrorCode::InvalidImage, "this is no fat binary, PTX text, kir bitcode or kernel image");
 }
 
 Result<std::vector<std::byte>> read_file(const std::string& path) {

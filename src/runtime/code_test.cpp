@@ -51,20 +51,50 @@ TEST(Code, BareBitcodeNeedsNoLength) {
   const std::vector<std::byte> bytes = sample_bitcode();
   auto code = read_code(bytes.data(), SIZE_MAX);
   ASSERT_TRUE(code);
-  EXPECT_EQ(code->kind, Code::Kind::Kir);
-  EXPECT_EQ(code->bytes, bytes);
+  ASSERT_EQ(code->units.size(), 1u);
+  EXPECT_EQ(code->units[0].kind, image::CodeKind::Kir);
+  EXPECT_EQ(code->units[0].bytes, bytes);
 }
 
-TEST(Code, FatBinaryPrefersWhatIsReady) {
-  const auto kir = bytes_of("BC kir!!"), ready = bytes_of("cupimage");
-  const image::FatbinEntry entries[] = {{image::FatbinKind::Ptx, 89, 0, kir, 0},
+TEST(Code, FatBinaryKeepsImagesAndPrefersKir) {
+  const auto ptx = bytes_of("ptx text"), kir = bytes_of("BC kir!!"), ready = bytes_of("cupimage");
+  const image::FatbinEntry entries[] = {{image::FatbinKind::Ptx, 89, 0, ptx, 0},
                                         {image::FatbinKind::Kir, 89, 0, kir, 0},
                                         {image::FatbinKind::KernelImage, 89, 0, ready, 0}};
-  const auto both = image::write_fatbin(entries);
-  EXPECT_EQ(read_code(both.data(), SIZE_MAX)->kind, Code::Kind::Image);
-  const auto one = image::write_fatbin(std::span(entries).first(2));
-  EXPECT_EQ(read_code(one.data(), SIZE_MAX)->kind, Code::Kind::Kir);
-  EXPECT_EQ(read_code(one.data(), SIZE_MAX)->bytes, kir);
+  const auto all = image::write_fatbin(entries);
+  const auto code = read_code(all.data(), SIZE_MAX);
+  ASSERT_TRUE(code);
+  ASSERT_EQ(code->images.size(), 1u);
+  EXPECT_EQ(code->images[0], ready);
+  EXPECT_EQ(code->units, (std::vector<image::CodeUnit>{{image::CodeKind::Kir, kir}}));
+}
+
+TEST(Code, FatBinaryTakesTheNewestPtxThatTheDeviceKnows) {
+  const auto old = bytes_of("sm_70..."), fit = bytes_of("sm_80..."), late = bytes_of("sm_100..");
+  const image::FatbinEntry entries[] = {{image::FatbinKind::Ptx, 70, 0, old, 0},
+                                        {image::FatbinKind::Ptx, 80, 0, fit, 0},
+                                        {image::FatbinKind::Ptx, 100, 0, late, 0}};
+  const auto all = image::write_fatbin(entries);
+  EXPECT_EQ(read_code(all.data(), SIZE_MAX)->units[0].bytes, fit);
+  const auto only_late = image::write_fatbin(std::span(entries).last(1));
+  EXPECT_EQ(read_code(only_late.data(), SIZE_MAX)->units[0].bytes, late);
+}
+
+TEST(Code, SeparateCompilationIsAListOfFatBinaries) {
+  const auto first = bytes_of("first..."), second = bytes_of("second..");
+  const image::FatbinEntry one[] = {{image::FatbinKind::Ptx, 80, 0, first, 0}},
+                           two[] = {{image::FatbinKind::Ptx, 80, 0, second, 0}};
+  const auto a = image::write_fatbin(one), b = image::write_fatbin(two);
+  const std::byte* const list[] = {a.data(), b.data(), nullptr};
+  struct {
+    uint32_t magic = 0x466243B1, version = 2;
+    const void* data;
+    const void* list;
+  } wrapper{.data = a.data(), .list = list};
+  const auto code = read_code(&wrapper, SIZE_MAX);
+  ASSERT_TRUE(code) << code.error().message;
+  ASSERT_EQ(code->units.size(), 2u);
+  EXPECT_EQ(code->units[1].bytes, second);
 }
 
 TEST(Code, SaysHowToRebuild) {
@@ -75,9 +105,16 @@ TEST(Code, SaysHowToRebuild) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::NoBinaryForGpu);
   EXPECT_NE(refused.error().message.find("cupolac"), std::string::npos);
-  EXPECT_EQ(read_code("// a comment\n\t.version 8.0\n", SIZE_MAX).error().code, ErrorCode::NotSupported);
   EXPECT_EQ(read_code("", 0).error().code, ErrorCode::InvalidImage);
   EXPECT_EQ(read_code("no code", SIZE_MAX).error().code, ErrorCode::InvalidImage);
+}
+
+TEST(Code, TextIsPtxFromItsVersionOn) {
+  const auto code = read_code("// a comment\n\t.version 8.0\n", SIZE_MAX);
+  ASSERT_TRUE(code);
+  EXPECT_EQ(code->units[0].kind, image::CodeKind::Ptx);
+  EXPECT_EQ(code->units[0].bytes.size(), 27u);
+  EXPECT_TRUE(code->compile_at_load);
 }
 
 TEST(Code, MissingFileIsNotFound) {

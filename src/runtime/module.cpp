@@ -78,7 +78,9 @@ Result<uint32_t> Module::function_count() {
 }
 
 Result<std::shared_ptr<Module>> load_module(Context& context, std::shared_ptr<const Code> code) {
+  const bool now = code->compile_at_load;
   auto module = std::make_shared<Module>(context, std::move(code));
+  if (now) TRY(module->function_count());
   Runtime::get().modules.add(module);
   return module;
 }

@@ -42,7 +42,7 @@ class Module {
   std::map<uint32_t, std::shared_ptr<Function>> functions_ GUARDED_BY(mutex_);
 };
 
-/// Makes a module of the code and gives it a handle.
+/// Makes a module of the code and gives it a handle. Errors: of compiling it, where the code says compile_at_load.
 Result<std::shared_ptr<Module>> load_module(Context& context, std::shared_ptr<const Code> code);
 /// Takes the module's and its functions' handles away. Commands that use it still run.
 Result<> unload_module(const void* handle);

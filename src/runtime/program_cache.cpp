@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "image/compile_request.h"
+#include "image/kernel_image.h"
 
 namespace cupola::runtime {
 namespace {
@@ -35,13 +36,23 @@ Result<Compiler> open_compiler(const std::string& path) {
   return Compiler{reinterpret_cast<CompileEntry>(compile), reinterpret_cast<FreeEntry>(free)};
 }
 
+/// The image that was made for the target; damaged ones are as good as none.
+const std::vector<std::byte>* image_for(const Code& code, const std::string& target) {
+  for (const std::vector<std::byte>& bytes : code.images)
+    if (const auto image = image::deserialize(bytes); image && image->target == target) return &bytes;
+  return nullptr;
+}
+
 }  // namespace
 
 ProgramCache::ProgramCache() : compiler_path_(default_compiler()), disk_(image::cache_folder(settings())) {}
 
 Result<ProgramCache::Image> ProgramCache::image(const Code& code, const std::string& target) {
-  if (code.kind == Code::Kind::Image) return std::make_shared<const std::vector<std::byte>>(code.bytes);
-  const image::CompileRequest request{target, settings().keep, code.bytes};
+  if (const auto* ready = image_for(code, target)) return std::make_shared<const std::vector<std::byte>>(*ready);
+  if (code.units.empty())
+    return fail(ErrorCode::NoBinaryForGpu,
+                "the kernel images are for other processors than '{}', and there is no code to compile", target);
+  const image::CompileRequest request{target, settings().keep, code.units};
   const std::string key = image::cache_key(request, compiler_identity());
   std::shared_ptr<Entry> entry;
   {
@@ -52,7 +63,7 @@ Result<ProgramCache::Image> ProgramCache::image(const Code& code, const std::str
   }
   Lock lock(entry->mutex);
   if (entry->image) return entry->image;
-  auto bytes = disk_.get(key);
+  auto bytes = settings().keep.empty() ? disk_.get(key) : std::nullopt;  // intermediate files are written by compiling
   log::line(log::Topic::Cache, "{} {}", key, bytes ? "found" : "not there");
   if (!bytes) {
     TRY(bytes, compile(image::serialize(request)));

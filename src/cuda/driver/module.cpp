@@ -119,6 +119,10 @@ namespace {
 
 Result<> load_library(CUlibrary* library, Result<Code> code) {
   TRY(Code ready, std::move(code));
+  if (ready.compile_at_load) {  // for the first device; the module of a context finds the image in memory
+    TRY(Device * device, Runtime::get().device(0));
+    TRY(Runtime::get().programs.image(ready, device->hal().properties().image_target));
+  }
   auto made = std::make_shared<Library>(std::make_shared<const Code>(std::move(ready)));
   *library = handle_of<CUlibrary>(Runtime::get().libraries.add(std::move(made)));
   return {};
@@ -145,8 +149,10 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_o
     TRY(given(library, "library"));
     TRY(given(fileName, "fileName"));
     TRY(JitLogs logs, JitLogs::read(numJitOptions, jitOptions, jitOptionsValues));
-    TRY(std::vector<std::byte> bytes, read_file(fileName));
-    const Result<> result = load_library(library, read_code(bytes.data(), bytes.size()));
+    const Result<> result = [&]() -> Result<> {
+      TRY(std::vector<std::byte> bytes, read_file(fileName));
+      return load_library(library, read_code(bytes.data(), bytes.size()));
+    }();
     logs.write(result);
     return result;
   });

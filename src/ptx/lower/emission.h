@@ -87,7 +87,9 @@ class Emission {
   /// Ends the block that is being built with what has just been emitted; what follows starts a new one.
   void start_block(llvm::BasicBlock* block);
   void after_terminator();
-  Value* carry_slot();  ///< CC.CF, an i1
+  Value* carry_slot();  ///< CC.CF, an i1; made at the first use
+  Value* carry() const { return carry_; }
+  void bind_carry(Value* slot) { carry_ = slot; }
   void emit_return();
   const TargetList* target_list(const Operand& operand) const;
   const Prototype* prototype(std::string_view label) const;
