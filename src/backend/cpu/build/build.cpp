@@ -19,6 +19,7 @@
 #include "backend/cpu/build/kernel_entry.h"
 #include "backend/cpu/build/memory_scopes.h"
 #include "backend/cpu/build/module_data.h"
+#include "backend/cpu/build/narrow_floats.h"
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/polling.h"
 #include "backend/cpu/build/segment.h"
@@ -101,6 +102,7 @@ struct Lowered {
 
 Result<Lowered> lower(llvm::Module& module) {
   expand_constants(module);
+  TRY(expand_narrow_floats(module));
   lower_memory_scopes(module);
   TRY(const std::vector<KernelBody> bodies, add_context_parameter(module));
   CallReach reach(module);

@@ -14,6 +14,7 @@ class Module;
 // as the kernel is written. It is the reference that every faster rung is compared with. The passes, in order:
 //
 //   expand_constants       globals appear only as plain operands
+//   expand_narrow_floats   half and bfloat round once
 //   lower_memory_scopes    device and block scopes become the host's
 //   add_context_parameter  every function takes the ThreadContext; calls through pointers go through descriptors
 //   lay_out_module_data    variables, literals and descriptors move into module data

@@ -25,6 +25,15 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 namespace cupola::cpu::build {
+namespace {
+
+/// Instructions that flush denormals of bfloat. narrow_floats.cpp writes such operations out; these would come back
+/// with what later passes make (atomic updates).
+bool flushes_denormals(llvm::StringRef feature) {
+  return feature == "avx512bf16" || feature == "avxneconvert" || feature == "avx10.2";
+}
+
+}  // namespace
 
 Result<std::unique_ptr<llvm::TargetMachine>> host_machine() {
   static const bool ready = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
@@ -35,7 +44,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> host_machine() {
   if (!target) return fail(ErrorCode::NotSupported, "cpu: {}", error);
 
   llvm::SubtargetFeatures features;
-  for (const auto& [name, present] : llvm::sys::getHostCPUFeatures()) features.AddFeature(name, present);
+  for (const auto& [name, present] : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(name, present && !flushes_denormals(name));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // kir decided what is fused
   options.ExceptionModel = llvm::ExceptionHandling::None;
