@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "image/compile_request.h"
 #include "image/fatbin.h"
@@ -19,6 +20,59 @@ bool write_seed(const std::filesystem::path& folder, const char* name, std::span
   return file.good();
 }
 
+/// Something of everything that the grammar has.
+constexpr std::string_view kPtx = R"(.version 8.7
+.target sm_89, debug
+.address_size 64
+.file 1 "a.cu"
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+.extern .shared .align 16 .b8 dynamic[];
+.visible .global .align 8 .u64 table[2][2] = {{generic(x)+8, 5}, {0xFF}};
+.global .attribute(.managed) .u32 x;
+.const .f32 c[2] = {0f3F800000, 1.5};
+.weak .func (.param .align 8 .b8 out[16]) f(.param .align 8 .b8 in[16], .param .b32 n) .noreturn
+{
+	.reg .b64 %rd<3>;
+	ld.param.b64 %rd1, [in+8];
+	st.param.v2.b64 [out], {%rd1, -1};
+	ret;
+}
+.visible .entry k(.param .u64 .ptr .global .align 16 p, .param .u32 n)
+.maxntid 128, 1, 1
+.minnctapersm 2
+{
+	.reg .pred %p<3>;
+	.reg .b32 %r<9>;
+	.reg .f32 %f<5>;
+	.reg .b64 %rd<5>;
+	.shared .align 4 .b8 tile[512];
+	.local .align 16 .b8 depot[32];
+	.loc 1 7 3, function_name $L_f, inlined_at 1 2 3
+	ld.param.u64 %rd1, [p];
+	cvta.to.global.u64 %rd2, %rd1;
+	ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd2+-16];
+	setp.lt.and.f32 %p1|%p2, %f1, 0f3F800000, !%p2;
+	@!%p1 bra $L__done;
+	atom.global.add.u32 %r1, [%rd2], 1;
+	shfl.sync.bfly.b32 %r2|%p1, %r1, 16, 31, -1;
+	mov.b64 %rd3, {%r1, %r2};
+	mov.u32 %r3, %tid.x;
+	vadd.s32.s32.u32.sat.add %r4, %r1.b0, %r2.h1, %r3;
+	{ .param .b64 a; .param .b32 b; st.param.b64 [a], %rd3; call.uni (b), vprintf, (a, a); ld.param.b32 %r5, [b]; }
+proto: .callprototype (.param .b32 _) _ (.param .b64 _);
+	call (%r6), %rd1, (%rd3), proto;
+list: .branchtargets $L__done, $L__end;
+	brx.idx %r6, list;
+$L__done:
+	bar.sync 0;
+	tex.2d.v4.f32.f32 {%f1, %f2, %f3, _}, [%rd1, {%f1, %f2}];
+	cp.async.cg.shared.global [tile], [%rd2], 16;
+$L__end:
+	ret;
+}
+.section .debug_info { .b8 1 }
+)";
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -33,6 +87,7 @@ int main(int argc, char** argv) {
       write_seed(argv[1], "kernel_image", image::serialize(image::sample_image())) &&
       write_seed(argv[1], "compile_request",
                  image::serialize(image::CompileRequest{"cpu:x86-64-v3", "", {{image::CodeKind::Kir, code}}})) &&
-      write_seed(argv[1], "fatbin", image::write_fatbin(entries));
+      write_seed(argv[1], "fatbin", image::write_fatbin(entries)) &&
+      write_seed(argv[1], "ptx", std::as_bytes(std::span(kPtx)));
   return written ? 0 : 1;
 }

@@ -76,8 +76,7 @@ TEST(Parse, InitialisersKeepAddressesAndRows) {
 
 TEST(Parse, ErrorsNameLineAndColumn) {
   EXPECT_EQ(refusal("hello"), "ptx: line 1, column 1: PTX begins with '.version', not 'hello'");
-  EXPECT_EQ(refusal(module_with("\tadd.s33 1, 1, 2;")),
-            "ptx: line 6, column 2: 'add.s33': '.s33' does not fit there");
+  EXPECT_EQ(refusal(module_with("\tadd.s33 1, 1, 2;")), "ptx: line 6, column 2: 'add.s33': '.s33' does not fit there");
   EXPECT_EQ(refusal(module_with("\tadd.s32 %r1, 1, 2;")), "ptx: line 6, column 10: '%r1' is not declared");
   EXPECT_THAT(refusal(module_with("\tfrobnicate.u32 1;")), HasSubstr("line 6, column 2: 'frobnicate' is not"));
   EXPECT_THAT(refusal(module_with("\tbra nowhere;")), HasSubstr("line 6, column 2"));
@@ -98,6 +97,50 @@ TEST(Verify, ChecksVersionAndTarget) {
               HasSubstr("needs PTX ISA 7.0; the module says .version 6.0"));
   EXPECT_THAT(refusal(".version 8.0\n.target sm_70\n.entry k() { .reg .b32 %r1; redux.sync.add.s32 %r1, %r1, -1; }"),
               HasSubstr("needs sm_80; the module says .target sm_70"));
+}
+
+constexpr std::string_view kSample =
+    ".version 8.7\n.target sm_89\n.global .align 8 .u64 t[2][2] = {{generic(x)+8, 5}, {0xFF}};\n.global .u32 x;\n"
+    ".visible .entry k(.param .u64 .ptr .global .align 16 p)\n.maxntid 128, 1, 1\n{ .reg .pred %p<3>; .reg .b32 "
+    "%r<9>;\n"
+    ".reg .b64 %rd<5>; .loc 1 7 3, function_name $L_f, inlined_at 1 2 3\nld.param.u64 %rd1, [p]; @!%p1 bra $L_d;\n"
+    "atom.global.add.u32 %r1, [%rd1+-4], 1; mov.b64 {%r1, _}, %rd2; l: .branchtargets $L_d; brx.idx %r6, l;\n"
+    "$L_d: setp.lt.and.s32 %p1|%p2, %r1, 3, !%p2; ret; }\n.section .debug { .b8 1 }";
+
+TEST(Parse, EveryTruncationIsRefusedOrIsAModule) {
+  EXPECT_EQ(refusal(std::string(kSample)), "");
+  for (size_t size = 0; size < kSample.size(); ++size) {
+    const auto module = parse(std::string(kSample.substr(0, size)));
+    if (module) continue;
+    EXPECT_EQ(module.error().code, ErrorCode::InvalidPtx);
+    EXPECT_THAT(module.error().message, HasSubstr("ptx: line ")) << size;
+  }
+  EXPECT_FALSE(parse(std::string(kSample.substr(0, 300))));
+}
+
+TEST(Parse, EveryDamagedByteIsRefusedOrReadsBackAsPrinted) {
+  for (size_t at = 0; at < kSample.size(); ++at)
+    for (const char damage : {'\0', '\xff', ' ', '{', ';', '9'}) {
+      std::string text(kSample);
+      text[at] = damage;
+      const auto module = parse(text);
+      if (!module) {
+        EXPECT_THAT(module.error().message, HasSubstr("ptx: line ")) << text;
+        continue;
+      }
+      std::ignore = verify(*module);
+      const std::string printed = print(*module);
+      const auto again = parse(printed);
+      ASSERT_TRUE(again) << again.error().message << "\n" << printed;
+      EXPECT_EQ(print(*again), printed);
+    }
+}
+
+TEST(Parse, NestingIsBounded) {
+  const std::string head = ".version 8.0\n.target sm_80\n.entry k() ";
+  EXPECT_THAT(refusal(head + std::string(100000, '{')), HasSubstr("nest too deeply"));
+  EXPECT_THAT(refusal(head + "{ .reg .b32 %r; mov.b32 %r, " + std::string(100000, '(') + "1"),
+              HasSubstr("nests too deeply"));
 }
 
 }  // namespace

@@ -135,7 +135,13 @@ class Verifier {
       if (whole) return {};
       return error(in.location, "'{}': a vector of {} is expected", shown(in), count);
     }
-    for (unsigned i = 0; i < o.count; ++i) TRY(value(in, spec, f_->operands[o.index + i]));
+    OperandSpec part = spec;
+    if (in.form->row->opcode == "mov") {  // {a, b} are halves of the whole
+      const unsigned bits = count ? bits_of(in.form->type()) / count : 0;
+      part.rule = TypeRule::Fixed;
+      part.fixed = bits == 8 ? Type::B8 : bits == 16 ? Type::B16 : bits == 32 ? Type::B32 : Type::B64;
+    }
+    for (unsigned i = 0; i < o.count; ++i) TRY(value(in, part, f_->operands[o.index + i]));
     return {};
   }
 
