@@ -67,4 +67,58 @@ CASE(events_and_callbacks) {
   CUDA_OK(cudaEventDestroy(end));
 }
 
+static void add_one(cudaStream_t, cudaError_t status, void* at) {
+  if (status == cudaSuccess) ++*static_cast<int*>(at);
+}
+
+CASE(stream_zero_is_the_threads_own_in_every_call) {
+  cudaStream_t held = nullptr;
+  cudaEvent_t event = nullptr;
+  CUDA_OK(cudaStreamCreateWithFlags(&held, cudaStreamNonBlocking));
+  CUDA_OK(cudaEventCreate(&event));
+  int called = 0;
+  {
+    check::Gate gate;
+    gate.close(held);
+    CUDA_OK(cudaEventRecordWithFlags(event, held, cudaEventRecordDefault));
+    CUDA_OK(cudaStreamWaitEvent(nullptr, event, 0));
+    CUDA_OK(cudaStreamAddCallback(nullptr, add_one, &called, 0));
+    EXPECT_CUDA(cudaStreamQuery(nullptr), cudaErrorNotReady);
+    EXPECT_CUDA(cudaStreamQuery(cudaStreamPerThread), cudaErrorNotReady);
+    std::thread([] { CUDA_OK(cudaStreamQuery(nullptr)); }).join();  // another thread's is another
+    gate.release();
+    CUDA_OK(cudaStreamSynchronize(nullptr));
+  }
+  EXPECT_EQUAL(called, 1);
+  unsigned long long own = 0, named = 1, of_other = 0;
+  CUDA_OK(cudaStreamGetId(nullptr, &own));
+  CUDA_OK(cudaStreamGetId(cudaStreamPerThread, &named));
+  std::thread([&] { CUDA_OK(cudaStreamGetId(nullptr, &of_other)); }).join();
+  EXPECT_EQUAL(own, named);
+  EXPECT(own != of_other);
+  CUDA_OK(cudaEventDestroy(event));
+  CUDA_OK(cudaStreamDestroy(held));
+}
+
+CASE(what_stream_zero_is) {
+  unsigned flags = 99, named_flags = 98;
+  int priority = 99, device = -1;
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
+  CUDA_OK(cudaStreamGetFlags(nullptr, &flags));
+  CUDA_OK(cudaStreamGetFlags(cudaStreamPerThread, &named_flags));
+  EXPECT_EQUAL(flags, named_flags);
+  CUDA_OK(cudaStreamGetPriority(nullptr, &priority));
+  EXPECT_EQUAL(priority, 0);
+  CUDA_OK(cudaStreamGetDevice(nullptr, &device));
+  EXPECT_EQUAL(device, 0);
+  CUDA_OK(cudaStreamIsCapturing(nullptr, &capture));
+  EXPECT(capture == cudaStreamCaptureStatusNone);
+  void* managed = nullptr;
+  CUDA_OK(cudaMallocManaged(&managed, 256));
+  CUDA_OK(cudaStreamAttachMemAsync(nullptr, managed, 0, cudaMemAttachGlobal));
+  EXPECT_CUDA(cudaStreamAttachMemAsync(nullptr, managed, 0, 0x77), cudaErrorInvalidValue);
+  CUDA_OK(cudaStreamSynchronize(nullptr));
+  CUDA_OK(cudaFree(managed));
+}
+
 CHECK_MAIN()
