@@ -2,7 +2,8 @@
 
 A claim is a row whose status is done or partial (Full or Partial in a .def table). A features row names its tests (test names
 or prefixes as build/test-results/results.tsv lists them, separated by spaces); each must have passed and none failed. A
-function of a .def table must be called by name in a test source.
+function of a .def table must be called by a test (api_calls.py), under the very name that it is exported by; one that is Partial
+must have its gap in docs/api_gaps.tsv.
 
 README.md holds a table of feature groups by device, which --readme writes anew from docs/readme_table.tsv: each cell is a list
 of feature ids, or table:NAME for the coverage of a .def table. A stale table is a problem too.
@@ -13,6 +14,8 @@ import pathlib
 import re
 import sys
 
+import api_calls
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DRIVER_TABLE = ROOT / "src/cuda/driver/driver.def"
 RUNTIME_TABLE = ROOT / "src/cuda/cudart/runtime.def"
@@ -20,6 +23,7 @@ RUNTIME_TABLE = ROOT / "src/cuda/cudart/runtime.def"
 FUNCTION_ROW = r"^\s*\w+_(?:FN\(|FN_AS\([^,]*,|INTERNAL\([^,]*,)\s*(\w+)\s*,(?:\s*(\w*)\s*,)?\s*\d+\s*,\s*(\w+)"
 STATUSES = {"done", "partial", "todo", "na", "needs-mac"}
 DEVICES = ("cpu", "metal", "nvidia")
+LONG_TESTS = ("bare-root", "asan:", "tsan:")  # only ./test --full runs them: a claim that names one is not checked without --full
 PTX_CENSUS_FORMS = 673  # forms over 517 public programs; the PTX reader will bring isa.def
 
 
@@ -37,7 +41,7 @@ def read_features():
     return [(line.split("\t") + [""] * 5)[:5] for line in lines[1:]]
 
 
-def check_features(rows, results, problems):
+def check_features(rows, results, full, problems):
     counts = dict.fromkeys(STATUSES, 0)
     seen = set()
     for id_, _, status, tests, _ in rows:
@@ -53,6 +57,8 @@ def check_features(rows, results, problems):
         if not tests:
             problems.append(f"{id_}: claimed {status} without a test")
         for wanted in tests.split():
+            if wanted.startswith(LONG_TESTS) and not full:
+                continue
             matching = [s for name, s in results.items() if name == wanted or name.startswith(wanted)]
             if not matching:
                 problems.append(f"{id_}: test {wanted} did not run")
@@ -61,40 +67,77 @@ def check_features(rows, results, problems):
     return counts
 
 
-def test_sources():
-    patterns = ("src/**/*_test.cpp", "tools/**/*_test.cpp", "tests/**/*.cpp", "tests/**/*.cu", "tests/**/*.h", "tests/**/*.c")
-    return "\n".join(path.read_text(errors="replace") for pattern in patterns for path in ROOT.glob(pattern))
-
-
-def check_functions(label, path, sources, problems):
-    counts = {"Full": 0, "Partial": 0, "Todo": 0}
+def table_rows(path):
+    """(name, suffix, status) of each function in a .def table."""
     text = re.sub(r"//.*", "", path.read_text()) if path.exists() else ""
-    for match in re.finditer(FUNCTION_ROW, text, re.M):
-        name, suffix, status = match.groups()
+    rows = [(name, suffix or "", status) for name, suffix, status in re.findall(FUNCTION_ROW, text, re.M)]
+    return rows + [(name, "", "Todo") for name in re.findall(r"^\s*\w+_TODO\((\w+)", text, re.M)]
+
+
+def without_stream_variant(name):
+    return re.sub(r"_pt[sd][sz]$", "", name)
+
+
+def read_gaps(problems):
+    """What Partial functions refuse, by exported name; the variants for per-thread default streams have the same gaps."""
+    gaps = {}
+    for line in (ROOT / "docs" / "api_gaps.tsv").read_text().splitlines()[1:]:
+        names, _, gap = line.partition("\t")
+        if not gap:
+            problems.append(f"docs/api_gaps.tsv: no gap for {names}")
+        gaps.update(dict.fromkeys(names.split(), gap))
+    return gaps
+
+
+def check_functions(label, path, called, gaps, problems):
+    counts = {"Full": 0, "Partial": 0, "Todo": 0}
+    for name, suffix, status in table_rows(path):
         counts[status] += 1
-        if status != "Todo" and not re.search(rf"\b{name}(_v\d)?(_ptsz|_ptds)?\b", sources):
-            problems.append(f"{label}: {name}{suffix} is {status}, but no test calls it")
-    counts["Todo"] += len(re.findall(r"^\s*\w+_TODO\(", text, re.M))
+        exported = name + suffix
+        if status != "Todo" and exported not in called:
+            problems.append(f"{label}: {exported} is {status}, but no test calls it")
+        if status == "Partial" and without_stream_variant(exported) not in gaps:
+            problems.append(f"{label}: {exported} is Partial, but docs/api_gaps.tsv does not state its gap")
     return counts
 
 
-def function_names(path, status):
-    text = re.sub(r"//.*", "", path.read_text())
-    rows = re.findall(FUNCTION_ROW, text, re.M)
-    names = [name for name, _, found in rows if found == status]
-    if status == "Todo":
-        names += re.findall(r"^\s*\w+_TODO\((\w+)", text, re.M)
-    return sorted(set(names))
+def check_gaps(gaps, problems):
+    partial = {without_stream_variant(name + suffix) for path in (DRIVER_TABLE, RUNTIME_TABLE) for name, suffix, status in table_rows(path)
+               if status == "Partial"}
+    problems += [f"docs/api_gaps.tsv: {name} is not Partial" for name in gaps if name not in partial]
 
 
-def api_page():
+def functions_text(path, status):
+    """The functions of one status: each name once, with the suffixes that it is exported with."""
+    suffixes = {}
+    for name, suffix, found in table_rows(path):
+        if found == status:
+            suffixes.setdefault(name, []).append(suffix)
+    texts = []
+    for name, found in sorted(suffixes.items()):
+        first = name if "" in found else name + min(found)
+        texts.append(" ".join([f"`{first}`", *(f"`{suffix}`" for suffix in sorted(found) if suffix and name + suffix != first)]))
+    return ", ".join(texts)
+
+
+def gaps_text(path, gaps):
+    names = {without_stream_variant(name + suffix) for name, suffix, status in table_rows(path) if status == "Partial"}
+    texts = {}
+    for name in sorted(names & gaps.keys()):
+        texts.setdefault(gaps[name], []).append(f"`{name}`")
+    return "\n".join(f"- {', '.join(functions)}: {gap}." for gap, functions in texts.items())
+
+
+def api_page(gaps):
     """docs/api.md: the tables' functions by status."""
-    parts = ["# API functions by status\n\nMade by `./features --readme` from driver.def and runtime.def. A function listed as not there yet is exported,\n"
-             "says its name and returns the documented \"not supported\" code. Names stand without `_v2`, `_ptsz` and the like."]
+    parts = ["# API functions by status\n\nMade by `./features --readme` from driver.def, runtime.def and docs/api_gaps.tsv. A function listed as "
+             "not there yet is exported,\nsays its name and returns the documented \"not supported\" code. Suffixes behind a name are further "
+             "exports of it: `_v2` and so on are\nits newer signatures, `_ptsz` and `_ptds` its variants for per-thread default streams."]
     for title, path in (("Runtime API", RUNTIME_TABLE), ("Driver API", DRIVER_TABLE)):
         parts.append(f"## {title}")
-        for status, heading in (("Full", "As documented"), ("Partial", "With the gap that its row states"), ("Todo", "Not there yet")):
-            parts.append(f"**{heading}:** " + ", ".join(f"`{name}`" for name in function_names(path, status)))
+        parts.append(f"**As documented:** {functions_text(path, 'Full')}")
+        parts.append(f"**With a gap,** also in their variants for per-thread default streams:\n\n{gaps_text(path, gaps)}")
+        parts.append(f"**Not there yet:** {functions_text(path, 'Todo')}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -131,7 +174,8 @@ def readme_table(rows, tables, problems):
     return "\n".join(table)
 
 
-def check_readme(table, write, problems):
+def check_readme(table, page, write, problems):
+    """The table in README.md and `page`, which is docs/api.md, are as the files hold them; writes them if `write`."""
     path = ROOT / "README.md"
     begin, end = "<!-- made by ./features --readme -->\n", "<!-- end -->"
     before, found, rest = path.read_text().partition(begin)
@@ -140,11 +184,11 @@ def check_readme(table, write, problems):
         problems.append("README.md: no place for the table")
         return
     text = f"{before}{begin}{table}\n{end}{after}"
-    for page, wanted in ((path, text), (ROOT / "docs" / "api.md", api_page())):
+    for file, wanted in ((path, text), (ROOT / "docs" / "api.md", page)):
         if write:
-            page.write_text(wanted)
-        elif not page.exists() or wanted != page.read_text():
-            problems.append(f"{page.relative_to(ROOT)} is stale; run ./features --readme")
+            file.write_text(wanted)
+        elif not file.exists() or wanted != file.read_text():
+            problems.append(f"{file.relative_to(ROOT)} is stale; run ./features --readme")
 
 
 def intrinsics_line():
@@ -156,6 +200,7 @@ def intrinsics_line():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--no-results", action="store_true", help="do not check that tests ran")
+    parser.add_argument("--full", action="store_true", help="the results are of ./test --full")
     parser.add_argument("--readme", action="store_true", help="write the table of README.md and docs/api.md anew")
     arguments = parser.parse_args()
     problems = []
@@ -163,13 +208,14 @@ def main():
     results = read_results()
     if not results and not arguments.no_results:
         sys.exit("features: no test results; run ./test first")
-    counts = check_features(rows, results, problems)
-    sources = test_sources()
+    counts = check_features(rows, results, arguments.full, problems)
+    called, gaps = api_calls.called_functions(), read_gaps(problems)
     tables = {
-        "driver": check_functions("driver", DRIVER_TABLE, sources, problems),
-        "runtime": check_functions("runtime", RUNTIME_TABLE, sources, problems),
+        "driver": check_functions("driver", DRIVER_TABLE, called, gaps, problems),
+        "runtime": check_functions("runtime", RUNTIME_TABLE, called, gaps, problems),
     }
-    check_readme(readme_table(rows, tables, problems), arguments.readme, problems)
+    check_gaps(gaps, problems)
+    check_readme(readme_table(rows, tables, problems), api_page(gaps), arguments.readme, problems)
     for label, counted in tables.items():
         print(functions_line(label, counted))
     print(f"isa: 0 of {PTX_CENSUS_FORMS} census forms")
