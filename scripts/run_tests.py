@@ -1,6 +1,17 @@
-"""Runs the test steps and counts: format, build, tests, short fuzzing, feature claims; with --full also the long steps.
+"""Runs the test stages and counts what passed. Stages, in this order:
 
-Every GoogleTest case counts as one test, every other CTest entry as one, every further step as one. The results go to
+  format    clang-format over all C++
+  tests     the release build, then all of CTest, or what --pattern matches
+  tidy      clang-tidy over the sources that differ from the main branch, 12 at most
+  fuzz      every fuzzer for 10 seconds
+  features  the claims of docs/features.tsv and of the API tables, last
+  and, with --full, longer ones in place of tidy and fuzz:
+  asan, tsan  the unit tests under the sanitizers
+  long-fuzz   every fuzzer for 2 minutes
+  tidy-all    clang-tidy over everything
+  bare-root   ./demo and ./test where there is nothing but Debian
+
+--only names the stages to run. Every GoogleTest case counts as one test, every other CTest entry as one, every further step as one. The results go to
 build/test-results/results.tsv (name, status), which scripts/features.py reads.
 """
 
@@ -43,7 +54,7 @@ def tracked(*patterns):
     return [line for line in out.splitlines() if (ROOT / line).exists()]
 
 
-def check_format(tally):
+def check_format(tally, _):
     tool = shutil.which("clang-format-22") or shutil.which("clang-format")
     step(tally, "format", [tool, "--dry-run", "--Werror", *tracked("*.h", "*.cpp")])
 
@@ -66,10 +77,11 @@ def check_tidy(tally, sources):
          input="\n".join(sources), text=True, stderr=subprocess.DEVNULL)
 
 
-# What runs under the sanitizers: programs that are instrumented as a whole. CUDA test programs are not: they would load an
-# instrumented libcuda into a plain process.
-UNIT_TESTS = [f"cupola-{name}-test" for name in (
-    "base", "image", "memory", "hal-null", "backend-cpu-run", "runtime", "cuda-driver", "cuda-cudart", "kir", "backend-cpu-build", "compile")]
+def unit_tests():
+    """What runs under the sanitizers: the unit tests of every folder in src, programs that are instrumented as a whole. CUDA
+    test programs are not: they would load an instrumented libcuda into a plain process."""
+    rows = re.findall(r"^(?:cupola_folder|add_subdirectory)\(src/([\w/]+)", (ROOT / "CMakeLists.txt").read_text(), re.M)
+    return [f"cupola-{folder.replace('/', '-')}-test" for folder in rows if any((ROOT / "src" / folder).glob("*_test.cpp"))]
 
 
 def run_ctest(tally, folder, pattern, label=""):
@@ -109,32 +121,81 @@ def write_results(tally):
     (RESULTS / "results.tsv").write_text("".join(f"{name}\t{status}\n" for name, status in tally.rows))
 
 
-def full_steps(tally):
-    for preset in ("asan", "tsan"):
-        if step(tally, f"build {preset}", ["scripts/build", preset, *UNIT_TESTS]):
-            run_ctest(tally, f"build-{preset}", f"^({'|'.join(UNIT_TESTS)})$", f"{preset}:")
-    for target in ("kernel_image", "compile_request", "fatbin"):
-        step(tally, f"fuzz {target}", ["./fuzz", target, "--seconds", "120"])
-    check_tidy(tally, tracked("src/*.cpp", "tools/*.cpp"))
-    step(tally, "bare root", ["tests/bare-root"])
+def tests(tally, arguments):
+    if step(tally, "build", ["scripts/build", "release"]):
+        run_ctest(tally, "build", arguments.pattern)
+    write_results(tally)
+
+
+def sanitizer(preset):
+    def run(tally, _):
+        programs = unit_tests()
+        if step(tally, f"build:{preset}", ["scripts/build", preset, *programs]):
+            run_ctest(tally, f"build-{preset}", f"^({'|'.join(programs)})$", f"{preset}:")
+    return run
+
+
+def fuzzing(seconds):
+    def run(tally, _):
+        fuzzers = subprocess.run(["./fuzz", "--list"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+        for fuzzer in fuzzers:
+            log = RESULTS / f"fuzz-{fuzzer}.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with log.open("w") as out:
+                good = step(tally, f"fuzz:{fuzzer}", ["./fuzz", fuzzer, "--seconds", str(seconds)], stdout=out, stderr=subprocess.STDOUT)
+            if not good:
+                print("\n".join(log.read_text(errors="replace").splitlines()[-60:]))
+        if not fuzzers:
+            tally.add("fuzz", "failed")
+    return run
+
+
+def features(tally, arguments):
+    if arguments.full:
+        write_results(tally)
+    step(tally, "features", [sys.executable, "scripts/features.py", *(["--full"] if arguments.full else [])])
+
+
+STAGES = {
+    "format": check_format,
+    "tests": tests,
+    "tidy": lambda tally, _: check_tidy(tally, changed_sources()[:12]),
+    "fuzz": fuzzing(10),
+    "asan": sanitizer("asan"),
+    "tsan": sanitizer("tsan"),
+    "long-fuzz": fuzzing(120),
+    "tidy-all": lambda tally, _: check_tidy(tally, tracked("src/*.cpp", "tools/*.cpp")),
+    "bare-root": lambda tally, _: step(tally, "bare-root", ["tests/bare-root"]),
+    "features": features,
+}
+DEFAULT = ("format", "tests", "tidy", "fuzz", "features")
+FULL = ("format", "tests", "asan", "tsan", "long-fuzz", "tidy-all", "bare-root", "features")
+ONE_PATTERN = ("format", "tests", "tidy")
+
+
+def stages_of(arguments):
+    if arguments.only:
+        return arguments.only.split(",")
+    if arguments.pattern != ".":
+        return ONE_PATTERN
+    return FULL if arguments.full else DEFAULT
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--only", help="stages, separated by commas")
     parser.add_argument("--pattern", default=".")
     arguments = parser.parse_args()
+    stages = stages_of(arguments)
+    unknown = [stage for stage in stages if stage not in STAGES]
+    if unknown:
+        sys.exit(f"test: no stage '{unknown[0]}'; there are: {', '.join(STAGES)}")
     tally = Tally()
-    check_format(tally)
-    if step(tally, "build", ["scripts/build", "release"]):
-        run_ctest(tally, "build", arguments.pattern)
-        if not arguments.full:
-            check_tidy(tally, changed_sources()[:12])
-    write_results(tally)
-    if arguments.pattern == ".":
-        step(tally, "features", [sys.executable, "scripts/features.py"])
-    if arguments.full:
-        full_steps(tally)
+    arguments.full = arguments.full and not arguments.only
+    for stage in stages:
+        STAGES[stage](tally, arguments)
+    if "tests" in stages:
         write_results(tally)
     for name, status in tally.rows:
         if status == "failed":
