@@ -1,5 +1,6 @@
 #include "cupola/doctor.h"
 
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -39,6 +40,14 @@ Finding problem(std::string line, std::string remedy) {
 
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
+}
+
+Finding check_host() {
+  utsname name{};
+  uname(&name);
+  if (const auto obstacle = obstacle_to_kernels(name.sysname, name.machine))
+    return problem("host: " + *obstacle, "compile here if you like, and run programs on an x86-64 Linux machine");
+  return good(formatted("host: {} on {}, where kernels can run", name.sysname, name.machine));
 }
 
 Finding check_clang() {
@@ -165,6 +174,11 @@ Finding check_kernel(const fs::path& root) {
 
 }  // namespace
 
+std::optional<std::string> obstacle_to_kernels(std::string_view system, std::string_view processor) {
+  if (system == "Linux" && processor == "x86_64") return std::nullopt;
+  return formatted("{} on {}: kernels run only under Linux on x86-64 so far; launches are refused", system, processor);
+}
+
 int doctor(const fs::path& root) {
   bool all_good = true;
   auto report = [&](const Finding& finding) {
@@ -173,6 +187,7 @@ int doctor(const fs::path& root) {
     if (!finding.good) std::fputs(formatted("         {}\n", finding.remedy).c_str(), stdout);
     std::fflush(stdout);
   };
+  report(check_host());
   report(check_clang());
   report(check_headers(root));
   for (const char* name : {"libcuda.so.1", "libcudart.so.13", "libcupola-compiler.so"})

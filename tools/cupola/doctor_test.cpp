@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cupola/doctor.h"
 #include "cupolac/run.h"
 #include "cupolac/shell.h"
 
@@ -26,6 +27,13 @@ TEST(Doctor, FindsNoProblemInTheBuildTree) {
   EXPECT_EQ(output.status, 0) << output.text;
   EXPECT_THAT(output.text,
               AllOf(HasSubstr("ran with the right result"), HasSubstr("no problems\n"), Not(HasSubstr("problem  "))));
+}
+
+TEST(Doctor, SaysWhereKernelsCannotRun) {
+  EXPECT_EQ(obstacle_to_kernels("Linux", "x86_64"), std::nullopt);
+  EXPECT_THAT(obstacle_to_kernels("Linux", "aarch64").value_or(""), HasSubstr("Linux on aarch64: kernels run only"));
+  EXPECT_THAT(obstacle_to_kernels("Darwin", "arm64").value_or(""), HasSubstr("Darwin on arm64: kernels run only"));
+  EXPECT_THAT(obstacle_to_kernels("Darwin", "x86_64").value_or(""), HasSubstr("Darwin on x86_64: kernels run only"));
 }
 
 TEST(Doctor, NamesAnotherDriverInTheLoadersPath) {
