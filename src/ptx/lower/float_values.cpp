@@ -1,0 +1,90 @@
+#include "ptx/lower/float_values.h"
+
+#include "kir/expansion.h"
+
+namespace cupola::ptx {
+namespace {
+
+const llvm::fltSemantics& semantics(llvm::Type* type) {
+  return type->getScalarType()->getFltSemantics();
+}
+
+llvm::Constant* zero(llvm::Type* type) {
+  return llvm::ConstantFP::get(type, 0.0);
+}
+
+}  // namespace
+
+llvm::Type* bits_type(llvm::Type* type) {
+  return type->getWithNewType(llvm::IntegerType::get(type->getContext(), type->getScalarSizeInBits()));
+}
+
+Value* flush(Emission& e, Value* value) {
+  llvm::Type* type = value->getType();
+  if (type->getScalarType()->isFloatTy()) return kir::flush(e.b, value);
+  llvm::Type* bits_of = bits_type(type);
+  const unsigned width = type->getScalarSizeInBits();
+  Value* bits = e.b.CreateBitCast(value, bits_of);
+  const auto infinity = llvm::APFloat::getInf(semantics(type)).bitcastToAPInt();  // all exponent bits
+  Value* exponent = e.b.CreateAnd(bits, llvm::ConstantInt::get(bits_of, infinity));
+  Value* sign = e.b.CreateAnd(bits, llvm::ConstantInt::get(bits_of, llvm::APInt::getSignMask(width)));
+  Value* small = e.b.CreateICmpEQ(exponent, llvm::Constant::getNullValue(bits_of));
+  return e.b.CreateBitCast(e.b.CreateSelect(small, sign, bits), type);
+}
+
+Value* saturate(Emission& e, Value* value) {
+  llvm::Type* type = value->getType();
+  Value* one = llvm::ConstantFP::get(type, 1.0);
+  Value* positive = e.b.CreateSelect(e.b.CreateFCmpOGT(value, zero(type)), value, zero(type));
+  return e.b.CreateSelect(e.b.CreateFCmpOLT(positive, one), positive, one);
+}
+
+Value* canonical_nan(Emission& e, Value* value) {
+  llvm::Type* type = value->getType();
+  const unsigned width = type->getScalarSizeInBits();
+  const llvm::APInt bits = width == 64 ? llvm::APInt(64, 0xfff8000000000000) : llvm::APInt::getSignedMaxValue(width);
+  Value* nan = llvm::ConstantFP::get(type, llvm::APFloat(semantics(type), bits));
+  return e.b.CreateSelect(e.b.CreateFCmpUNO(value, value), nan, value);
+}
+
+Value* relu(Emission& e, Value* value) {
+  llvm::Type* type = value->getType();
+  return canonical_nan(e, e.b.CreateSelect(e.b.CreateFCmpUGT(value, zero(type)), value, zero(type)));
+}
+
+Value* satfinite(Emission& e, Value* value) {
+  llvm::Type* type = value->getType();
+  const auto greatest = llvm::APFloat::getLargest(semantics(type));
+  Value* infinite = e.b.CreateFCmpOEQ(e.b.CreateUnaryIntrinsic(Id::fabs, value), llvm::ConstantFP::getInfinity(type));
+  Value* limit = e.b.CreateBinaryIntrinsic(Id::copysign, llvm::ConstantFP::get(type, greatest), value);
+  return e.b.CreateSelect(infinite, limit, value);
+}
+
+Value* read_operand(Emission& e, size_t i) {
+  Value* value = e.read(i);
+  return e.has(Modifier::Ftz) ? flush(e, value) : value;
+}
+
+void write_result(Emission& e, Value* value) {
+  if (e.has(Modifier::Ftz)) value = flush(e, value);
+  if (e.has(Modifier::Relu)) value = relu(e, value);
+  if (e.has(Modifier::Sat)) value = saturate(e, value);
+  e.write(0, value);
+}
+
+llvm::StringRef directed_rounding(Emission& e) {
+  if (e.has(Modifier::Rz)) return "rz";
+  if (e.has(Modifier::Rm)) return "rm";
+  if (e.has(Modifier::Rp)) return "rp";
+  return {};
+}
+
+Value* rounded_call(Emission& e, llvm::StringRef operation, llvm::ArrayRef<Value*> arguments, llvm::StringRef suffix) {
+  const std::string name = ("llvm.nvvm." + operation + "." + directed_rounding(e) + suffix).str();
+  const Id::ID id = llvm::Intrinsic::lookupIntrinsicID(name);
+  if (id != Id::not_intrinsic) return e.call(id, arguments);
+  e.refuse("this rounding is not supported");
+  return llvm::PoisonValue::get(arguments[0]->getType());
+}
+
+}  // namespace cupola::ptx
