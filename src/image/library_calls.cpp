@@ -21,13 +21,8 @@
 namespace cupola::image {
 namespace {
 
-struct LibraryCall {
-  const char* name;
-  void (*function)();
-};
-
-constexpr LibraryCall kCalls[] = {
-#define CUPOLA_LIBRARY_CALL(symbol) {#symbol, &library_##symbol},
+constexpr void (*kFunctions[])() = {
+#define CUPOLA_LIBRARY_CALL(symbol) &library_##symbol,
 #include "image/library_calls.def"
 #undef CUPOLA_LIBRARY_CALL
 };
@@ -35,16 +30,16 @@ constexpr LibraryCall kCalls[] = {
 }  // namespace
 
 uint32_t library_call_count() {
-  return std::size(kCalls);
+  return std::size(kLibraryCalls);
 }
 
 const char* library_call_name(uint32_t function) {
-  return kCalls[function].name;
+  return kLibraryCalls[function].data();  // of a literal, which ends in a zero
 }
 
 const void* library_call_address(uint32_t function) {
-  if (const void* accurate = accurate_call(kCalls[function].name)) return accurate;
-  return reinterpret_cast<const void*>(kCalls[function].function);
+  if (const void* accurate = accurate_call(library_call_name(function))) return accurate;
+  return reinterpret_cast<const void*>(kFunctions[function]);
 }
 
 }  // namespace cupola::image

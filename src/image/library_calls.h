@@ -1,8 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace cupola::image {
+
+/// The symbols of library_calls.def; an import names its function by the place here.
+inline constexpr std::string_view kLibraryCalls[] = {
+#define CUPOLA_LIBRARY_CALL(symbol) #symbol,
+#include "image/library_calls.def"
+#undef CUPOLA_LIBRARY_CALL
+};
 
 /// Rows of library_calls.def.
 uint32_t library_call_count();

@@ -2,10 +2,12 @@
 // addition or subtraction that uses it, if both say `contract`, become llvm.fma. A product of several uses is fused if
 // each of them is such a sum, so that no product is computed twice. Where both operands of a sum are products, the
 // first is fused. Afterwards no instruction has a fast-math flag. Runs before equal products are merged: one that may
-// be fused and one that may not (__fmul_rn) would become one that may not.
+// be fused and one that may not (__fmul_rn) would become one that may not. llvm.fmuladd, by which a compiler says the
+// same of one statement, is fused too. llvm.arithmetic_fence has done its work then.
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 
 #include "kir/passes.h"
 
@@ -45,6 +47,18 @@ Value* fused(llvm::BinaryOperator& sum) {
   return nullptr;
 }
 
+void fuse_or_unfence(llvm::IntrinsicInst& call) {
+  llvm::IRBuilder<> b(&call);
+  if (call.getIntrinsicID() == llvm::Intrinsic::fmuladd)
+    call.replaceAllUsesWith(b.CreateIntrinsic(llvm::Intrinsic::fma, {call.getType()},
+                                              {call.getArgOperand(0), call.getArgOperand(1), call.getArgOperand(2)}));
+  else if (call.getIntrinsicID() == llvm::Intrinsic::arithmetic_fence)
+    call.replaceAllUsesWith(call.getArgOperand(0));
+  else
+    return;
+  call.eraseFromParent();
+}
+
 }  // namespace
 
 void contract(llvm::Module& module) {
@@ -63,6 +77,10 @@ void contract(llvm::Module& module) {
       if (auto* dead = llvm::dyn_cast_or_null<llvm::Instruction>(static_cast<Value*>(product));
           dead && dead->use_empty())
         if (llvm::isa<llvm::BinaryOperator>(dead)) dead->eraseFromParent();
+    llvm::SmallVector<llvm::IntrinsicInst*, 16> calls;
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) calls.push_back(call);
+    for (llvm::IntrinsicInst* call : calls) fuse_or_unfence(*call);
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (llvm::isa<llvm::FPMathOperator>(instruction))
         instruction.copyFastMathFlags(llvm::FastMathFlags());  // setFastMathFlags would only add

@@ -11,26 +11,23 @@
 namespace cupola::kir {
 namespace {
 
-/// The architecture that the cpu device reports, as __CUDA_ARCH__ spells it.
-constexpr int kArchitecture = 890;
-
 bool is_reflect(const llvm::CallInst& call) {
   const llvm::Function* callee = call.getCalledFunction();
   return callee && (callee->getIntrinsicID() == llvm::Intrinsic::nvvm_reflect ||
                     callee->getName() == "__nvvm_reflect" || callee->getName() == "__nvvm_reflect_ocl");
 }
 
-int flush_flag(const llvm::Module& module) {
+uint64_t flush_flag(const llvm::Module& module) {
   auto* flag = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(module.getModuleFlag("nvvm-reflect-ftz"));
-  return flag ? static_cast<int>(flag->getZExtValue()) : 0;
+  return flag ? flag->getZExtValue() : 0;
 }
 
-int answer(const llvm::CallInst& call) {
+uint64_t answer(const llvm::CallInst& call, uint32_t architecture) {
   llvm::StringRef question;
   if (!llvm::getConstantStringInfo(call.getArgOperand(0)->stripPointerCasts(), question)) return 0;
   if (question == "__CUDA_FTZ") return flush_flag(*call.getModule());
   if (question == "__CUDA_PREC_SQRT" || question == "__CUDA_PREC_DIV") return 1;
-  if (question == "__CUDA_ARCH") return kArchitecture;
+  if (question == "__CUDA_ARCH") return 10 * architecture;
   return 0;
 }
 
@@ -48,7 +45,7 @@ void replace_and_fold(llvm::Instruction* instruction, llvm::Constant* value, con
 
 }  // namespace
 
-void fold_reflect(llvm::Module& module) {
+void fold_reflect(llvm::Module& module, uint32_t architecture) {
   const llvm::DataLayout& layout = module.getDataLayout();
   for (llvm::Function& function : module) {
     llvm::SmallVector<llvm::CallInst*, 4> calls;
@@ -56,7 +53,7 @@ void fold_reflect(llvm::Module& module) {
       if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && is_reflect(*call)) calls.push_back(call);
     if (calls.empty()) continue;
     for (llvm::CallInst* call : calls)
-      replace_and_fold(call, llvm::ConstantInt::get(call->getType(), answer(*call)), layout);
+      replace_and_fold(call, llvm::ConstantInt::get(call->getType(), answer(*call, architecture)), layout);
     for (llvm::BasicBlock& block : function) llvm::ConstantFoldTerminator(&block, /*DeleteDeadConditions=*/true);
     llvm::removeUnreachableBlocks(function);
   }

@@ -3,8 +3,6 @@
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
-#include <llvm/IR/DiagnosticInfo.h>
-#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/Linker/Linker.h>
@@ -12,29 +10,11 @@
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "kir/diagnostics.h"
 #include "kir/passes.h"
 
 namespace cupola::kir {
 namespace {
-
-/// Keeps LLVM's diagnostics from standard error and from exit(1), which is what a context without a handler does.
-struct SilentDiagnostics : llvm::DiagnosticHandler {
-  bool handleDiagnostics(const llvm::DiagnosticInfo&) override { return true; }
-};
-
-/// Keeps the first error's text.
-struct FirstError : llvm::DiagnosticHandler {
-  explicit FirstError(std::string& text) : text(text) {}
-  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
-    if (info.getSeverity() == llvm::DS_Error && text.empty()) {
-      llvm::raw_string_ostream out(text);
-      llvm::DiagnosticPrinterRawOStream printer(out);
-      info.print(printer);
-    }
-    return true;
-  }
-  std::string& text;
-};
 
 /// Calls `visit` with the name and the number of each pair of the function's rows in !nvvm.annotations.
 template <typename Visit>
@@ -73,12 +53,14 @@ void set_coordinate(Dim3& bound, char axis, uint32_t value) {
 }  // namespace
 
 Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span<const std::byte> bitcode) {
-  context.setDiagnosticHandler(std::make_unique<SilentDiagnostics>());
+  const std::string& diagnostic = collect_diagnostics(context);
   const llvm::StringRef bytes(reinterpret_cast<const char*>(bitcode.data()), bitcode.size());
   if (bytes.starts_with("BC\xC0\xDE") || bytes.starts_with("\xDE\xC0\x17\x0B")) {
     auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, "kir"), context);
     if (module) return std::move(*module);
-    return fail(ErrorCode::InvalidImage, "kir: the bitcode cannot be read: {}", llvm::toString(module.takeError()));
+    std::string words = llvm::toString(module.takeError());
+    if (!diagnostic.empty()) words += "; " + diagnostic;
+    return fail(ErrorCode::InvalidImage, "kir: the bitcode cannot be read: {}", words);
   }
   llvm::SMDiagnostic error;
   const auto text = llvm::MemoryBuffer::getMemBufferCopy(bytes, "kir");  // the parser reads up to a final zero byte
@@ -89,22 +71,21 @@ Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span
 }
 
 Result<> link(llvm::Module& whole, std::unique_ptr<llvm::Module> part) {
-  std::string why;
-  whole.getContext().setDiagnosticHandler(std::make_unique<FirstError>(why));
-  const bool failed = llvm::Linker::linkModules(whole, std::move(part));
-  whole.getContext().setDiagnosticHandler(std::make_unique<SilentDiagnostics>());
-  if (failed) return fail(ErrorCode::InvalidImage, "kir: the modules cannot be linked: {}", why);
+  const std::string& why = collect_diagnostics(whole.getContext());
+  if (llvm::Linker::linkModules(whole, std::move(part)))
+    return fail(ErrorCode::InvalidImage, "kir: the modules cannot be linked: {}", why);
   return {};
 }
 
 Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
-  module.getContext().setDiagnosticHandler(std::make_unique<SilentDiagnostics>());
+  collect_diagnostics(module.getContext());
   call_rounding(module);
   TRY(link_device_library(module, options.device_library));
   internalize(module);
-  fold_reflect(module);
+  fold_reflect(module, options.architecture);
   TRY(expand_inline_ptx(module));
   define_guards(module);
+  reduce_core(module);
   TRY(expand_nvvm(module));
   simplify_early(module);
   contract(module);

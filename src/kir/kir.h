@@ -18,23 +18,27 @@
 namespace cupola::kir {
 
 /// Parses bitcode or textual IR. Errors: InvalidImage with LLVM's words. Never ends the process: the context's
-/// diagnostic handler is replaced by one that collects.
+/// diagnostic handler is replaced by one that collects, and what it collected is in the message.
 Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span<const std::byte> bitcode);
 
-/// Moves all of `part` into `whole`: what one declares, the other may define; weak definitions give way. Error: InvalidImage with
-/// LLVM's words, where both define a symbol.
+/// Moves all of `part` into `whole`: what one declares, the other may define; weak definitions give way. Error:
+/// InvalidImage with LLVM's words, where both define a symbol.
 Result<> link(llvm::Module& whole, std::unique_ptr<llvm::Module> part);
 
+/// What the cpu and metal devices report: 10 * the compute capability.
+inline constexpr uint32_t kDefaultArchitecture = 89;
+
 struct PrepareOptions {
-  std::span<const std::byte> device_library;  ///< bitcode of src/device, linked as far as it is used; may be empty
+  std::span<const std::byte> device_library;     ///< bitcode of src/device, linked as far as it is used; may be empty
+  uint32_t architecture = kDefaultArchitecture;  ///< what code that asks for it (__nvvm_reflect) is told
 };
 
 /// Defines what CUDA defines and LLVM does not, expands all that is NVVM's and simplifies. Afterwards the module holds:
-/// core instructions, the target-independent intrinsics of verify.cpp, the intrinsics of intrinsics.def, direct calls
-/// of functions of library_calls.def (declarations), `fence`s and atomics with syncscopes "", "device", "block" and
-/// "singlethread", address spaces 0, 1, 3, 4 and 5. Fast-math flags are gone: a back-end must not fuse or reorder.
-/// Errors: NotSupported or InvalidImage, naming the function, what it holds that is not supported and the source line
-/// where the module knows it.
+/// core instructions, the intrinsics of core_intrinsics.def and intrinsics.def, direct calls of functions of
+/// library_calls.def (declarations), `fence`s and atomics with syncscopes "", "device", "block" and "singlethread", the
+/// address spaces of address_space.h. Fast-math flags are gone: a back-end must not fuse or reorder. Errors:
+/// NotSupported or InvalidImage, naming the function, what it holds that is not supported and the source line where the
+/// module knows it.
 Result<> prepare(llvm::Module& module, const PrepareOptions& options);
 
 /// The module's kernels (calling convention ptx_kernel, or marked in !nvvm.annotations), in its order.

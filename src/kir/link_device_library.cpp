@@ -3,6 +3,7 @@
 #include <llvm/Linker/Linker.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include "kir/diagnostics.h"
 #include "kir/kir.h"
 #include "kir/passes.h"
 
@@ -35,9 +36,10 @@ Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bi
     function.removeFnAttr("denormal-fp-math-f32");
     if (flushes(module)) function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
   }
+  const std::string& diagnostic = collect_diagnostics(module.getContext());
   if (llvm::Linker::linkModules(module, std::move(library), llvm::Linker::Flags::LinkOnlyNeeded))
-    return fail(ErrorCode::InvalidImage, "kir: the device library cannot be linked with module '{}'",
-                module.getModuleIdentifier());
+    return fail(ErrorCode::InvalidImage, "kir: the device library cannot be linked with module '{}': {}",
+                module.getModuleIdentifier(), diagnostic);
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <llvm/IR/Module.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "base/result.h"
@@ -25,9 +26,9 @@ void internalize(llvm::Module& module);
 /// Removes functions and internal variables that nothing reaches.
 void remove_unreached(llvm::Module& module);
 
-/// Folds __nvvm_reflect: __CUDA_FTZ, __CUDA_PREC_SQRT, __CUDA_PREC_DIV, __CUDA_ARCH; 0 for other names. Removes the
-/// branches that are thereby never taken.
-void fold_reflect(llvm::Module& module);
+/// Folds __nvvm_reflect: __CUDA_FTZ, __CUDA_PREC_SQRT, __CUDA_PREC_DIV, __CUDA_ARCH (10 * architecture); 0 for other
+/// names. Removes the branches that are thereby never taken.
+void fold_reflect(llvm::Module& module, uint32_t architecture);
 
 /// Replaces inline PTX by instructions. Error: NotSupported, with the text.
 Result<> expand_inline_ptx(llvm::Module& module);
@@ -40,10 +41,14 @@ void define_guards(llvm::Module& module);
 /// plain instructions. Error: NotSupported, with the intrinsic's name.
 Result<> expand_nvvm(llvm::Module& module);
 
+/// Replaces LLVM's own intrinsics that core_intrinsics.def leaves out and that plain instructions or nothing can stand
+/// for: saturating and rounding conversions, annotations, expectations.
+void reduce_core(llvm::Module& module);
+
 /// Variables to registers and small functions into their callers; nothing that depends on float semantics.
 void simplify_early(llvm::Module& module);
 
-/// Fuses multiply and add where both allow it, then drops all fast-math flags.
+/// Fuses multiply and add where both allow it, then drops all fast-math flags and the fences that bound them.
 void contract(llvm::Module& module);
 
 /// Writes out the flushes of functions that flush f32 denormals, and marks them so that flushes_denormals knows.

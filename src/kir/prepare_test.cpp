@@ -51,9 +51,19 @@ TEST(FoldReflect, LeavesOnlyTheBranchThatIsTaken) {
       "%b\n"
       "a:\n ret i32 1\nb:\n ret i32 2 }\n"
       "!llvm.module.flags = !{!0}\n!0 = !{i32 4, !\"nvvm-reflect-ftz\", i32 1}");
-  fold_reflect(*module);
+  fold_reflect(*module, 89);
   EXPECT_THAT(module.text(), Not(HasSubstr("ret i32 2")));
   EXPECT_EQ(module.function<int()>("f")(), 1);
+}
+
+TEST(FoldReflect, TellsTheArchitectureThatItIsGiven) {
+  const std::string text =
+      "@s = constant [12 x i8] c\"__CUDA_ARCH\\00\"\ndeclare i32 @__nvvm_reflect(ptr)\n"
+      "define ptx_kernel void @k(ptr %p) { %r = call i32 @__nvvm_reflect(ptr @s)\n store i32 %r, ptr %p\n ret void }";
+  EXPECT_THAT(prepared(text), HasSubstr("store i32 890"));
+  TestModule module(text);
+  ASSERT_TRUE(prepare(*module, {.device_library = {}, .architecture = 120}));
+  EXPECT_THAT(module.text(), HasSubstr("store i32 1200"));
 }
 
 constexpr char kMultiplyAdd[] =
@@ -100,6 +110,30 @@ TEST(Contract, AProductOfSeveralSumsIsFusedIntoAll) {
   EXPECT_THAT(text, Not(HasSubstr("fadd")));
 }
 
+TEST(Contract, AStatementThatMayBeFusedIs) {
+  const std::string text = prepared(
+      "declare float @llvm.fmuladd.f32(float, float, float)\ndeclare float @llvm.arithmetic.fence.f32(float)\n"
+      "define ptx_kernel void @k(ptr %p, float %a) {\n %r = call float @llvm.fmuladd.f32(float %a, float %a, float "
+      "1.0)\n"
+      " %m = fmul contract float %r, %a\n %f = call float @llvm.arithmetic.fence.f32(float %m)\n"
+      " %s = fadd contract float %f, 2.0\n store float %s, ptr %p\n ret void }");
+  EXPECT_THAT(text, HasSubstr("@llvm.fma.f32(float %a, float %a, float 1.0"));
+  EXPECT_THAT(text, HasSubstr("fmul float"));  // the fence keeps the product from the sum
+  EXPECT_THAT(text, Not(HasSubstr("fence")));
+}
+
+TEST(Simplify, QuestionsToTheCompilerAreAnswered) {
+  const std::string text = prepared(
+      "declare i1 @llvm.is.constant.i32(i32)\ndeclare i64 @llvm.objectsize.i64.p0(ptr, i1, i1, i1)\n"
+      "define ptx_kernel void @k(ptr %p, i32 %x) {\n %a = call i1 @llvm.is.constant.i32(i32 %x)\n"
+      " %b = call i1 @llvm.is.constant.i32(i32 7)\n %n = call i64 @llvm.objectsize.i64.p0(ptr %p, i1 false, i1 true, "
+      "i1 "
+      "false)\n"
+      " %c = select i1 %a, i64 1, i64 2\n %d = select i1 %b, i64 10, i64 20\n %e = add i64 %c, %d\n"
+      " %s = add i64 %e, %n\n store i64 %s, ptr %p\n ret void }");
+  EXPECT_THAT(text, HasSubstr("store i64 11, ptr %p"));  // 2 + 10 + "unknown", -1
+}
+
 TEST(FlushDenormals, OnlyWhereTheFunctionAsks) {
   const std::string body =
       "define ptx_kernel void @k(ptr %p) #0 { %a = load float, ptr %p\n %m = fmul float %a, 0.5\n store float %m, ptr "
@@ -128,6 +162,12 @@ TEST(LinkDeviceLibrary, TakesWhatIsUsedAndTheModuleWins) {
   EXPECT_THAT(text, HasSubstr("7.0"));
   EXPECT_THAT(text, Not(HasSubstr("8.0")));
   EXPECT_THAT(text, Not(HasSubstr("lib_c")));
+}
+
+TEST(LinkDeviceLibrary, SaysWhyItCannot) {
+  EXPECT_THAT(prepared("@list = appending global [1 x i32] [i32 1]\ndefine ptx_kernel void @k() { ret void }",
+                       "@list = appending global [1 x i64] [i64 1]"),
+              HasSubstr("cannot be linked with module 'kir': Appending variables with different element types"));
 }
 
 TEST(CallRounding, DirectedRoundingIsTheLibrarys) {
@@ -189,6 +229,23 @@ TEST(Verify, RefusalsSayWhatAndWhere) {
           "declare i32 @cupola.tid.x(i32)\n"
           "define ptx_kernel void @k(ptr %p) { %r = call i32 @cupola.tid.x(i32 1)\n store i32 %r, ptr %p\n ret void }"),
       HasSubstr("another type"));
+}
+
+TEST(Verify, OtherAddressSpacesAreRefusedWhereverTheyStand) {
+  EXPECT_THAT(prepared("define ptx_kernel void @k(ptr addrspace(7) %p) { ret void }"),
+              HasSubstr("'k' takes an address of space 7"));
+  EXPECT_THAT(prepared("define ptx_kernel void @k(ptr %p) { store ptr addrspace(6) null, ptr %p\n ret void }"),
+              HasSubstr("addresses of space 6"));
+  EXPECT_THAT(prepared("@v = addrspace(2) global i32 1\ndefine ptx_kernel void @k(ptr %p) {\n"
+                       " %v = load i32, ptr addrspace(2) @v\n store i32 %v, ptr %p\n ret void }"),
+              HasSubstr("'v' lies in address space 2"));
+}
+
+TEST(Verify, IntrinsicsOutsideTheTableAreRefused) {
+  EXPECT_THAT(prepared("declare float @llvm.powi.f32.i32(float, i32)\ndefine ptx_kernel void @k(ptr %p, float %x, i32 "
+                       "%n) {\n %r = call float @llvm.powi.f32.i32(float %x, i32 %n)\n store float %r, ptr %p\n ret "
+                       "void }"),
+              HasSubstr("llvm.powi.f32.i32 is not supported"));
 }
 
 TEST(Verify, UnusedCodeIsNotRefused) {

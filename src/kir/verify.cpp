@@ -5,6 +5,9 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "image/library_calls.h"
+#include "kir/address_space.h"
+#include "kir/core_intrinsics.h"
 #include "kir/kir.h"
 #include "kir/passes.h"
 #include "kir/refusal.h"
@@ -12,55 +15,10 @@
 namespace cupola::kir {
 namespace {
 
-constexpr const char* kLibraryCalls[] = {
-#define CUPOLA_LIBRARY_CALL(symbol) #symbol,
-#include "image/library_calls.def"
-#undef CUPOLA_LIBRARY_CALL
-};
-
-/// Target-independent intrinsics that every back-end lowers.
-constexpr llvm::Intrinsic::ID kAllowed[] = {
-    // math
-    llvm::Intrinsic::fma, llvm::Intrinsic::fmuladd, llvm::Intrinsic::sqrt, llvm::Intrinsic::sin, llvm::Intrinsic::cos,
-    llvm::Intrinsic::tan, llvm::Intrinsic::asin, llvm::Intrinsic::acos, llvm::Intrinsic::atan, llvm::Intrinsic::atan2,
-    llvm::Intrinsic::sinh, llvm::Intrinsic::cosh, llvm::Intrinsic::tanh, llvm::Intrinsic::sincos, llvm::Intrinsic::exp,
-    llvm::Intrinsic::exp2, llvm::Intrinsic::exp10, llvm::Intrinsic::log, llvm::Intrinsic::log2, llvm::Intrinsic::log10,
-    llvm::Intrinsic::pow, llvm::Intrinsic::powi, llvm::Intrinsic::ldexp, llvm::Intrinsic::frexp, llvm::Intrinsic::modf,
-    llvm::Intrinsic::floor, llvm::Intrinsic::ceil, llvm::Intrinsic::trunc, llvm::Intrinsic::rint,
-    llvm::Intrinsic::nearbyint, llvm::Intrinsic::round, llvm::Intrinsic::roundeven, llvm::Intrinsic::lrint,
-    llvm::Intrinsic::llrint, llvm::Intrinsic::lround, llvm::Intrinsic::llround, llvm::Intrinsic::fabs,
-    llvm::Intrinsic::copysign, llvm::Intrinsic::minnum, llvm::Intrinsic::maxnum, llvm::Intrinsic::minimum,
-    llvm::Intrinsic::maximum, llvm::Intrinsic::minimumnum, llvm::Intrinsic::maximumnum, llvm::Intrinsic::canonicalize,
-    llvm::Intrinsic::is_fpclass, llvm::Intrinsic::fptosi_sat, llvm::Intrinsic::fptoui_sat,
-    llvm::Intrinsic::arithmetic_fence,
-    // integers
-    llvm::Intrinsic::ctpop, llvm::Intrinsic::ctlz, llvm::Intrinsic::cttz, llvm::Intrinsic::bswap,
-    llvm::Intrinsic::bitreverse, llvm::Intrinsic::fshl, llvm::Intrinsic::fshr, llvm::Intrinsic::abs,
-    llvm::Intrinsic::smin, llvm::Intrinsic::smax, llvm::Intrinsic::umin, llvm::Intrinsic::umax, llvm::Intrinsic::scmp,
-    llvm::Intrinsic::ucmp, llvm::Intrinsic::sadd_with_overflow, llvm::Intrinsic::uadd_with_overflow,
-    llvm::Intrinsic::ssub_with_overflow, llvm::Intrinsic::usub_with_overflow, llvm::Intrinsic::smul_with_overflow,
-    llvm::Intrinsic::umul_with_overflow, llvm::Intrinsic::sadd_sat, llvm::Intrinsic::uadd_sat,
-    llvm::Intrinsic::ssub_sat, llvm::Intrinsic::usub_sat, llvm::Intrinsic::sshl_sat, llvm::Intrinsic::ushl_sat,
-    // vectors
-    llvm::Intrinsic::vector_reduce_add, llvm::Intrinsic::vector_reduce_mul, llvm::Intrinsic::vector_reduce_and,
-    llvm::Intrinsic::vector_reduce_or, llvm::Intrinsic::vector_reduce_xor, llvm::Intrinsic::vector_reduce_smin,
-    llvm::Intrinsic::vector_reduce_smax, llvm::Intrinsic::vector_reduce_umin, llvm::Intrinsic::vector_reduce_umax,
-    // memory
-    llvm::Intrinsic::memcpy, llvm::Intrinsic::memcpy_inline, llvm::Intrinsic::memmove, llvm::Intrinsic::memset,
-    llvm::Intrinsic::memset_inline, llvm::Intrinsic::prefetch, llvm::Intrinsic::stacksave,
-    llvm::Intrinsic::stackrestore, llvm::Intrinsic::lifetime_start, llvm::Intrinsic::lifetime_end,
-    llvm::Intrinsic::invariant_start, llvm::Intrinsic::invariant_end, llvm::Intrinsic::launder_invariant_group,
-    llvm::Intrinsic::strip_invariant_group, llvm::Intrinsic::ptrmask,
-    // hints
-    llvm::Intrinsic::assume, llvm::Intrinsic::expect, llvm::Intrinsic::annotation, llvm::Intrinsic::ptr_annotation,
-    llvm::Intrinsic::var_annotation, llvm::Intrinsic::dbg_declare, llvm::Intrinsic::dbg_value,
-    llvm::Intrinsic::dbg_label, llvm::Intrinsic::dbg_assign, llvm::Intrinsic::experimental_noalias_scope_decl,
-    llvm::Intrinsic::donothing, llvm::Intrinsic::fake_use};
-
 bool is_library_call(llvm::StringRef name) {
   static const auto& names = *[] {
     auto* set = new llvm::StringSet<>;  // leaked: used after static destructors
-    for (const char* call : kLibraryCalls) set->insert(call);
+    for (const std::string_view call : image::kLibraryCalls) set->insert(call);
     return set;
   }();
   return names.contains(name);
@@ -70,7 +28,7 @@ Result<> check_callee(const llvm::CallBase& call, const llvm::Function& callee) 
   if (!callee.isDeclaration()) return {};
   const llvm::StringRef name = callee.getName();
   if (callee.isIntrinsic()) {
-    if (llvm::is_contained(kAllowed, callee.getIntrinsicID())) return {};
+    if (core_class_of(callee.getIntrinsicID())) return {};
     return fail(ErrorCode::NotSupported, "kir: {}: {} is not supported", place_of(call), name.str());
   }
   if (const auto intrinsic = intrinsic_of(callee)) {
@@ -84,17 +42,33 @@ Result<> check_callee(const llvm::CallBase& call, const llvm::Function& callee) 
               demangled(name));
 }
 
-bool has_other_address_space(const llvm::Value& value) {
+/// The number of an address space that kir does not have, of a pointer or a vector of pointers.
+std::optional<unsigned> other_address_space(const llvm::Value& value) {
   auto* pointer = llvm::dyn_cast<llvm::PointerType>(value.getType()->getScalarType());
-  if (!pointer) return false;
-  const unsigned space = pointer->getAddressSpace();
-  return space != 0 && space != 1 && space != 3 && space != 4 && space != 5;
+  if (!pointer || is_address_space(pointer->getAddressSpace())) return {};
+  return pointer->getAddressSpace();
+}
+
+Result<> check_address_spaces(const llvm::Instruction& instruction) {
+  std::optional<unsigned> other = other_address_space(instruction);
+  for (const llvm::Value* operand : instruction.operand_values())
+    if (!other) other = other_address_space(*operand);
+  if (!other) return {};
+  return fail(ErrorCode::NotSupported, "kir: {}: addresses of space {} are not supported", place_of(instruction),
+              *other);
+}
+
+Result<> check_arguments(const llvm::Function& function) {
+  if (function.isIntrinsic()) return {};
+  for (const llvm::Argument& argument : function.args())
+    if (const auto other = other_address_space(argument))
+      return fail(ErrorCode::NotSupported, "kir: '{}' takes an address of space {}, which is not supported",
+                  demangled(function.getName()), *other);
+  return {};
 }
 
 Result<> check(const llvm::Instruction& instruction) {
-  if (has_other_address_space(instruction))
-    return fail(ErrorCode::NotSupported, "kir: {}: addresses of space {} are not supported", place_of(instruction),
-                instruction.getType()->getPointerAddressSpace());
+  TRY(check_address_spaces(instruction));
   switch (instruction.getOpcode()) {
     case llvm::Instruction::Invoke:
     case llvm::Instruction::CallBr:
@@ -129,7 +103,10 @@ Result<> check_declaration(const llvm::Function& function) {
 
 /// Dynamic shared memory is declared only; any other variable must be defined.
 Result<> check_variable(const llvm::GlobalVariable& variable) {
-  if (!variable.isDeclaration() || variable.use_empty() || variable.getAddressSpace() == 3) return {};
+  if (const auto other = other_address_space(variable))
+    return fail(ErrorCode::NotSupported, "kir: the variable '{}' lies in address space {}, which is not supported",
+                demangled(variable.getName()), *other);
+  if (!variable.isDeclaration() || variable.use_empty() || variable.getAddressSpace() == kSharedSpace) return {};
   return fail(ErrorCode::InvalidImage,
               "kir: the variable '{}' is declared and defined nowhere; define it, or link the module that does",
               demangled(variable.getName()));
@@ -144,6 +121,7 @@ Result<> verify(const llvm::Module& module) {
   for (const llvm::GlobalVariable& variable : module.globals()) TRY(check_variable(variable));
   for (const llvm::Function& function : module) {
     TRY(check_declaration(function));
+    TRY(check_arguments(function));
     for (const llvm::Instruction& instruction : llvm::instructions(function)) TRY(check(instruction));
   }
   return {};
