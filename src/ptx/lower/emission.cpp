@@ -386,6 +386,15 @@ std::span<const Operand> Emission::elements(size_t i) const {
   return whole.kind == Operand::Kind::Vector ? parts(whole) : std::span<const Operand>(&whole, 1);
 }
 
+Operand Emission::element(size_t i, unsigned k) const {
+  const Operand& whole = operand(i);
+  if (whole.kind == Operand::Kind::Vector) return parts(whole)[k];
+  Operand part = whole;
+  if (part.kind == Operand::Kind::Register && f.registers[part.index].vector > 1)
+    part.component = static_cast<uint8_t>(7 + k);
+  return part;
+}
+
 Value* Emission::address(const Operand& base, Space space) {
   const unsigned number = address_space(space);
   llvm::Type* pointer = b.getPtrTy(number);

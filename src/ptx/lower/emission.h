@@ -52,6 +52,8 @@ class Emission {
   Value* address(const Operand& base, Space space);
   /// A vector's parts; a scalar is its own only part.
   std::span<const Operand> elements(size_t i) const;
+  /// Element k of operand i: of a list in braces, or of a register that was declared as a vector; a scalar is its own.
+  Operand element(size_t i, unsigned k) const;
   /// An integer constant operand.
   int64_t constant(size_t i) const { return operand(i).value; }
 
