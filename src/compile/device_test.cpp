@@ -96,6 +96,41 @@ TEST_F(OnTheDevice, ABlockReversesItsTileThroughSharedMemory) {
   EXPECT_EQ(data, expected);
 }
 
+TEST_F(OnTheDevice, AFaultNamesItsSourceLine) {
+  load(R"(
+    define ptx_kernel void @k(ptr %p) !dbg !4 {
+      %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !dbg !6
+      %is = icmp eq i32 %i, 3, !dbg !6
+      br i1 %is, label %bad, label %good, !dbg !6
+    bad:
+      store i32 1, ptr %p, !dbg !7
+      br label %good, !dbg !6
+    good:
+      ret void, !dbg !6
+    }
+    !llvm.dbg.cu = !{!0}
+    !llvm.module.flags = !{!2, !3}
+    !0 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !1, emissionKind: LineTablesOnly)
+    !1 = !DIFile(filename: "saxpy.cu", directory: "/src")
+    !2 = !{i32 2, !"Debug Info Version", i32 3}
+    !3 = !{i32 2, !"Dwarf Version", i32 4}
+    !4 = distinct !DISubprogram(name: "k", file: !1, line: 10, type: !5, unit: !0, spFlags: DISPFlagDefinition)
+    !5 = !DISubroutineType(types: !8)
+    !6 = !DILocation(line: 11, scope: !4)
+    !7 = !DILocation(line: 12, scope: !4)
+    !8 = !{})");
+  ASSERT_TRUE(executable_);
+  hal::Launch launch;
+  launch.executable = executable_;
+  launch.kernel = executable_->find_kernel("k").value();
+  launch.block = {32};
+  launch.parameters.resize(sizeof(void*));
+  const Result<> result = queue_->progress()->wait(queue_->submit(std::move(launch)));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::IllegalAddress);
+  EXPECT_NE(result.error().message.find("saxpy.cu:12"), std::string::npos) << result.error().message;
+}
+
 TEST_F(OnTheDevice, ASpinLockBetweenThreadsOfAWarpAndBlocks) {
   load(R"(
     @lock = addrspace(1) global i32 0

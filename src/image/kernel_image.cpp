@@ -1,5 +1,6 @@
 #include "image/kernel_image.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "image/content_hash.h"
@@ -17,7 +18,8 @@ constexpr uint64_t kSlotsAlignment = 4096;
 constexpr uint64_t kMaxDataAlignment = 2 * 1024 * 1024;
 
 // The least that one item of each list takes, in bytes.
-constexpr size_t kKernelBytes = 58, kParameterBytes = 8, kSymbolBytes = 25, kRelocationBytes = 20, kImportBytes = 12;
+constexpr size_t kKernelBytes = 58, kParameterBytes = 8, kSymbolBytes = 25, kRelocationBytes = 20, kImportBytes = 12,
+                 kFileBytes = 8, kLineBytes = 16;
 
 void write_kernel(wire::Writer& out, const Kernel& kernel) {
   const KernelInfo& info = kernel.info;
@@ -124,6 +126,19 @@ Result<KernelImage> read_body(wire::Reader& in) {
     TRY(Import import, read_import(in));
     image.imports.push_back(import);
   }
+  TRY(uint32_t files, in.count("source files", kFileBytes));
+  for (uint32_t i = 0; i < files; ++i) {
+    TRY(std::string file, in.text("source file"));
+    image.lines.files.push_back(std::move(file));
+  }
+  TRY(uint32_t rows, in.count("source lines", kLineBytes));
+  for (uint32_t i = 0; i < rows; ++i) {
+    LineTable::Row row;
+    TRY(row.offset, in.number<uint64_t>("code offset"));
+    TRY(row.file, in.number<uint32_t>("file number"));
+    TRY(row.line, in.number<uint32_t>("line"));
+    image.lines.rows.push_back(row);
+  }
   return image;
 }
 
@@ -175,11 +190,21 @@ Result<> check(const KernelImage& image) {
       return fail(ErrorCode::InvalidImage,
                   "image: import of library call {} into slot {} (slots are [{}, {}), calls {})", import.function,
                   import.slot, image.slots_offset, size, library_call_count());
+  for (const LineTable::Row& row : image.lines.rows)
+    if (row.line != 0 && row.file >= image.lines.files.size())
+      return fail(ErrorCode::InvalidImage, "image: a source line is in file {} of {}", row.file,
+                  image.lines.files.size());
   for (const Kernel& kernel : image.kernels) TRY(check_kernel(image, kernel));
   return check_data(image);
 }
 
 }  // namespace
+
+std::string LineTable::place(uint64_t offset) const {
+  auto row = std::ranges::upper_bound(rows, offset, {}, &Row::offset);
+  if (row == rows.begin() || (--row)->line == 0) return {};
+  return formatted("{}:{}", files[row->file], row->line);
+}
 
 std::vector<std::byte> serialize(const KernelImage& image) {
   wire::Writer out;
@@ -209,6 +234,14 @@ std::vector<std::byte> serialize(const KernelImage& image) {
   for (const Import& import : image.imports) {
     out.number(import.slot);
     out.number(import.function);
+  }
+  out.count(image.lines.files.size());
+  for (const std::string& file : image.lines.files) out.text(file);
+  out.count(image.lines.rows.size());
+  for (const LineTable::Row& row : image.lines.rows) {
+    out.number(row.offset);
+    out.number(row.file);
+    out.number(row.line);
   }
   const Hash128 hash = content_hash(out.written());
   out.number(hash.low);

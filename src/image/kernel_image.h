@@ -15,7 +15,7 @@
 
 namespace cupola::image {
 
-inline constexpr uint32_t kFormatVersion = 3;
+inline constexpr uint32_t kFormatVersion = 4;
 
 /// How a kernel may be executed; decided by the compiler, see ARCHITECTURE's ladder.
 enum class Rung : uint32_t {
@@ -52,6 +52,21 @@ struct Import {
   uint32_t function = 0;  ///< place in library_calls.def
 };
 
+/// Which source line the code comes from; empty where the program was built without line numbers.
+struct LineTable {
+  struct Row {
+    uint64_t offset = 0;  ///< in the segment; the row holds up to the next one's
+    uint32_t file = 0;    ///< in files
+    uint32_t line = 0;    ///< from 1; 0: no source line
+    bool operator==(const Row&) const = default;
+  };
+  std::vector<std::string> files;  ///< as the compiler was given them
+  std::vector<Row> rows;           ///< by offset
+
+  /// "saxpy.cu:12" for an offset in the segment, or "".
+  std::string place(uint64_t offset) const;
+};
+
 struct KernelImage {
   std::string target;  ///< hal::DeviceProperties::image_target it was made for
   std::vector<Kernel> kernels;
@@ -62,6 +77,7 @@ struct KernelImage {
   std::vector<std::byte> segment;  ///< code and read-only data, then, page-aligned, the import slots
   uint64_t slots_offset = 0;       ///< where import slots begin; a multiple of 4096
   std::vector<Import> imports;
+  LineTable lines;
 };
 
 /// Whole image as bytes, ending in a hash of all before it.

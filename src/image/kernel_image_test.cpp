@@ -116,6 +116,7 @@ TEST(KernelImage, OffsetsOutsideWhatTheyPointIntoAreRefused) {
       {"data alignment", [](KernelImage& i) { i.data_alignment = 48; }},
       {"import slots at", [](KernelImage& i) { i.slots_offset = 4095; }},
       {"import slots at", [](KernelImage& i) { i.slots_offset = 8192; }},
+      {"a source line is in file", [](KernelImage& i) { i.lines.rows[1].file = 2; }},
       {"import of", [](KernelImage& i) { i.imports[0].slot = 4088; }},
       {"import of", [](KernelImage& i) { i.imports[0].slot = 4112; }},
       {"import of", [](KernelImage& i) { i.imports[0].slot = ~uint64_t{7}; }},
@@ -135,6 +136,16 @@ TEST(KernelImage, AnotherFormatVersionIsNamed) {
   Result<KernelImage> back = deserialize(with_hash(bytes));
   ASSERT_FALSE(back);
   EXPECT_NE(back.error().message.find("version 99"), std::string::npos);
+}
+
+TEST(LineTable, ARowHoldsUpToTheNext) {
+  const LineTable lines = sample_image().lines;
+  EXPECT_EQ(lines.place(0), "a.cu:7");
+  EXPECT_EQ(lines.place(3), "a.cu:7");
+  EXPECT_EQ(lines.place(5), "b.h:3");
+  EXPECT_EQ(lines.place(7), "");
+  EXPECT_EQ(lines.place(4000), "a.cu:9");
+  EXPECT_EQ(LineTable().place(0), "");
 }
 
 }  // namespace

@@ -71,12 +71,18 @@ Result<std::unique_ptr<LoadedSegment>> LoadedSegment::load(const KernelImage& im
   if (mapped > code && mprotect(mapping.base() + code, mapped - code, PROT_READ) != 0)
     return system_failure("mprotect", mapped - code);
   __builtin___clear_cache(reinterpret_cast<char*>(mapping.base()), reinterpret_cast<char*>(mapping.base() + code));
-  return std::unique_ptr<LoadedSegment>(new LoadedSegment(mapping.release(), size, image.slots_offset));
+  return std::unique_ptr<LoadedSegment>(new LoadedSegment(mapping.release(), size, image.slots_offset, image.lines));
 }
 
-LoadedSegment::LoadedSegment(std::byte* base, uint64_t size, uint64_t code) : base_(base), size_(size), code_(code) {
+LoadedSegment::LoadedSegment(std::byte* base, uint64_t size, uint64_t code, LineTable lines)
+    : base_(base), size_(size), code_(code), lines_(std::move(lines)) {
   const uint64_t begin = reinterpret_cast<uint64_t>(base);
   register_segment(this, begin, begin + code);
+}
+
+std::string LoadedSegment::source_at(uint64_t address) const {
+  const uint64_t begin = reinterpret_cast<uint64_t>(base_);
+  return address < begin || address - begin >= code_ ? std::string() : lines_.place(address - begin);
 }
 
 LoadedSegment::~LoadedSegment() {

@@ -28,11 +28,15 @@ class LoadedSegment {
   /// The address of an offset of the manifest: a Kernel::entry, a DataRelocation's addend.
   const void* at(uint64_t offset) const { return base_ + offset; }
 
+  /// "saxpy.cu:12": the source line of the instruction at an address of the code, or "" where it is not known.
+  std::string source_at(uint64_t address) const;
+
  private:
-  LoadedSegment(std::byte* base, uint64_t size, uint64_t code);
+  LoadedSegment(std::byte* base, uint64_t size, uint64_t code, LineTable lines);
 
   std::byte* const base_;
   const uint64_t size_, code_;
+  const LineTable lines_;
 };
 
 /// The live segment whose code holds `program_counter`, or null. Takes no lock and is async-signal-safe. The answer

@@ -30,6 +30,7 @@ inline KernelImage sample_image() {
   image.segment[0] = std::byte{0xc3};
   image.slots_offset = 4096;
   image.imports = {{4096, 3}, {4104, 0}};
+  image.lines = {{"a.cu", "b.h"}, {{0, 0, 7}, {4, 1, 3}, {6, 0, 0}, {8, 0, 9}}};
   return image;
 }
 

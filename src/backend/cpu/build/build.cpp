@@ -1,6 +1,5 @@
 #include "backend/cpu/build/build.h"
 
-#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/InstIterator.h>
@@ -17,6 +16,7 @@
 #include "backend/cpu/build/expand_constants.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/kernel_entry.h"
+#include "backend/cpu/build/line_table.h"
 #include "backend/cpu/build/memory_scopes.h"
 #include "backend/cpu/build/module_data.h"
 #include "backend/cpu/build/narrow_floats.h"
@@ -152,6 +152,7 @@ Result<image::KernelImage> assemble(Lowered lowered, Segment segment) {
   image.segment = std::move(segment.bytes);
   image.slots_offset = segment.slots_offset;
   image.imports = std::move(segment.imports);
+  image.lines = std::move(segment.lines);
   return image;
 }
 
@@ -161,8 +162,8 @@ Result<image::KernelImage> build(std::unique_ptr<llvm::Module> module, const Bui
   const CollectedErrors errors(module->getContext());
   TRY(const std::unique_ptr<llvm::TargetMachine> machine, host_machine());
   TRY(retarget(*module, *machine));
-  llvm::StripDebugInfo(*module);
   TRY(Lowered lowered, lower(*module));
+  keep_line_numbers(*module);
   TRY(verify(*module, "lowering for the cpu"));
   clean_up(*module, *machine);
   if (!options.keep.empty()) {

@@ -21,6 +21,7 @@ struct Segment {
   uint64_t slots_offset = 0;
   std::vector<image::Import> imports;
   std::map<std::string, uint64_t> symbols;  ///< of defined functions: offset in the segment
+  image::LineTable lines;
 };
 
 /// Lays the object's code and read-only sections out one after the other and applies its relocations, all of which must

@@ -6,6 +6,7 @@
 #include "backend/cpu/run/sanitizer.h"
 #include "base/fault_router.h"
 #include "base/format.h"
+#include "image/loader.h"
 
 namespace cupola::cpu {
 namespace {
@@ -37,6 +38,7 @@ struct FibreRunner::Router {
     runner->faulted_ = true;
     runner->fault_.signal = fault.signal;
     runner->fault_.address = fault.address;
+    runner->fault_.program_counter = fault.program_counter;
     runner->fault_.access = access_of(fault);
     runner->fault_.stack_overflow = runner->running_->stack()->guards(fault.address);
     FaultRouter::redirect(fault, &land, runner, runner->landing_stack_.data() + kLandingStack);
@@ -81,6 +83,12 @@ ErrorCode CapturedFault::code() const {
 }
 
 std::string CapturedFault::text() const {
+  const image::LoadedSegment* segment = image::find_segment(program_counter);
+  const std::string place = segment ? segment->source_at(program_counter) : std::string();
+  return place.empty() ? what() : what() + ", " + place;
+}
+
+std::string CapturedFault::what() const {
   if (stack_overflow) return "stack overflow: the thread's local memory is used up";
   if (signal == SIGILL) return formatted("illegal instruction at {:#x}", address);
   if (signal == SIGFPE) return formatted("arithmetic trap at {:#x}", address);

@@ -15,9 +15,14 @@ struct CapturedFault {
   uint64_t address = 0;
   enum class Access { Unknown, Read, Write } access = Access::Unknown;
   bool stack_overflow = false;
+  uint64_t program_counter = 0;
 
   ErrorCode code() const;
-  std::string text() const;  ///< "illegal memory access at 0x10 (read)"
+  std::string text()
+      const;  ///< "illegal memory access at 0x10 (read), saxpy.cu:12"; the place where the image knows it
+
+ private:
+  std::string what() const;
 };
 
 /// Runs fibres on one OS thread and survives what goes wrong in them: a fault ends the fibre, not the process. The
