@@ -8,7 +8,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "backend/cpu/build/line_table.h"
 #include "backend/cpu/build/relocator.h"
+#include "image/library_calls.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -18,11 +20,7 @@ using Object = llvm::object::ELFObjectFileBase;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kSlotBytes = 8;
 
-constexpr std::string_view kLibraryCalls[] = {
-#define CUPOLA_LIBRARY_CALL(symbol) #symbol,
-#include "image/library_calls.def"
-#undef CUPOLA_LIBRARY_CALL
-};
+using image::kLibraryCalls;
 
 template <typename T>
 Result<T> take(llvm::Expected<T> value) {
@@ -41,6 +39,7 @@ class Packer {
     TRY(collect_imports());
     place_imports();
     TRY(relocate());
+    segment_.lines = line_table(object_, sections_);
     return std::move(segment_);
   }
 
