@@ -6,7 +6,7 @@
 
 namespace cupola::kir {
 
-llvm::Value* flush(llvm::IRBuilder<>& b, llvm::Value* value) {
+llvm::Value* flush(llvm::IRBuilderBase& b, llvm::Value* value) {
   llvm::Type* type = value->getType();
   if (!type->getScalarType()->isFloatTy()) return value;
   llvm::Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value);

@@ -2,7 +2,7 @@
 
 namespace cupola::kir {
 
-llvm::Value* float_to_int(llvm::IRBuilder<>& b, llvm::Value* value, llvm::Type* result, bool is_signed) {
+llvm::Value* float_to_int(llvm::IRBuilderBase& b, llvm::Value* value, llvm::Type* result, bool is_signed) {
   const unsigned width = result->getScalarSizeInBits();
   if (width < 32) {
     llvm::Value* wide = float_to_int(b, value, result->getWithNewBitWidth(32), is_signed);

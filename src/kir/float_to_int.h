@@ -8,6 +8,6 @@ namespace cupola::kir {
 /// or the result has 64 bits or more. Compares and selects around a plain conversion, which vectorises. `value` may be
 /// a vector. A result below 32 bits is converted to 32 and truncated, as CUDA's own compiler does (295.0f to unsigned
 /// char is 39, measured on an H200).
-llvm::Value* float_to_int(llvm::IRBuilder<>& b, llvm::Value* value, llvm::Type* result, bool is_signed);
+llvm::Value* float_to_int(llvm::IRBuilderBase& b, llvm::Value* value, llvm::Type* result, bool is_signed);
 
 }  // namespace cupola::kir

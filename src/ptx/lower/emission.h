@@ -2,6 +2,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/NoFolder.h>
 
 #include <span>
 
@@ -12,6 +13,10 @@ namespace cupola::ptx {
 using llvm::Value;
 namespace Id = llvm::Intrinsic;
 
+/// Folds nothing: to LLVM a shift by 32, a division by zero or a conversion out of range of constants is poison, until
+/// kir::prepare has said what it is.
+using Builder = llvm::IRBuilder<llvm::NoFolder>;
+
 /// The body of one function, or one inline-PTX string, while its instructions are emitted.
 ///
 /// A register is a stack slot, which SROA later dissolves; within a basic block the value last written is at hand
@@ -19,7 +24,7 @@ namespace Id = llvm::Intrinsic;
 /// first message counts.
 class Emission {
  public:
-  Emission(ModuleLowering& module, const Function& function, llvm::Function& into, llvm::IRBuilder<>& builder)
+  Emission(ModuleLowering& module, const Function& function, llvm::Function& into, Builder& builder)
       : module(module), f(function), into(into), b(builder) {}
 
   // -- the instruction being emitted --
@@ -102,7 +107,7 @@ class Emission {
   ModuleLowering& module;
   const Function& f;
   llvm::Function& into;
-  llvm::IRBuilder<>& b;
+  Builder& b;
   const Instruction* in = nullptr;
 
  private:

@@ -147,7 +147,7 @@ bool clobbers_memory(const llvm::InlineAsm& text) {
 }
 
 /// Orders the compiler's own view of memory and nothing else.
-void fence_compiler(llvm::IRBuilder<>& b) {
+void fence_compiler(Builder& b) {
   b.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
 }
 
@@ -178,7 +178,7 @@ Result<> emit_in_place(llvm::CallInst& call, const llvm::InlineAsm& text, const 
   llvm::BasicBlock* before = call.getParent();
   llvm::BasicBlock* after = before->splitBasicBlock(call.getIterator());
   before->getTerminator()->eraseFromParent();
-  llvm::IRBuilder<> b(before);
+  Builder b(before);
   b.SetCurrentDebugLocation(call.getDebugLoc());
   Emission e(lowering, fragment.functions[0], function, b);
   e.is_inline = true;

@@ -337,7 +337,7 @@ Result<> ModuleLowering::lower_bodies() {
   for (const Function& function : m.functions) {
     if (!function.has_body) continue;
     auto* into = llvm::cast<llvm::Function>(symbol(function.name));
-    llvm::IRBuilder<> b(llvm::BasicBlock::Create(context(), "", into));
+    Builder b(llvm::BasicBlock::Create(context(), "", into));
     Emission emission(*this, function, *into, b);
     TRY(emission.run());
   }
