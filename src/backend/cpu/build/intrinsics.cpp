@@ -93,6 +93,8 @@ class Lowering {
         return service(Service::match);
       case Intrinsic::Redux:
         return service(Service::redux);
+      case Intrinsic::WarpPublish:
+        return service(Service::warp_publish);
       case Intrinsic::ActiveMask:
         return call_service(builder_, context_, Service::active_mask, {builder_.getInt64(site_)});
       case Intrinsic::Nanosleep:

@@ -87,6 +87,11 @@ uint32_t redux(ThreadContext* context, uint32_t mask, uint32_t op, uint32_t valu
   return static_cast<uint32_t>(meet(context, after(WarpOp::ReduceAdd, op & 7), mask, value));
 }
 
+const uint32_t* warp_publish(ThreadContext* context, const uint32_t* words, uint32_t count) {
+  const uint64_t table = meet(context, WarpOp::Publish, ~0u, reinterpret_cast<uint64_t>(words), count);
+  return reinterpret_cast<const uint32_t*>(table);
+}
+
 uint32_t active_mask(ThreadContext* context, uint64_t site) {
   Thread& thread = thread_of(context);
   return thread.block->active_mask(thread, site);

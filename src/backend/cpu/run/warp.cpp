@@ -98,6 +98,7 @@ uint32_t combine(WarpOp op, uint32_t a, uint32_t b) {
     case WarpOp::VoteBallot:
     case WarpOp::MatchAny:
     case WarpOp::MatchAll:
+    case WarpOp::Publish:
       break;
   }
   __builtin_unreachable();
@@ -146,6 +147,8 @@ const char* name_of(WarpOp op) {
     case WarpOp::ReduceOr:
     case WarpOp::ReduceXor:
       return "warp reduction";
+    case WarpOp::Publish:
+      return "warp matrix operation";
   }
   return "warp operation";
 }
@@ -153,6 +156,7 @@ const char* name_of(WarpOp op) {
 void evaluate(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], uint64_t (&results)[32]) {
   switch (op) {
     case WarpOp::Sync:
+    case WarpOp::Publish:
       return;
     case WarpOp::ShuffleUp:
     case WarpOp::ShuffleDown:
@@ -217,10 +221,25 @@ uint32_t Warp::complete_with(uint32_t lane) {
     agreed &= requests_[other].mask == request.mask && requests_[other].op == request.op;
   });
   if (!agreed) return 0;
-  evaluate(request.op, members, requests_, results_);
+  if (request.op == WarpOp::Publish)
+    publish(members);
+  else
+    evaluate(request.op, members, requests_, results_);
   meeting_ &= ~members;
   busy_ |= members;
   return members;
+}
+
+/// All members wait, so nobody still reads the table, and what their stacks hold stays. A lane that is gone shows zeros.
+void Warp::publish(uint32_t members) {
+  const uint32_t count = requests_[std::countr_zero(members)].b;
+  published_.resize(size_t{32} * count);
+  if (members != ~0u) std::ranges::fill(published_, 0u);
+  each_lane(members, [&](uint32_t lane) {
+    const auto* words = reinterpret_cast<const uint32_t*>(requests_[lane].value);
+    std::copy_n(words, std::min(count, requests_[lane].b), published_.data() + size_t{lane} * count);
+    results_[lane] = reinterpret_cast<uint64_t>(published_.data());
+  });
 }
 
 uint32_t Warp::settle() {

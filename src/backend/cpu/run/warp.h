@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace cupola::cpu {
 
@@ -25,6 +26,7 @@ enum class WarpOp : uint8_t {
   ReduceAnd,
   ReduceOr,
   ReduceXor,
+  Publish,  // value: where the lane's words lie; b: how many
 };
 
 const char* name_of(WarpOp op);
@@ -39,7 +41,7 @@ struct WarpRequest {
 
 /// Results by lane of an operation whose members are `members`; the meaning is that of the PTX ISA's shfl.sync,
 /// vote.sync, match.sync and redux.sync, the encoding that of cpu_services.def. A shuffle from a lane that is no member
-/// gives the own value.
+/// gives the own value. Publish is not among them: it needs the warp's table.
 void evaluate(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], uint64_t (&results)[32]);
 
 /// Where the lanes of one warp meet. Knows which lanes have not exited and which of them are busy: running or able to,
@@ -71,6 +73,7 @@ class Warp {
 
  private:
   uint32_t complete_with(uint32_t lane);
+  void publish(uint32_t members);
 
   uint32_t alive_ = 0;
   uint32_t busy_ = 0;
@@ -79,6 +82,7 @@ class Warp {
   WarpRequest requests_[32];
   uint64_t sites_[32];
   uint64_t results_[32];
+  std::vector<uint32_t> published_;  ///< read by lanes until each asks for its next operation
 };
 
 }  // namespace cupola::cpu

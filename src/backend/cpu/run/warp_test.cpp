@@ -276,6 +276,28 @@ void both_arms_kernel(ThreadContext* c, const std::byte* block) {
   }
 }
 
+void publish_kernel(ThreadContext* c, const std::byte* block) {
+  uint32_t* out = parameters_of<Masks>(block).masks;
+  if (c->lane == 9) c->services->exit(c);
+  for (uint32_t round = 0; round < 4; ++round) {
+    const uint32_t words[3] = {c->lane, 100 + c->lane, 1000 * round};
+    const uint32_t* all = c->services->warp_publish(c, words, 3);
+    for (uint32_t lane = 0; lane < 32; ++lane)
+      for (uint32_t word = 0; word < 3; ++word) out[c->lane] += (word + 1) * all[lane * 3 + word] * (lane + 1);
+  }
+}
+
+// Oracle: the table of all lanes' words, the lane that is gone as zeros, summed here once more.
+TEST_F(WarpKernels, PublishShowsEveryLaneTheWordsOfAll) {
+  uint32_t out[32] = {}, expected = 0;
+  launch(publish_kernel, {{1}, {32}}, Masks{out});
+  expect_success();
+  for (uint32_t round = 0; round < 4; ++round)
+    for (uint32_t lane = 0; lane < 32; ++lane)
+      if (lane != 9) expected += (lane + 2 * (100 + lane) + 3 * (1000 * round)) * (lane + 1);
+  for (uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(out[lane], lane == 9 ? 0 : expected) << lane;
+}
+
 TEST_F(WarpKernels, WarpBarriersInBothArms) {
   uint32_t out[32] = {};
   launch(both_arms_kernel, {{1}, {32}}, Masks{out});
