@@ -143,3 +143,57 @@ NV float __nv_double2float_ru(double x) {
 NV float __nv_double2float_rd(double x) {
   return narrow(x, 0, Rounding::Down);
 }
+
+// -- for the PTX front end: to numbers of 16 and 8 bits, as "cvt" of the PTX ISA rounds them --
+
+namespace {
+
+/// A format of at most 16 bits without its sign. `beyond` is what a number greater than `most` becomes where it is
+/// rounded away from zero.
+struct Format {
+  int fraction_bits, least_exponent;
+  u32 most, beyond, nan, sign;
+};
+
+/// Exact for every x: the significand is cut at the format's last bit and the rest decides.
+LOCAL u32 encode(double x, Format format, Rounding rounding) {
+  if (is_nan(x)) return format.nan;
+  const bool negative = __builtin_signbit(x);
+  const u32 sign = negative ? format.sign : 0;
+  if (is_infinite(x)) return sign | format.beyond;
+  const u64 magnitude = bits(__builtin_fabs(x));
+  const int exponent = (int)(magnitude >> 52) - 1023, below = format.least_exponent - exponent;
+  const u64 significand = (magnitude & 0xfffffffffffffull) | (magnitude >> 52 ? 1ull << 52 : 0);
+  const int cut = 52 - format.fraction_bits + (below > 0 ? below : 0), shift = cut < 63 ? cut : 63;
+  const u64 kept = significand >> shift, rest = significand - (kept << shift), half = 1ull << (shift - 1);
+  const bool away = rounding == Rounding::Up     ? rest && !negative
+                    : rounding == Rounding::Down ? rest && negative
+                    : rounding == Rounding::Zero ? false
+                                                 : rest > half || (rest == half && (kept & 1));
+  const u64 result = ((u64)(below > 0 ? 0 : -below) << format.fraction_bits) + kept + away;
+  if (result <= format.most) return sign | (u32)result;
+  const bool outward = rounding == Rounding::Nearest || (rounding == Rounding::Up && !negative) ||
+                       (rounding == Rounding::Down && negative);
+  return sign | (outward ? format.beyond : format.most);
+}
+
+inline constexpr Format kHalf = {10, -14, 0x7bff, 0x7c00, 0x7fff, 0x8000};
+inline constexpr Format kBfloat = {7, -126, 0x7f7f, 0x7f80, 0x7fff, 0x8000};
+// "OCP 8-bit Floating Point Specification", saturating: no number becomes an infinity.
+inline constexpr Format kE4M3 = {3, -6, 0x7e, 0x7e, 0x7f, 0x80};
+inline constexpr Format kE5M2 = {2, -14, 0x7b, 0x7b, 0x7f, 0x80};
+
+}  // namespace
+
+#define ENCODE(name, format, rounding)            \
+  NV u32 __cupola_ptx_to_##name(double x) {       \
+    return encode(x, format, Rounding::rounding); \
+  }
+ENCODE(f16_rz, kHalf, Zero)
+ENCODE(f16_rm, kHalf, Down)
+ENCODE(f16_rp, kHalf, Up)
+ENCODE(bf16_rz, kBfloat, Zero)
+ENCODE(bf16_rm, kBfloat, Down)
+ENCODE(bf16_rp, kBfloat, Up)
+ENCODE(e4m3, kE4M3, Nearest)
+ENCODE(e5m2, kE5M2, Nearest)

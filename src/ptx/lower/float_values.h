@@ -27,6 +27,9 @@ llvm::StringRef directed_rounding(Emission& e);
 /// llvm.nvvm.<operation>.<rounding><suffix>, e.g. add, rz, .f; `suffix` with its dot.
 Value* rounded_call(Emission& e, llvm::StringRef operation, llvm::ArrayRef<Value*> arguments, llvm::StringRef suffix);
 
+/// f32 or f64 as f16 or bf16, or f64 as f32, rounded once as the instruction says; NaN becomes the canonical one.
+Value* narrow(Emission& e, Value* value, llvm::Type* to);
+
 /// The integer type with the bits of each number of a floating-point type.
 llvm::Type* bits_type(llvm::Type* type);
 
