@@ -8,8 +8,6 @@ namespace cupola::ptx::emit {
   void name(Emission& e) { \
     unsupported(e);        \
   }
-PENDING(compare)
-PENDING(compare_to_value)
 PENDING(surface_load)
 PENDING(surface_reduce)
 PENDING(surface_store)
