@@ -37,10 +37,9 @@ Result<std::vector<std::byte>> compile_guarded(std::span<const std::byte> bytes)
   } leave;
   try {
     TRY(const image::CompileRequest request, image::deserialize_request(bytes));
-    TRY(const image::KernelImage image, compile(request));
-    return image::serialize(image);
+    return compile(request);
   } catch (const FatalError& error) {
-    return fail(ErrorCode::InvalidSource, "the compiler gave up: {}", error.reason);
+    return fail(ErrorCode::InvalidSource, "the compiler gave up: {}", error.reason.substr(0, error.reason.find('\n')));
   } catch (const std::exception& error) {
     return fail(ErrorCode::InvalidSource, "the compiler failed: {}", error.what());
   }

@@ -3,6 +3,7 @@
 #include <llvm/IR/LLVMContext.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,7 +11,10 @@
 
 #include "backend/cpu/build/build.h"
 #include "base/dynlib.h"
+#include "compile/ptx_text.h"
+#include "image/kernel_image.h"
 #include "kir/kir.h"
+#include "kir/to_nvptx.h"
 #include "ptx/lower/lower.h"
 #include "ptx/syntax/parser.h"
 #include "ptx/syntax/verify.h"
@@ -18,7 +22,7 @@
 namespace cupola {
 namespace {
 
-constexpr std::string_view kCpuTarget = "cpu:";
+constexpr std::string_view kCpuTarget = "cpu:", kPtxTarget = "ptx:", kKirTarget = "kir", kSm = "sm_";
 
 std::vector<std::byte> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -27,10 +31,17 @@ std::vector<std::byte> read_file(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
+std::vector<std::byte> library_file(const char* name) {
+  return read_file(folder_of_code(reinterpret_cast<const void*>(&library_file)) + "/cupola/" + name);
+}
+
 /// Read once; kept for the life of the process.
 std::span<const std::byte> device_library() {
-  static const auto* bytes = new std::vector<std::byte>(
-      read_file(folder_of_code(reinterpret_cast<const void*>(&device_library)) + "/cupola/device.bc"));
+  static const auto* bytes = new std::vector<std::byte>(library_file("device.bc"));
+  return *bytes;
+}
+std::span<const std::byte> c_library() {
+  static const auto* bytes = new std::vector<std::byte>(library_file("c_library.bc"));
   return *bytes;
 }
 
@@ -73,19 +84,43 @@ Result<std::unique_ptr<llvm::Module>> read_units(llvm::LLVMContext& context, std
   return whole;
 }
 
-}  // namespace
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
 
-Result<image::KernelImage> compile(const image::CompileRequest& request) {
-  if (!request.target.starts_with(kCpuTarget))
-    return fail(ErrorCode::NoBinaryForGpu, "compiler: target '{}' is not one that this build generates code for",
-                request.target);
-  llvm::LLVMContext context;
-  TRY(std::unique_ptr<llvm::Module> module, read_units(context, request.units));
+Result<std::vector<std::byte>> make_image(std::unique_ptr<llvm::Module> module, const image::CompileRequest& request) {
   const std::string keep = keep_path(request, *module);
   keep_text(keep, ".kir.ll", *module);
   TRY(kir::prepare(*module, {.device_library = device_library()}));
   keep_text(keep, ".prepared.ll", *module);
-  return cpu::build::build(std::move(module), {.target = request.target, .keep = keep});
+  TRY(const image::KernelImage image, cpu::build::build(std::move(module), {.target = request.target, .keep = keep}));
+  return image::serialize(image);
+}
+
+Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, const std::string& architecture) {
+  if (!architecture.starts_with(kSm))
+    return fail(ErrorCode::NoBinaryForGpu, "compiler: '{}' is no architecture for PTX; sm_89 is one", architecture);
+  const auto number = static_cast<uint32_t>(std::atoi(architecture.c_str() + kSm.size()));
+  TRY(kir::to_nvptx(*module, {.architecture = number, .device_library = device_library(), .c_library = c_library()}));
+  TRY(const std::string text, ptx_text(std::move(module), architecture));
+  return bytes_of(text);
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
+  const std::string_view target = request.target;
+  const bool image = target.starts_with(kCpuTarget), ptx = target.starts_with(kPtxTarget);
+  if (!image && !ptx && target != kKirTarget)
+    return fail(ErrorCode::NoBinaryForGpu, "compiler: target '{}' is not one that this build generates code for",
+                target);
+  llvm::LLVMContext context;
+  TRY(std::unique_ptr<llvm::Module> module, read_units(context, request.units));
+  if (image) return make_image(std::move(module), request);
+  if (ptx) return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())));
+  TRY(ptx::expand_inline_ptx(*module));
+  return bytes_of(kir::print(*module));
 }
 
 }  // namespace cupola

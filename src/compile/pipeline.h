@@ -1,13 +1,19 @@
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "base/result.h"
 #include "image/compile_request.h"
-#include "image/kernel_image.h"
 
 namespace cupola {
 
-/// From a request's code to an image: reads the kir, links the device library that lies in `cupola/device.bc` beside
-/// this library (none: as if it were empty), prepares the module and generates code. Any thread.
-Result<image::KernelImage> compile(const image::CompileRequest& request);
+/// From a request's code to what its target names. Any thread.
+///   "cpu:..."        a serialised image::KernelImage: the module, with what it uses of the device library that lies in
+///                    `cupola/device.bc` beside this library (none: as if it were empty), prepared, as machine code
+///   "kir"            the linked module as LLVM text, with PTX and inline PTX lowered, before kir::prepare
+///   "ptx:sm_89"      PTX text for that architecture; what the cpu device takes from the C library comes from
+///                    `cupola/c_library.bc`
+Result<std::vector<std::byte>> compile(const image::CompileRequest& request);
 
 }  // namespace cupola

@@ -90,12 +90,16 @@ void give_body(llvm::Function& function, Intrinsic intrinsic) {
   function.removeFnAttr(llvm::Attribute::NoInline);
 }
 
+}  // namespace
+
 void define_c_functions(llvm::Module& module) {
   for (const CFunction& row : kCFunctions) {
     llvm::Function* function = module.getFunction(row.name);
     if (function && function->isDeclaration() && !function->use_empty()) give_body(*function, row.intrinsic);
   }
 }
+
+namespace {
 
 /// Programs may declare rows of intrinsics.def by asm label; their declarations get the attributes.
 void attribute_declared(llvm::Module& module) {

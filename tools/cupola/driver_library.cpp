@@ -2,7 +2,7 @@
 
 #include <cctype>
 
-#include "base/dynlib.h"
+#include "cupola/driver_call.h"
 
 namespace cupola::tool {
 namespace {
@@ -23,26 +23,17 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Calls a function of the library by name; CUresult is an int, 0 is success.
-template <typename... Args>
-Result<> call(const DynLib& library, const char* name, Args... args) {
-  TRY(void* symbol, library.symbol(name));
-  const int status = reinterpret_cast<int (*)(Args...)>(symbol)(args...);
-  if (status != 0) return fail(static_cast<ErrorCode>(status), "{} failed with error {}", name, status);
-  return {};
-}
-
 Result<DriverLibrary::Device> describe(const DynLib& library, int ordinal) {
   int handle = 0;
   char name[256] = {};
   DriverLibrary::Device device;
-  TRY(call(library, "cuDeviceGet", &handle, ordinal));
-  TRY(call(library, "cuDeviceGetName", &name[0], static_cast<int>(sizeof name), handle));
-  TRY(call(library, "cuDeviceTotalMem_v2", &device.memory_bytes, handle));
+  TRY(driver_call(library, "cuDeviceGet", &handle, ordinal));
+  TRY(driver_call(library, "cuDeviceGetName", &name[0], static_cast<int>(sizeof name), handle));
+  TRY(driver_call(library, "cuDeviceTotalMem_v2", &device.memory_bytes, handle));
   device.name = name;
   for (const Attribute& attribute : kAttributes) {
     int value = 0;
-    if (call(library, "cuDeviceGetAttribute", &value, attribute.number, handle))
+    if (driver_call(library, "cuDeviceGetAttribute", &value, attribute.number, handle))
       device.attributes.emplace_back(lower(attribute.name), value);
   }
   return device;
@@ -52,11 +43,11 @@ Result<DriverLibrary::Device> describe(const DynLib& library, int ordinal) {
 
 Result<DriverLibrary> DriverLibrary::open(const std::filesystem::path& libraries) {
   TRY(DynLib library, DynLib::open((libraries / "libcuda.so.1").string()));
-  TRY(call(library, "cuInit", 0u));
+  TRY(driver_call(library, "cuInit", 0u));
   DriverLibrary result;
   int count = 0;
-  TRY(call(library, "cuDriverGetVersion", &result.version_));
-  TRY(call(library, "cuDeviceGetCount", &count));
+  TRY(driver_call(library, "cuDriverGetVersion", &result.version_));
+  TRY(driver_call(library, "cuDeviceGetCount", &count));
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     TRY(Device device, describe(library, ordinal));
     result.devices_.push_back(std::move(device));

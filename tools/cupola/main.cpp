@@ -1,11 +1,40 @@
-// cupola: says how the installation stands, and runs existing programs with Cupola's libraries.
+// cupola: says how the installation stands, runs existing programs with Cupola's libraries, and shows kernel code.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cupola/doctor.h"
+#include "cupola/fatbin_command.h"
 #include "cupola/info.h"
 #include "cupola/program_run.h"
+#include "cupola/ptx_command.h"
+
+namespace {
+
+int status_of(const cupola::Result<>& result) {
+  if (result) return 0;
+  std::string line = result.error().message;
+  line.resize(line.find_last_not_of("\n") + 1);
+  std::fprintf(stderr, "cupola: %s\n", line.c_str());
+  return 1;
+}
+
+void add_ptx(CLI::App& app, cupola::tool::PtxOptions& options, const std::filesystem::path& root, int& status) {
+  CLI::App* ptx = app.add_subcommand("ptx", "Check and print PTX or kir, or run a kernel of it");
+  ptx->add_option("file", options.file, "PTX, kir, a fat binary or a program that holds some; - is standard input")
+      ->required();
+  CLI::Option* kir = ptx->add_flag("--kir", options.kir, "Print kir (LLVM text)");
+  CLI::Option* back = ptx->add_flag("--ptx", options.back, "Print PTX made from kir")->excludes(kir);
+  ptx->add_option("--sm", options.architecture, "Architecture of that PTX, 89 or 90a")->capture_default_str();
+  CLI::Option* run = ptx->add_option("--run", options.kernel, "Run this kernel")->excludes(kir)->excludes(back);
+  ptx->add_option("--grid", options.grid, "Blocks, x,y,z")->needs(run);
+  ptx->add_option("--block", options.block, "Threads of a block, x,y,z")->needs(run);
+  ptx->add_option("--shared", options.shared_bytes, "Bytes of dynamic shared memory")->needs(run);
+  ptx->add_option("--args", options.arguments, "i32:5 f32:1.5 in:f32:1,2,3 inout:i32:1,2 out:u32:16")->needs(run);
+  ptx->callback([&] { status = status_of(cupola::tool::ptx_command(options, root)); });
+}
+
+}  // namespace
 
 int main(int count, char** words) {
   const std::filesystem::path root = cupola::cupolac::program_path().parent_path().parent_path();
@@ -31,6 +60,15 @@ int main(int count, char** words) {
     std::fprintf(stderr, "cupola: %s\n", error.message.c_str());
     status = 1;
   });
+
+  cupola::tool::PtxOptions ptx;
+  add_ptx(app, ptx, root, status);
+
+  std::string fatbin_file, extract_to;
+  CLI::App* fatbin = app.add_subcommand("fatbin", "List the fat binaries in a file");
+  fatbin->add_option("file", fatbin_file, "A fat binary, or a file that holds some; - is standard input")->required();
+  fatbin->add_option("--extract", extract_to, "Write each entry into this folder");
+  fatbin->callback([&] { status = status_of(cupola::tool::fatbin_command(fatbin_file, extract_to)); });
 
   CLI11_PARSE(app, count, words);
   return status;

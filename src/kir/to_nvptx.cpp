@@ -1,0 +1,141 @@
+// From kir back to what LLVM's NVPTX code generator reads. Order as in prepare, without the steps that take NVVM's
+// intrinsics and inline PTX apart. What the CPU takes from the C library is linked from c_library: LLVM's intrinsics
+// for such functions (llvm.sin) are called by their C names first, because the code generator has approximations for
+// some, and nothing for others.
+
+#include "kir/to_nvptx.h"
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "kir/expansion.h"
+#include "kir/kir.h"
+#include "kir/lower_cupola.h"
+#include "kir/passes.h"
+#include "kir/refusal.h"
+
+namespace cupola::kir {
+namespace {
+
+/// The C function that computes an LLVM intrinsic of f64, or null where the code generator has exact instructions.
+const char* c_name(llvm::Intrinsic::ID id) {
+  switch (id) {
+#define NAMED(name)           \
+  case llvm::Intrinsic::name: \
+    return #name;
+    NAMED(sin)
+    NAMED(cos)
+    NAMED(tan)
+    NAMED(asin)
+    NAMED(acos)
+    NAMED(atan)
+    NAMED(atan2)
+    NAMED(sinh)
+    NAMED(cosh)
+    NAMED(tanh)
+    NAMED(exp)
+    NAMED(exp2)
+    NAMED(exp10)
+    NAMED(log)
+    NAMED(log2)
+    NAMED(log10)
+    NAMED(pow)
+#undef NAMED
+    default:
+      return nullptr;
+  }
+}
+
+/// Calls `name` or, for f32, `namef`, element by element; f16 and bf16 are computed in f32.
+llvm::Value* call_c(llvm::IRBuilder<>& b, llvm::Module& module, const std::string& name, llvm::Type* type,
+                    llvm::ArrayRef<llvm::Value*> arguments) {
+  if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
+    llvm::Value* whole = llvm::PoisonValue::get(type);
+    for (unsigned i = 0; i < vector->getNumElements(); ++i) {
+      llvm::SmallVector<llvm::Value*, 2> parts;
+      for (llvm::Value* argument : arguments) parts.push_back(b.CreateExtractElement(argument, i));
+      whole = b.CreateInsertElement(whole, call_c(b, module, name, vector->getElementType(), parts), i);
+    }
+    return whole;
+  }
+  llvm::Type* computed = type->isDoubleTy() ? type : b.getFloatTy();
+  llvm::SmallVector<llvm::Value*, 2> values;
+  for (llvm::Value* argument : arguments) values.push_back(b.CreateFPCast(argument, computed));
+  const llvm::SmallVector<llvm::Type*, 2> types(values.size(), computed);
+  const llvm::FunctionCallee callee = module.getOrInsertFunction(type->isDoubleTy() ? name : name + "f",
+                                                                 llvm::FunctionType::get(computed, types, false));
+  return b.CreateFPCast(b.CreateCall(callee, values), type);
+}
+
+void call_c_functions(llvm::Module& module) {
+  llvm::SmallVector<llvm::Instruction*, 16> instructions;
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+      if (instruction.getOpcode() == llvm::Instruction::FRem || (call && c_name(call->getIntrinsicID())))
+        instructions.push_back(&instruction);
+    }
+  for (llvm::Instruction* instruction : instructions) {
+    llvm::IRBuilder<> b(instruction);
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(instruction);
+    llvm::SmallVector<llvm::Value*, 2> arguments;
+    for (unsigned i = 0; i < (call ? call->arg_size() : 2); ++i) arguments.push_back(instruction->getOperand(i));
+    instruction->replaceAllUsesWith(
+        call_c(b, module, call ? c_name(call->getIntrinsicID()) : "fmod", instruction->getType(), arguments));
+    instruction->eraseFromParent();
+  }
+}
+
+/// PTX has no aliases of variables, and comdats mean nothing once all is one module.
+void drop_object_file_notions(llvm::Module& module) {
+  for (llvm::GlobalAlias& alias : llvm::make_early_inc_range(module.aliases())) {
+    alias.replaceAllUsesWith(alias.getAliasee());
+    alias.eraseFromParent();
+  }
+  for (llvm::GlobalObject& object : module.global_objects()) object.setComdat(nullptr);
+}
+
+/// Externs that PTX may leave to the driver.
+bool provided(llvm::StringRef name) {
+  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail";
+}
+
+Result<> check(const llvm::Module& module) {
+  for (const llvm::Function& function : module)
+    if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() && !provided(function.getName())) {
+      auto* user = llvm::dyn_cast<llvm::Instruction>(function.user_back());
+      return fail(ErrorCode::NotSupported, "kir: {}: '{}' is defined nowhere, so no PTX can be made that calls it",
+                  user ? place_of(*user) : std::string("a variable"), demangled(function.getName()));
+    }
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (llvm::verifyModule(module, &out))
+    return fail(ErrorCode::InvalidImage, "kir: the module for PTX is malformed: {}", text);
+  return {};
+}
+
+}  // namespace
+
+Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
+  TRY(link_device_library(module, options.device_library));
+  internalize(module);
+  fold_reflect(module, options.architecture);
+  call_c_functions(module);
+  TRY(link_device_library(module, options.c_library));
+  define_c_functions(module);
+  internalize(module);
+  drop_object_file_notions(module);
+  define_guards(module);
+  reduce_core(module);
+  TRY(lower_cupola(module));
+  simplify_early(module);
+  contract(module);
+  simplify(module);
+  return check(module);
+}
+
+}  // namespace cupola::kir

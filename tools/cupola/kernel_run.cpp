@@ -1,0 +1,72 @@
+#include "cupola/kernel_run.h"
+
+#include "cupola/driver_call.h"
+
+namespace cupola::tool {
+namespace {
+
+using DevicePointer = unsigned long long;
+
+// "CUDA Driver API, CUjit_option".
+constexpr int kErrorLogBuffer = 5, kErrorLogBufferBytes = 6;
+
+Result<void*> load(const DynLib& driver, std::span<const std::byte> image) {
+  char log[4096] = "";
+  int options[] = {kErrorLogBuffer, kErrorLogBufferBytes};
+  void* values[] = {&log[0], reinterpret_cast<void*>(sizeof log)};
+  void* module = nullptr;
+  const Result<> loaded = driver_call(driver, "cuModuleLoadDataEx", &module, static_cast<const void*>(image.data()), 2u,
+                                      &options[0], &values[0]);
+  if (loaded) return module;
+  if (!log[0]) return fail(loaded.error());
+  return fail(loaded.error().code, "{}", std::string(log));
+}
+
+Result<> make_buffers(const DynLib& driver, const std::vector<KernelArgument>& arguments,
+                      std::vector<DevicePointer>& buffers) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].kind != KernelArgument::Kind::Buffer) continue;
+    const std::vector<std::byte>& bytes = arguments[i].bytes;
+    TRY(driver_call(driver, "cuMemAlloc_v2", &buffers[i], bytes.size()));
+    TRY(driver_call(driver, "cuMemcpyHtoD_v2", buffers[i], static_cast<const void*>(bytes.data()), bytes.size()));
+  }
+  return {};
+}
+
+Result<> launch(const DynLib& driver, void* function, KernelRun& run, std::vector<DevicePointer>& buffers) {
+  std::vector<void*> parameters;
+  for (size_t i = 0; i < run.arguments.size(); ++i)
+    parameters.push_back(run.arguments[i].kind == KernelArgument::Kind::Buffer
+                             ? static_cast<void*>(&buffers[i])
+                             : static_cast<void*>(run.arguments[i].bytes.data()));
+  return driver_call(driver, "cuLaunchKernel", function, run.grid.x, run.grid.y, run.grid.z, run.block.x, run.block.y,
+                     run.block.z, run.shared_bytes, static_cast<void*>(nullptr), parameters.data(),
+                     static_cast<void**>(nullptr));
+}
+
+}  // namespace
+
+Result<> run_kernel(const std::filesystem::path& libraries, std::span<const std::byte> image, KernelRun& run) {
+  TRY(const DynLib driver, DynLib::open((libraries / "libcuda.so.1").string()));
+  int device = 0;
+  void *context = nullptr, *function = nullptr;
+  TRY(driver_call(driver, "cuInit", 0u));
+  TRY(driver_call(driver, "cuDeviceGet", &device, 0));
+  TRY(driver_call(driver, "cuDevicePrimaryCtxRetain", &context, device));
+  TRY(driver_call(driver, "cuCtxSetCurrent", context));
+  TRY(void* module, load(driver, image));
+  TRY(driver_call(driver, "cuModuleGetFunction", &function, module, run.kernel.c_str()));
+  std::vector<DevicePointer> buffers(run.arguments.size());
+  TRY(make_buffers(driver, run.arguments, buffers));
+  TRY(launch(driver, function, run, buffers));
+  TRY(driver_call(driver, "cuCtxSynchronize"));
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    KernelArgument& argument = run.arguments[i];
+    if (argument.prints)
+      TRY(driver_call(driver, "cuMemcpyDtoH_v2", static_cast<void*>(argument.bytes.data()), buffers[i],
+                      argument.bytes.size()));
+  }
+  return {};
+}
+
+}  // namespace cupola::tool
