@@ -181,7 +181,6 @@ constexpr ExpansionRow kRows[] = {
     {"rsqrt", rsqrt},
     {"sin", unary<llvm::Intrinsic::sin>},
     {"cos", unary<llvm::Intrinsic::cos>},
-    {"tanh", unary<llvm::Intrinsic::tanh>},
     {"ex2", unary<llvm::Intrinsic::exp2>},
     {"lg2", unary<llvm::Intrinsic::log2>},
     {"ceil", unary<llvm::Intrinsic::ceil>},

@@ -48,8 +48,9 @@ Expanded fence(const Expansion& e) {
 
 /// ldu.global.{i,f,p}(pointer, alignment)
 Expanded load_uniform(const Expansion& e) {
-  const uint64_t alignment = llvm::cast<llvm::ConstantInt>(e.arg(1))->getZExtValue();
-  return e.b.CreateAlignedLoad(e.type(), e.arg(0), llvm::MaybeAlign(alignment));
+  auto* alignment = llvm::dyn_cast<llvm::ConstantInt>(e.arg(1));
+  if (!alignment || !alignment->getValue().isPowerOf2() || alignment->getZExtValue() > 256) return {};
+  return e.b.CreateAlignedLoad(e.type(), e.arg(0), llvm::Align(alignment->getZExtValue()));
 }
 
 /// Constants lie in global memory here, so isspacep.global is true for them too.
