@@ -53,6 +53,8 @@ std::optional<Value*> replacement(llvm::IntrinsicInst& call) {
     case llvm::Intrinsic::lround:
     case llvm::Intrinsic::llround:
       return rounding_conversion(b, call, llvm::Intrinsic::round);
+    case llvm::Intrinsic::canonicalize:  // flushed, where the function flushes, as any product
+      return b.CreateFMul(call.getArgOperand(0), llvm::ConstantFP::get(call.getType(), 1.0));
     case llvm::Intrinsic::expect:
     case llvm::Intrinsic::expect_with_probability:
     case llvm::Intrinsic::annotation:

@@ -46,6 +46,11 @@ TEST(ReduceCore, RoundingConversions) {
   EXPECT_EQ((run<int32_t>("i32", "lrint.i32.f32", "float", 1e20f)), std::numeric_limits<int32_t>::max());
 }
 
+TEST(ReduceCore, CanonicalizeKeepsTheNumber) {
+  EXPECT_EQ((run<float>("float", "canonicalize.f32", "float", -1.5f)), -1.5f);
+  EXPECT_EQ((run<float>("float", "canonicalize.f32", "float", 0x1p-140f)), 0x1p-140f);
+}
+
 TEST(ReduceCore, NotesForOtherPassesGo) {
   TestModule module(
       "declare i32 @llvm.expect.i32(i32, i32)\ndeclare ptr @llvm.strip.invariant.group.p0(ptr)\n"

@@ -14,11 +14,15 @@
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/initializer.h"
 #include "backend/cpu/build/thread_context.h"
+#include "kir/address_space.h"
 
 namespace cupola::cpu::build {
 namespace {
 
-constexpr unsigned kGeneric = 0, kGlobal = 1, kShared = 3, kConstant = 4;
+using kir::kConstantSpace;
+using kir::kGenericSpace;
+using kir::kGlobalSpace;
+using kir::kSharedSpace;
 
 uint64_t signature_of(const llvm::Function& function) {
   std::string text;
@@ -58,8 +62,8 @@ class Layout {
         continue;
       }
       const unsigned space = variable.getAddressSpace();
-      if (space == kShared || (space == kConstant) != constants) continue;
-      if (space != kGeneric && space != kGlobal && space != kConstant)
+      if (space == kSharedSpace || (space == kConstantSpace) != constants) continue;
+      if (space != kGenericSpace && space != kGlobalSpace && space != kConstantSpace)
         return fail(ErrorCode::NotSupported, "cpu: variable '{}' is in address space {}", variable.getName().str(),
                     space);
       variable.removeDeadConstantUsers();
@@ -73,7 +77,8 @@ class Layout {
       const uint64_t size = layout_.getTypeAllocSize(variable.getValueType());
       const uint64_t offset = place(variable, size, layout_.getPreferredAlign(&variable).value());
       if (visible)
-        data_.symbols.push_back({variable.getName().str(), offset, size, space == kConstant || variable.isConstant()});
+        data_.symbols.push_back(
+            {variable.getName().str(), offset, size, space == kConstantSpace || variable.isConstant()});
     }
     return {};
   }
@@ -153,14 +158,14 @@ class Layout {
     }
     llvm::IRBuilder<> builder(&entry, std::next(llvm::cast<llvm::Instruction>(base)->getIterator()));
     llvm::Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
-    if (global.getAddressSpace() != kGeneric) address = builder.CreateAddrSpaceCast(address, global.getType());
+    if (global.getAddressSpace() != kGenericSpace) address = builder.CreateAddrSpaceCast(address, global.getType());
     return address;
   }
 
   void remove_variables() {
     llvm::SmallVector<llvm::GlobalVariable*, 32> removed;
     for (llvm::GlobalVariable& variable : module_.globals())
-      if (variable.getAddressSpace() != kShared) removed.push_back(&variable);
+      if (variable.getAddressSpace() != kSharedSpace) removed.push_back(&variable);
     for (llvm::GlobalVariable* variable : removed) variable->setInitializer(nullptr);
     for (llvm::GlobalVariable* variable : removed) {
       variable->removeDeadConstantUsers();

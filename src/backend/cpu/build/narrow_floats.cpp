@@ -190,25 +190,27 @@ class Expander {
     }
   }
 
-  /// Any other function of bfloats, through the function of floats.
+  /// Any other function of bfloats, through the function of floats; and functions of halves that give two values, which
+  /// LLVM's code generation does not know.
   Value* computed_in_float(llvm::IntrinsicInst& call) {
+    auto* several = llvm::dyn_cast<llvm::StructType>(call.getType());
+    const auto promoted = [&](const Type* type) { return several ? is_narrow(type) : is_bfloat(type); };
     llvm::SmallVector<Type*, 4> overloads;
     if (!llvm::Intrinsic::getIntrinsicSignature(call.getCalledFunction(), overloads)) return nullptr;
     bool found = false;
     for (Type*& type : overloads)
-      if (is_bfloat(type)) type = floats(type), found = true;
+      if (promoted(type)) type = floats(type), found = true;
     if (!found) return nullptr;
     llvm::SmallVector<Value*, 4> arguments;
     for (Value* argument : call.args())
-      arguments.push_back(is_bfloat(argument->getType()) ? widened(argument) : argument);
+      arguments.push_back(promoted(argument->getType()) ? widened(argument) : argument);
     Value* result = b_.CreateIntrinsic(call.getIntrinsicID(), overloads, arguments);
-    auto* several = llvm::dyn_cast<llvm::StructType>(call.getType());
     if (!several) return is_bfloat(call.getType()) ? narrowed(result, call.getType()) : result;
     Value* all = llvm::PoisonValue::get(several);
     for (unsigned i = 0; i < several->getNumElements(); ++i) {
       Type* type = several->getElementType(i);
       Value* one = b_.CreateExtractValue(result, i);
-      all = b_.CreateInsertValue(all, is_bfloat(type) ? narrowed(one, type) : one, i);
+      all = b_.CreateInsertValue(all, promoted(type) ? narrowed(one, type) : one, i);
     }
     return all;
   }

@@ -307,6 +307,16 @@ TEST(NarrowFloats, FunctionsOfBfloatsGoThroughFloat) {
   EXPECT_EQ(signs.run(pairs, 4, 4), (std::vector<uint16_t>{0x8001, 0x0001, 0xbf80, 0x7fc1}));
 }
 
+TEST(NarrowFloats, FunctionsOfTwoResultsTakeHalves) {
+  Rows program("half", 1, "half",
+               "%m = call { half, half } @llvm.modf.f16(half %a)\n%q = extractvalue { half, half } %m, 0\n"
+               "%e = call { half, i32 } @llvm.frexp.f16.i32(half %a)\n%s = extractvalue { half, i32 } %e, 0\n"
+               "%r = fadd half %q, %s",
+               "declare { half, half } @llvm.modf.f16(half)\ndeclare { half, i32 } @llvm.frexp.f16.i32(half)\n");
+  std::vector<uint16_t> in = {0x4500};                                // 5
+  EXPECT_EQ(program.run(in, 1, 1), (std::vector<uint16_t>{0x3900}));  // no fraction, and 5 is 0.625 * 8
+}
+
 TEST(NarrowFloats, WiderIntegersAreRefused) {
   const auto image = build_text(
       "define ptx_kernel void @k(ptr %p) { %x = load i128, ptr %p\n %r = uitofp i128 %x to bfloat\n"

@@ -9,11 +9,10 @@
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/shared_memory.h"
 #include "image/cpu_abi.h"
+#include "kir/address_space.h"
 
 namespace cupola::cpu::build {
 namespace {
-
-constexpr unsigned kShared = 3;
 
 using Kernels = llvm::SmallPtrSet<const llvm::Function*, 4>;
 
@@ -47,7 +46,7 @@ llvm::MapVector<llvm::GlobalVariable*, Kernels> users_of(llvm::Module& module, l
     for (const llvm::Function* function : reach.from(kernel)) reached_by[function].insert(kernel);
   llvm::MapVector<llvm::GlobalVariable*, Kernels> users;
   for (llvm::GlobalVariable& variable : module.globals()) {
-    if (variable.getAddressSpace() != kShared) continue;
+    if (variable.getAddressSpace() != kir::kSharedSpace) continue;
     Kernels& all = users[&variable];
     for (const llvm::User* user : variable.users())
       if (const auto* instruction = llvm::dyn_cast<llvm::Instruction>(user)) {

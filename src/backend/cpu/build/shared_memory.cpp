@@ -7,14 +7,16 @@
 #include <llvm/IR/Module.h>
 
 #include "backend/cpu/build/thread_context.h"
+#include "kir/address_space.h"
+#include "kir/core_intrinsics.h"
 
 namespace cupola::cpu::build {
 namespace {
 
-constexpr unsigned kShared = 3;
+using kir::kSharedSpace;
 
 bool is_shared(const llvm::Value* pointer) {
-  return pointer->getType()->isPointerTy() && pointer->getType()->getPointerAddressSpace() == kShared;
+  return pointer->getType()->isPointerTy() && pointer->getType()->getPointerAddressSpace() == kSharedSpace;
 }
 
 /// Lowers one function.
@@ -89,8 +91,8 @@ class Lowering {
   }
 
   Result<> lower_cast(llvm::AddrSpaceCastInst& cast) {
-    const bool from = cast.getSrcTy()->getPointerAddressSpace() == kShared;
-    const bool to = cast.getDestTy()->getPointerAddressSpace() == kShared;
+    const bool from = cast.getSrcTy()->getPointerAddressSpace() == kSharedSpace;
+    const bool to = cast.getDestTy()->getPointerAddressSpace() == kSharedSpace;
     if (from == to) return {};
     if (!cast.getType()->isPointerTy()) return refuse("a cast of a vector of shared pointers");
     llvm::IRBuilder<> builder(&cast);
@@ -109,25 +111,23 @@ class Lowering {
 
   Result<> lower_intrinsic(llvm::IntrinsicInst& call) {
     if (llvm::none_of(call.args(), [](const llvm::Use& use) { return is_shared(use.get()); })) return {};
-    switch (call.getIntrinsicID()) {
-      case llvm::Intrinsic::memcpy:
-      case llvm::Intrinsic::memcpy_inline:
-      case llvm::Intrinsic::memmove:
-      case llvm::Intrinsic::memset:
-      case llvm::Intrinsic::memset_inline:
+    const auto group = kir::core_class_of(call.getIntrinsicID());
+    if (!group) return refuse(call.getCalledFunction()->getName().str() + " on shared memory");
+    switch (*group) {
+      case kir::CoreClass::kMemory:
         return rebase_call(call);
-      case llvm::Intrinsic::lifetime_start:
-      case llvm::Intrinsic::lifetime_end:
-      case llvm::Intrinsic::prefetch:
+      case kir::CoreClass::kHint:
         call.eraseFromParent();
         return {};
-      case llvm::Intrinsic::assume:
-      case llvm::Intrinsic::ptrmask:
-      case llvm::Intrinsic::launder_invariant_group:
+      case kir::CoreClass::kPointer:  // the window is aligned, so that low bits of offsets are those of addresses
         return {};
-      default:
-        return refuse(call.getCalledFunction()->getName().str() + " on shared memory");
+      case kir::CoreClass::kFloat:
+      case kir::CoreClass::kInteger:
+      case kir::CoreClass::kReduction:
+      case kir::CoreClass::kStack:
+        return refuse(call.getCalledFunction()->getName().str() + " on a shared pointer");
     }
+    llvm_unreachable("a class outside the table");
   }
 
   /// The intrinsic's name carries the pointers' address spaces, so the call is made anew.
