@@ -3,27 +3,14 @@
 // PTX ISA, "Data Movement and Conversion Instructions": mov, cvta, isspacep; selp and slct.
 
 namespace cupola::ptx::emit {
-namespace {
-
-/// Element i of a vector operand: of a list in braces, or of a register that was declared as a vector.
-Operand element(Emission& e, size_t operand, unsigned i) {
-  const Operand& whole = e.operand(operand);
-  if (whole.kind == Operand::Kind::Vector) return e.parts(whole)[i];
-  Operand part = whole;
-  if (part.kind == Operand::Kind::Register) part.component = static_cast<uint8_t>(7 + i);
-  return part;
-}
-
-}  // namespace
-
 /// mov: copies, packs "{a, b}" and takes it apart again, takes addresses and special registers; .v2 and .v4 copy
 /// vectors element by element.
 void move(Emission& e) {
   const unsigned width = e.form().vector();
   if (width == 1) return e.write(0, e.read(1));
   llvm::SmallVector<Value*, 8> values;
-  for (unsigned i = 0; i < width; ++i) values.push_back(e.read(element(e, 1, i), e.type()));
-  for (unsigned i = 0; i < width; ++i) e.write(element(e, 0, i), values[i], e.type());
+  for (unsigned i = 0; i < width; ++i) values.push_back(e.read(e.element(1, i), e.type()));
+  for (unsigned i = 0; i < width; ++i) e.write(e.element(0, i), values[i], e.type());
 }
 
 /// cvta[.to]: addresses of the global, constant, local and parameter spaces are generic ones. Shared addresses differ.

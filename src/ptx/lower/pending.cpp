@@ -14,10 +14,5 @@ PENDING(surface_store)
 PENDING(texture_fetch)
 PENDING(texture_gather)
 PENDING(texture_query)
-PENDING(video_compare)
-PENDING(video_multiply_add)
-PENDING(video_scalar)
-PENDING(video_simd)
-PENDING(video_simd_compare)
 
 }  // namespace cupola::ptx::emit

@@ -37,9 +37,13 @@ struct Operand {
     Sink,       ///< _
   };
   Kind kind = Kind::Sink;
-  bool negated = false;  ///< !p
-  uint8_t component =
-      0;  ///< Special: 0 to 3. Register: 0 whole, 1 to 4 .b0 to .b3, 5 and 6 .h0 and .h1, 7 to 10 .x to .w
+  bool negated = false;  ///< !p; -r of vmad
+  /// Special: 0 to 3. Register: 0 whole, 1 to 4 .b0 to .b3, 5 and 6 .h0 and .h1, 7 to 10 .x to .w. kHalves and kBytes:
+  /// a list such as .h10 or .b3210, whose `count` digits `value` holds as a hexadecimal number.
+  uint8_t component = 0;
+  static constexpr uint8_t kHalves = 11, kBytes = 12;
+  /// Whether a part of a 32-bit register is meant, or several: operands of video instructions.
+  bool is_part() const { return (component >= 1 && component <= 6) || component >= kHalves; }
   uint16_t count = 0;
   uint32_t index = 0;
   int64_t value = 0;

@@ -18,6 +18,22 @@ uint8_t component_named(std::string_view word) {
   return found == std::end(kWords) ? 0 : static_cast<uint8_t>(place < 10 ? place + 1 : place - 3);
 }
 
+/// ".h10", ".b7654": the halves or bytes that a SIMD video instruction works on.
+bool set_lanes(Operand& operand, std::string_view word) {
+  const bool halves = word.starts_with('h');
+  if ((!halves && !word.starts_with('b')) || word.size() < 3 || word.size() > (halves ? 3u : 5u)) return false;
+  word.remove_prefix(1);
+  int64_t digits = 0;
+  for (const char c : word) {
+    if (c < '0' || c > (halves ? '3' : '7')) return false;
+    digits = digits << 4 | (c - '0');
+  }
+  operand.component = halves ? Operand::kHalves : Operand::kBytes;
+  operand.count = static_cast<uint16_t>(word.size());
+  operand.value = digits;
+  return true;
+}
+
 }  // namespace
 
 /// Lays the parts one after another and makes the operand that stands for them.
@@ -61,6 +77,7 @@ Result<Operand> Parser::named() {
     }
     if (!selector.empty()) {
       operand.component = component_named(selector);
+      if (operand.component == 0) set_lanes(operand, selector);
       if (operand.kind != Operand::Kind::Register || operand.component == 0)
         return error(formatted("'{}' has no part '.{}'", name, selector), location);
     }
@@ -151,6 +168,15 @@ Result<Operand> Parser::operand() {
     TRY(Operand predicate, primary());
     predicate.negated = true;
     return predicate;
+  }
+  if (token_.is("-")) {  // of a constant, or of a register
+    Lexer ahead = lexer_;
+    if (const Token next = ahead.next(); next.kind == Token::Kind::Name && next.text != "WARP_SZ") {
+      advance();
+      TRY(Operand negative, primary());
+      negative.negated = true;
+      return negative;
+    }
   }
   TRY(const Operand first, primary());
   if (!accept("|")) return first;

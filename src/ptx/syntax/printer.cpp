@@ -367,10 +367,15 @@ class Printer {
   }
 
   void operand(const Operand& o, bool of_call) {
-    if (o.negated) text("!");
+    if (o.negated) text(o.kind == Operand::Kind::Register && f_->registers[o.index].type != Type::Pred ? "-" : "!");
     switch (o.kind) {
       case Operand::Kind::Register:
         text(f_->registers[o.index].name);
+        if (o.component >= Operand::kHalves) {
+          text(o.component == Operand::kHalves ? ".h" : ".b");
+          bits(static_cast<uint64_t>(o.value), o.count);
+          break;
+        }
         if (o.component) {
           text(".");
           text(kComponents[o.component]);

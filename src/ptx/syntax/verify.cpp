@@ -162,7 +162,12 @@ class Verifier {
       case Kind::Register: {
         const Register& reg = f_->registers[o.index];
         const Type wanted = in.form->operand_type(spec, reg.type);
-        if (o.component >= 1 && o.component <= 6) return {};  // a part of a register: video instructions
+        const bool video = in.form->row->lowering.starts_with("video");
+        if (o.negated && wanted != Type::Pred && in.form->row->opcode != "vmad")
+          return error(in.location, "'{}': only predicates can be negated", shown(in));
+        if (o.is_part() && !video)
+          return error(in.location, "'{}': only video instructions take parts of a register", shown(in));
+        if (o.is_part() && bits_of(reg.type) == 32 && reg.vector == 1) return {};
         if (reg.vector > 1 && o.component == 0) {
           if (in.form->row->opcode == "mov") return {};
           return error(in.location, "'{}': '{}' is a vector", shown(in), reg.name);
