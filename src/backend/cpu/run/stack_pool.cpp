@@ -14,6 +14,9 @@ namespace {
 using image::cpu::kLocalWindow;
 
 constexpr int kGuardInstall = 102;  // MADV_GUARD_INSTALL; Debian 12's headers are older than it
+// ThreadSanitizer notes each function entered until it returns, 65536 at most, which it does not check. Fibres end
+// without returning.
+constexpr uint32_t kUsesOfSanitizerFibre = 64;
 constexpr size_t kStaggers = 61, kStaggerBytes = 192;
 
 bool guard(std::byte* window) {
@@ -48,6 +51,15 @@ Stack* StackPool::acquire() {
   Stack* stack = free_.back();
   free_.pop_back();
   return stack;
+}
+
+void StackPool::release(Stack* stack) {
+  if (stack->sanitizer_fibre && ++stack->uses == kUsesOfSanitizerFibre) {
+    sanitizer::destroy_fibre(stack->sanitizer_fibre);
+    stack->sanitizer_fibre = sanitizer::create_fibre();
+    stack->uses = 0;
+  }
+  free_.push_back(stack);
 }
 
 bool StackPool::add_slab() {

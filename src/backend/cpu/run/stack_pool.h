@@ -11,6 +11,7 @@ struct Stack {
   std::byte* window = nullptr;
   std::byte* top = nullptr;         ///< where the user's frames begin: the window's end less a stagger
   void* sanitizer_fibre = nullptr;  ///< ThreadSanitizer's name for what runs here
+  uint32_t uses = 0;                ///< of sanitizer_fibre
 
   std::byte* bottom() const;  ///< the lowest byte above the guard
   bool guards(uint64_t address) const;
@@ -35,7 +36,7 @@ class StackPool {
   ~StackPool();
 
   Stack* acquire();  ///< the most recently released one, else a fresh one; null when the system has no more
-  void release(Stack* stack) { free_.push_back(stack); }
+  void release(Stack* stack);
 
  private:
   struct Slab;
