@@ -146,8 +146,9 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
       function();
       done();
     });
-    if (!submitted) domain_->faults.record(std::move(submitted).error());
-    return !submitted;
+    if (submitted) return false;
+    domain_->faults.record(std::move(submitted).error());
+    return true;
   }
 
   bool run(hal::Wait& wait) {
