@@ -9,9 +9,9 @@ namespace cupola::cpu::build {
 class CallReach;
 
 /// Puts `if (--context->fuel <= 0) services->poll(context)` at the end of each turn of a loop, natural or irreducible,
-/// that may wait for another thread: it holds a volatile or atomic access or a fence, itself or in a function it calls, and its exits depend on
-/// what it loads, other than by a compare-and-swap retry; or it has no exit. Other threads cannot end any other loop,
-/// so those run to their end without asking.
+/// that may wait for another thread: it holds a volatile or atomic access or a fence, itself or in a function it calls,
+/// and its exits depend on what it loads, other than by a compare-and-swap retry; or it has no exit. Other threads
+/// cannot end any other loop, so those run to their end without asking.
 void instrument_polling(llvm::Module& module, const CallReach& reach);
 
 }  // namespace cupola::cpu::build

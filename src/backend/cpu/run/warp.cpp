@@ -230,7 +230,8 @@ uint32_t Warp::complete_with(uint32_t lane) {
   return members;
 }
 
-/// All members wait, so nobody still reads the table, and what their stacks hold stays. A lane that is gone shows zeros.
+/// All members wait, so nobody still reads the table, and what their stacks hold stays. A lane that is gone shows
+/// zeros.
 void Warp::publish(uint32_t members) {
   const uint32_t count = requests_[std::countr_zero(members)].b;
   published_.resize(size_t{32} * count);
