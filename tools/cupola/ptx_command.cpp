@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "cupola/code_file.h"
-#include "cupola/compiler_library.h"
 #include "cupola/kernel_run.h"
+#include "cupolac/compiler_library.h"
 #include "image/fatbin.h"
 #include "ptx/syntax/parser.h"
 #include "ptx/syntax/printer.h"
@@ -85,7 +85,7 @@ Result<> ptx_command(const PtxOptions& options, const std::filesystem::path& roo
     }
     const bool prefixed = options.architecture.starts_with("sm_");
     const std::string target = options.kir ? "kir" : (prefixed ? "ptx:" : "ptx:sm_") + options.architecture;
-    TRY(const std::string text, compile(libraries, {.target = target, .units = {std::move(unit)}}));
+    TRY(const std::string text, cupolac::compile(libraries, {.target = target, .units = {std::move(unit)}}));
     print(text);
   }
   return {};

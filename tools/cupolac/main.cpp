@@ -3,14 +3,12 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include "cupolac/lists.h"
 #include "cupolac/options.h"
+#include "cupolac/pack.h"
 #include "cupolac/plan.h"
 #include "cupolac/run.h"
-#include "image/fatbin.h"
 
 namespace cupola::cupolac {
 namespace {
@@ -41,26 +39,6 @@ std::vector<std::string> all_arguments(int count, char** words) {
 
 void list_architectures(const char* prefix) {
   for (int number : known_architectures()) std::printf("%s_%d\n", prefix, number);
-}
-
-/// The step that puts kernel code into a fat binary.
-Result<> pack(const Options& options) {
-  if (options.inputs.size() != 1 || options.output.empty())
-    return fail(ErrorCode::InvalidValue, "--pack-fatbin takes one file of kernel code and -o");
-  const std::string& path = options.inputs[0].path;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fail(ErrorCode::FileNotFound, "'{}' cannot be read", path);
-  const std::vector<char> code(std::istreambuf_iterator<char>(in), {});
-  const image::FatbinEntry entry{.kind = image::FatbinKind::Kir,
-                                 .sm = static_cast<uint32_t>(options.architecture.number),
-                                 .flags = 0,
-                                 .payload = std::as_bytes(std::span(code)),
-                                 .uncompressed_size = 0};
-  const std::vector<std::byte> fatbin = image::write_fatbin({&entry, 1});
-  std::ofstream out(options.output, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(fatbin.data()), static_cast<std::streamsize>(fatbin.size()));
-  if (!out.flush()) return fail(ErrorCode::OperatingSystem, "'{}' cannot be written", options.output);
-  return {};
 }
 
 /// clang reads these too; a toolkit's folder in them would come before Cupola's.

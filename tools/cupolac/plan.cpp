@@ -228,9 +228,10 @@ class Planner {
     append(command, language_options(options_.host_options));
     append(command, {"-c", input.path, "-o", kir});
     chain.push_back({"device", command});
-    chain.push_back(
-        {"pack",
-         {installation_.cupolac.string(), "--pack-fatbin", "-arch=" + options_.architecture.sm(), kir, "-o", fatbin}});
+    Words pack = {installation_.cupolac.string(), "--pack-fatbin", "-arch=" + options_.architecture.sm()};
+    if (options_.verbose) pack.push_back("-v");
+    append(pack, {kir, "-o", fatbin});
+    chain.push_back({"pack", pack});
   }
 
   std::vector<Step> cuda_chain(const Input& input, const std::string& object) {

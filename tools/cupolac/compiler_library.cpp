@@ -1,8 +1,8 @@
-#include "cupola/compiler_library.h"
+#include "cupolac/compiler_library.h"
 
 #include "base/dynlib.h"
 
-namespace cupola::tool {
+namespace cupola::cupolac {
 
 Result<std::string> compile(const std::filesystem::path& libraries, const image::CompileRequest& request) {
   TRY(const DynLib library, DynLib::open((libraries / "libcupola-compiler.so").string()));
@@ -19,4 +19,4 @@ Result<std::string> compile(const std::filesystem::path& libraries, const image:
   return answer;
 }
 
-}  // namespace cupola::tool
+}  // namespace cupola::cupolac
