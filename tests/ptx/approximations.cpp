@@ -1,5 +1,7 @@
 #include "approximations.h"
 
+#include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <cmath>
 
@@ -50,8 +52,8 @@ constexpr Rule kRules[] = {
     {"tanh", "f32", "", hyperbolic, 0x1p-11L, 0},                // "maximum relative error 2^-11"
     {"tanh", "f16", "", hyperbolic, 0, 0x1p-10L * 1.01L},        // "maximum absolute error 2^-10.987", rounded to f16
     {"tanh", "f16x2", "", hyperbolic, 0, 0x1p-10L * 1.01L},
-    {"tanh", "bf16", "", hyperbolic, 0x1p-8L, 0},                // "maximum relative error 2^-8"
-    {"tanh", "bf16x2", "", hyperbolic, 0x1p-8L, 0},
+    {"tanh", "bf16", "", hyperbolic, 0x1p-7L, 0},                // "2^-8"; the reference is off by 2^-7.65 at 1
+    {"tanh", "bf16x2", "", hyperbolic, 0x1p-7L, 0},
     {"ex2", "f16", "", power, 0x1p-9L * 0.54L, 0},               // "maximum relative error 2^-9.9"
     {"ex2", "f16x2", "", power, 0x1p-9L * 0.54L, 0},
     {"ex2", "bf16", "", power, 0x1p-7L, 0},                      // "maximum relative error 2^-7"
@@ -95,6 +97,8 @@ std::string wrong(std::string_view what, long double truth) {
 std::string element_error(const Rule& rule, const Case& of, Type type, long double a, long double b, uint64_t bits) {
   const bool ftz = has_word(of.form, "ftz") || type == Type::BF16;
   const auto flushed = [&](long double v) { return ftz && fabsl(v) < least_normal(type) ? copysignl(0, v) : v; };
+  // The .f64 forms with .ftz read the operand's upper half.
+  if (type == Type::F64 && ftz) a = decoded(type, std::bit_cast<uint64_t>(static_cast<double>(a)) & ~0xffffffffULL);
   a = flushed(a), b = flushed(b);
   const long double ours = static_cast<long double>(decoded(type, bits));
   if (rule.truth == divided && has_word(of.form, "approx") && fabsl(b) > 0x1p126L && std::isfinite(b)) {

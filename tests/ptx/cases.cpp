@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "operands.h"
 
 namespace cupola::ptxtest {
 namespace {
@@ -83,8 +84,22 @@ class Enumeration {
     return std::move(made_);
   }
 
+  /// A row's choices, each with one word replaced or put in.
+  std::vector<Case> strange() {
+    for (const Row& row : ptx::rows()) {
+      if (!is_value_row(row)) continue;
+      Pairs pairs;
+      Choice choice;
+      for (const ptx::Slot& slot : row.slots) choice.push_back(slot.optional ? -1 : 0);
+      do {
+        if (pairs.adds(choice)) mutate(row, choice);
+      } while (advance(row, choice));
+    }
+    return std::move(made_);
+  }
+
  private:
-  static constexpr size_t kManyForms = 96;
+  static constexpr size_t kManyForms = 24;
 
   void enumerate(const Row& row) {
     Choice first;
@@ -94,15 +109,68 @@ class Enumeration {
       forms *= static_cast<size_t>(words_in(slot) + (slot.optional ? 1 : 0));
     }
     const bool subset = is_memory_row(row) || (!everything_ && forms > kManyForms);
-    Pairs pairs;
+    std::vector<Choice> choices;
     Choice choice = first;
-    do {
+    do choices.push_back(choice);
+    while (advance(row, choice));
+    // In counting order each choice would add one pair at a time; scattered ones add many.
+    if (subset)
+      std::ranges::sort(choices, {}, [](const Choice& c) {
+        uint64_t key = 0;
+        for (const int word : c) key = mixed(key + static_cast<uint64_t>(word + 2));
+        return key;
+      });
+    Pairs pairs;
+    for (const Choice& each : choices) {
       std::vector<Type> types;
-      const std::string text = spelled(row, choice, types);
-      if (refused_.contains(text) || (is_memory_row(row) && too_hinted(row, choice))) continue;
-      if (subset && !pairs.adds(choice) && !census_.contains(text)) continue;
+      const std::string text = spelled(row, each, types);
+      if (refused_.contains(text) || (is_memory_row(row) && too_hinted(row, each))) continue;
+      if (subset && !pairs.adds(each) && !census_.contains(text)) continue;
       add(row, text, types);
-    } while (advance(row, choice));
+    }
+  }
+
+  void mutate(const Row& row, const Choice& choice) {
+    std::vector<Type> types;
+    std::vector<std::string> words;
+    std::string text = spelled(row, choice, types);
+    for (size_t at = 0, dot = 0; dot != std::string::npos; at = dot + 1)
+      dot = text.find('.', at), words.push_back(text.substr(at, dot - at));
+    static constexpr std::string_view kTypes[] = {"b8",  "b16", "b32", "b64",  "u8",    "u16",    "u32",   "u64",
+                                                  "s8",  "s16", "s32", "s64",  "f16",   "bf16",   "f32",   "f64",
+                                                  "f16x2", "bf16x2", "u16x2", "s16x2", "pred", "b128"};
+    static constexpr std::string_view kWords[] = {"ftz", "sat", "relu", "rn", "rz", "NaN", "satfinite", "cc", "approx", "wrap"};
+    for (size_t i = 1; i < words.size(); ++i) {
+      if (!ptx::type_named(words[i])) continue;
+      const size_t place = static_cast<size_t>(
+          std::count_if(words.begin(), words.begin() + static_cast<ptrdiff_t>(i),
+                        [](const std::string& word) { return ptx::type_named(word).has_value(); }));
+      for (const std::string_view type : kTypes) {
+        auto changed = words;
+        auto changed_types = types;
+        changed[i] = type, changed_types[place] = *ptx::type_named(type);
+        stranger(row, changed, changed_types);
+      }
+    }
+    size_t before_type = 1;
+    while (before_type < words.size() && !ptx::type_named(words[before_type])) ++before_type;
+    for (const std::string_view word : kWords) {
+      auto changed = words;
+      if (std::ranges::find(changed, word) != changed.end()) continue;
+      changed.insert(changed.begin() + static_cast<ptrdiff_t>(before_type), std::string(word));
+      stranger(row, changed, types);
+    }
+  }
+
+  void stranger(const Row& row, const std::vector<std::string>& words, const std::vector<Type>& types) {
+    std::string text = words[0];
+    for (size_t i = 1; i < words.size(); ++i) text += "." + words[i];
+    for (size_t operands = 1; operands <= row.specs.size(); ++operands)
+      if (table_.understand(text, operands)) return;
+    if (!seen_.insert(formatted("{}/{}", text, row.specs.size())).second) return;
+    const size_t before = made_.size();
+    add_value_cases(row, text, types, made_);
+    if (made_.size() > before + 1) made_.resize(before + 1);
   }
 
   /// Caching hints, scopes and orders don't change values: each is seen alone, with 32-bit scalars.
@@ -172,7 +240,8 @@ std::string store(const Slot& slot, size_t i) {
 
 std::string kernel(const Case& c, size_t number) {
   std::string text = formatted(
-      ".visible .entry k{}(.param .u64 inputs, .param .u64 outputs, .param .u64 spare, .param .u32 count)\n{{\n"
+      ".visible .entry k{}(.param .u64 inputs, .param .u64 outputs, .param .u64 spare, .param .u32 count,\n"
+      "  .param .align 16 .b8 constants[16])\n{{\n"
       "  .reg .pred %outside, %skip, %p;\n  .reg .b32 %i, %t, %cc, %count;\n  .reg .b64 %in, %out, %scratch, %m, %g, %w;\n",
       number);
   for (size_t i = 0; i < c.inputs.size(); ++i) text += formatted("  .reg {} %a{};\n", register_type(c.inputs[i]), i);
@@ -210,8 +279,14 @@ std::vector<Case> cases_of(const std::string& form) {
   return Enumeration({}, {}, false).one(form);
 }
 
+std::vector<Case> strange_cases() {
+  return Enumeration({}, {}, true).strange();
+}
+
 std::string module_text(std::span<const Case* const> cases) {
-  std::string text = ".version 8.7\n.target sm_90\n.address_size 64\n";
+  std::string text = ".version 8.7\n.target sm_90\n.address_size 64\n.const .align 16 .b8 table[64] = {";
+  for (unsigned i = 0; i < 64; ++i) text += formatted("{}{}", i ? ", " : "", constant_byte(i));
+  text += "};\n";
   for (size_t i = 0; i < cases.size(); ++i) text += kernel(*cases[i], i);
   return text;
 }

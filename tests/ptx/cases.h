@@ -45,13 +45,22 @@ struct Case {
 /// choices of words meet; `everything` makes all of them.
 std::vector<Case> all_cases(std::span<const std::string> census, std::span<const std::string> refused, bool everything);
 
-/// All cases of one spelling; none where no row takes it.
+/// The cases of one spelling; none where no row takes it.
 std::vector<Case> cases_of(const std::string& form);
 
-/// A module with a kernel k0, k1 ... for each case. Parameters: inputs, outputs, scratch (kScratchBytes a thread), count.
+/// Spellings near those of the rows which no row takes: another type, a word more or less. For finding gaps in isa.def.
+std::vector<Case> strange_cases();
+
+/// A module with a kernel k0, k1 ... for each case. Parameters: inputs, outputs, scratch (kScratchBytes a thread), count,
+/// kConstants bytes. The module holds 64 constant bytes.
 std::string module_text(std::span<const Case* const> cases);
 constexpr unsigned kScratchBytes = 64;
 constexpr unsigned kBlock = 128;
+constexpr unsigned kConstants = 16;
+/// Byte i of the constants.
+constexpr uint8_t constant_byte(unsigned i) {
+  return static_cast<uint8_t>((i * 37 + 129) ^ (i << 5));
+}
 
 // -- the families, each in its own file --
 void add_value_cases(const ptx::Row& row, const std::string& form, const std::vector<ptx::Type>& types,

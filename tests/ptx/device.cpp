@@ -67,7 +67,9 @@ bool Device::run(const Case& of, size_t number, std::span<const uint64_t> inputs
   if (!ok(cuModuleGetFunction(&kernel, module_, formatted("k{}", number).c_str()), "cuModuleGetFunction")) return false;
   if (!inputs.empty() && !ok(cuMemcpyHtoD(in, inputs.data(), inputs.size_bytes()), "cuMemcpyHtoD")) return false;
   if (!ok(cuMemsetD8(out, 0, out_bytes), "cuMemsetD8")) return false;
-  void* parameters[] = {&in, &out, &scratch, &set_count};
+  alignas(16) uint8_t constants[kConstants];
+  for (unsigned i = 0; i < kConstants; ++i) constants[i] = constant_byte(i);
+  void* parameters[] = {&in, &out, &scratch, &set_count, constants};
   if (!ok(cuLaunchKernel(kernel, static_cast<unsigned>(blocks), 1, 1, kBlock, 1, 1, 0, nullptr, parameters, nullptr),
           "cuLaunchKernel") ||
       !ok(cuCtxSynchronize(), "cuCtxSynchronize"))

@@ -160,6 +160,7 @@ struct Options {
   std::string mode, file, census, refused, forms = ".*";
   std::vector<std::string> values;
   bool everything = false;
+  bool strange = false;  ///< spellings that no row takes
   unsigned shard = 0, shards = 1;  ///< every shards-th case only
 };
 
@@ -205,13 +206,41 @@ int write(const Options& options, const std::vector<const Case*>& cases) {
   return 0;
 }
 
-int check(const Options& options, std::vector<const Case*> cases) {
+/// The cases that the golden file names, made anew from the table. One that the table no longer yields is a failure.
+std::vector<Case> recorded(const std::vector<std::string>& names, size_t& lost) {
+  std::unordered_map<std::string, std::vector<Case>> by_form;
+  std::vector<Case> warps, made;
+  add_warp_cases(warps);
+  for (Case& c : warps) by_form[c.form].push_back(std::move(c));
+  for (const std::string& name : names) {
+    const std::string form = name.substr(0, name.find(' '));
+    if (!by_form.contains(form)) by_form[form] = cases_of(form);
+    const auto& known = by_form[form];
+    const auto found = std::ranges::find(known, name, &Case::name);
+    if (found != known.end()) {
+      made.push_back(*found);
+      continue;
+    }
+    ++lost;
+    std::printf("%s\tno row of isa.def yields this form\n", name.c_str());
+  }
+  return made;
+}
+
+int check(const Options& options) {
   std::unordered_map<std::string, Golden> reference;
+  std::vector<std::string> names;
+  const std::regex forms(options.forms);
   for (const std::string& line : lines_of(options.file)) {
     auto cells = cells_of(line, '\t');
-    if (cells.size() == 3) reference[cells[0]] = {cells[1], cells[2]};
+    if (cells.size() != 3 || !std::regex_search(cells[0], forms)) continue;
+    names.push_back(cells[0]);
+    reference[cells[0]] = {cells[1], cells[2]};
   }
-  size_t unknown = std::erase_if(cases, [&](const Case* c) { return !reference.contains(c->name); });
+  size_t lost = 0;
+  const std::vector<Case> all = recorded(names, lost);
+  std::vector<const Case*> cases;
+  for (size_t i = options.shard; i < all.size(); i += options.shards) cases.push_back(&all[i]);
   Task task = standard_task(cases);
   task.verdict = [&](size_t i, std::span<const uint64_t> outputs) {
     return difference(*cases[i], reference[cases[i]->name], outputs);
@@ -225,9 +254,8 @@ int check(const Options& options, std::vector<const Case*> cases) {
     else
       std::printf("%s\t%s\n", cases[i]->name.c_str(), verdicts[i].c_str());
   }
-  std::printf("%zu of %zu forms agree\n", agree, cases.size());
-  if (unknown) std::printf("%zu forms have no golden data\n", unknown);
-  return agree == cases.size() && unknown == 0 ? 0 : 1;
+  std::printf("%zu of %zu forms agree\n", agree, cases.size() + lost);
+  return agree == cases.size() && lost == 0 && !cases.empty() ? 0 : 1;
 }
 
 int parse(const std::vector<const Case*>& cases) {
@@ -361,6 +389,8 @@ bool understand(int argc, char** argv, Options& options) {
       options.census = next();
     } else if (word == "--refused") {
       options.refused = next();
+    } else if (word == "--strange") {
+      options.strange = true;
     } else if (word == "--shard") {
       const auto parts = cells_of(next(), '/');
       options.shard = static_cast<unsigned>(std::stoul(parts[0]));
@@ -383,16 +413,17 @@ int main(int argc, char** argv) {
   if (!understand(argc, argv, options)) {
     std::fprintf(stderr,
                  "ptx-golden --write FILE | --check FILE | --values FILE... | --parse | --list\n"
-                 "  [--census FILE] [--refused FILE] [--forms REGEX] [--shard I/N] [--everything]\n");
+                 "  [--census FILE] [--refused FILE] [--forms REGEX] [--shard I/N] [--everything | --strange]\n");
     return 2;
   }
   if (options.mode == "--values") return check_values(options);
+  if (options.mode == "--check") return check(options);
   std::vector<std::string> refused;
   for (const std::string& line : lines_of(options.refused)) refused.push_back(line.substr(0, line.find('\t')));
-  const std::vector<Case> all = all_cases(lines_of(options.census), refused, options.everything);
+  const std::vector<Case> all =
+      options.strange ? strange_cases() : all_cases(lines_of(options.census), refused, options.everything);
   const std::vector<const Case*> cases = chosen(all, options);
   if (options.mode == "--write") return write(options, cases);
-  if (options.mode == "--check") return check(options, cases);
   if (options.mode == "--parse") return parse(cases);
   for (const Case* c : cases) std::printf("%s\n", c->name.c_str());
   return 0;

@@ -33,6 +33,14 @@ std::string address_setup(Space space) {
   }
 }
 
+/// %m for memory that no kernel writes: the thread's own inputs, and the module's constants (module_text); parameters
+/// are named.
+std::string constant_address(const Form& form) {
+  if (form.has(Modifier::Nc)) return "  mov.u64 %m, %in;\n";
+  if (form.space() == Space::Param) return {};
+  return "  mov.u64 %m, table;\n  and.b64 %w, %a0, 48;\n  add.u64 %m, %m, %w;\n";
+}
+
 /// "{%a0, %a1}" or "%a0"
 std::string list_of(char letter, unsigned first, unsigned count) {
   std::string text;
@@ -63,12 +71,16 @@ Case started(const Form& form, std::string variant) {
 
 void add_load(const Form& form, unsigned bits, std::vector<Case>& into) {
   const unsigned count = form.vector(), bytes = count * ptx::bits_of(form.type()) / 8;
+  const Space space = form.space();
+  const bool constant = form.has(Modifier::Nc) || space == Space::Const || space == Space::Param;
   Case c = started(form, bits > ptx::bits_of(form.type()) ? formatted("in b{}", bits) : "");
+  if (constant) c.body = constant_address(form);
   for (unsigned at = 0; at < bytes; at += 8) {
-    c.body += formatted("  st.b64 [%g+{}], %a{};\n", at, c.inputs.size());
+    if (!constant) c.body += formatted("  st.b64 [%g+{}], %a{};\n", at, c.inputs.size());
     c.inputs.push_back({Type::B64, 64});
   }
-  c.body += formatted("  {} {}, [%m];\n", form.text, list_of('d', 0, count));
+  const std::string_view address = space == Space::Param ? "constants" : "%m";
+  c.body += formatted("  {} {}, [{}];\n", form.text, list_of('d', 0, count), address);
   c.outputs.assign(count, {form.type(), bits});
   into.push_back(std::move(c));
 }
@@ -116,8 +128,9 @@ bool is_memory_row(const ptx::Row& row) {
 void add_memory_cases(const Form& form, std::vector<Case>& into) {
   using enum Modifier;
   const Space space = form.space();
-  if (space == Space::Const || space == Space::Param || form.has(SharedCluster)) return;  // nobody may write there
-  if (form.any(Nc, L2CacheHint, Mmio)) return;  // memory that is written meanwhile; a policy operand; devices
+  const bool constant = space == Space::Const || space == Space::Param;
+  if ((constant && form.row->opcode != "ld") || form.any(SharedCluster, ParamFunc)) return;  // other programs
+  if (form.any(L2CacheHint, Mmio)) return;  // a policy operand; devices
   const unsigned bits = ptx::bits_of(form.type());
   if (bits * form.vector() > 128 || bits == 128) return;
   if (form.row->opcode == "atom" || form.row->opcode == "red") return add_atomic(form, into);

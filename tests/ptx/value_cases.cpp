@@ -23,12 +23,30 @@ constexpr std::string_view kNotValues[] = {
     "cvta", "mapa",  "fence", "griddepcontrol", "membar", "cp", "stackrestore", "mbarrier", "isspacep",  "istypep",
     "mma",  "wmma",  "wgmma", "movmatrix",  "ldmatrix", "getctarank", "createpolicy", "tcgen05"};
 
-/// Where a NaN's payload isn't compared, and why. Everything else is compared bit for bit.
-///
-/// Arithmetic on .f32 and halves gives the canonical NaN on NVIDIA's hardware; .f64 keeps an operand's payload, and which
-/// one is not documented. Making NaNs canonical costs a comparison and a blend for each addition on a CPU, and PTX ISA
-/// says of .f64 only that "NaN payloads are not guaranteed to be preserved".
-constexpr std::string_view kAnyNan[] = {"add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt", "abs", "neg", "cvt"};
+/// What PTX leaves open, and therefore isn't compared. Everything else is compared bit for bit.
+struct Open {
+  std::string_view opcode;
+  enum class What : uint8_t { NanPayload, DivisionByZero } what;
+  std::string_view why;
+};
+constexpr std::string_view kPayload =
+    "hardware gives the canonical NaN for .f32 and halves and keeps an operand's payload for .f64; PTX ISA promises "
+    "neither for arithmetic, and making each sum's NaN canonical costs a CPU a comparison and a blend";
+constexpr std::string_view kConversion =
+    "PTX ISA promises the canonical NaN for conversions to halves only; those to .f32 and .f64 carry payloads on";
+constexpr std::string_view kZero = "PTX ISA, div and rem: 'division by zero yields an unspecified, machine-specific value'";
+constexpr Open kOpen[] = {
+    {"add", Open::What::NanPayload, kPayload},     {"sub", Open::What::NanPayload, kPayload},
+    {"mul", Open::What::NanPayload, kPayload},     {"fma", Open::What::NanPayload, kPayload},
+    {"mad", Open::What::NanPayload, kPayload},     {"div", Open::What::NanPayload, kPayload},
+    {"rcp", Open::What::NanPayload, kPayload},     {"sqrt", Open::What::NanPayload, kPayload},
+    {"abs", Open::What::NanPayload, kPayload},     {"neg", Open::What::NanPayload, kPayload},
+    {"cvt", Open::What::NanPayload, kConversion},  {"div", Open::What::DivisionByZero, kZero},
+    {"rem", Open::What::DivisionByZero, kZero},
+};
+bool is_open(std::string_view opcode, Open::What what) {
+  return std::ranges::any_of(kOpen, [&](const Open& open) { return open.opcode == opcode && open.what == what; });
+}
 
 /// Approximations: PTX ISA gives an error bound, not the bits (approximations.cpp).
 bool is_approximate(const Form& form) {
@@ -41,8 +59,7 @@ bool has_fraction(Type type) {
 
 Comparison comparison_of(const Form& form) {
   if (is_approximate(form)) return Comparison::Bound;
-  const bool any = std::ranges::find(kAnyNan, form.row->opcode) != std::end(kAnyNan);
-  if (any && !form.types.empty() && has_fraction(form.types.front())) return Comparison::AnyNan;
+  if (is_open(form.row->opcode, Open::What::NanPayload) && !form.types.empty() && has_fraction(form.types.front())) return Comparison::AnyNan;
   return Comparison::Bits;
 }
 
@@ -114,7 +131,8 @@ Case built(const Form& form, const Variant& variant) {
       continue;
     }
     std::string text = b.output(slot) + std::string(part);
-    if (spec.with_predicate) text += "|" + b.output(slot_for(Type::Pred));
+    const bool single = opcode == "setp" && (form.type() == Type::F16 || form.type() == Type::BF16);
+    if (spec.with_predicate && !single) text += "|" + b.output(slot_for(Type::Pred));
     b.operands.push_back(text);
   }
   const Carry carry = carry_of(opcode);
@@ -123,7 +141,7 @@ Case built(const Form& form, const Variant& variant) {
   b.instruction();
   if (carries_out)
     b.made.body += "  " + format_arguments(carry.get, fmt::make_format_args(b.output({Type::B32, 32}))) + "\n";
-  if ((opcode == "div" || opcode == "rem") && ptx::is_integer(form.type())) b.made.division = true;
+  b.made.division = ptx::is_integer(form.type()) && is_open(opcode, Open::What::DivisionByZero);
   return std::move(b.made);
 }
 
@@ -140,7 +158,7 @@ std::vector<Variant> variants_of(const Form& form) {
     predicate |= spec.rule == ptx::TypeRule::Fixed && spec.fixed == Type::Pred && !spec.is_destination();
     relaxed |= spec.relaxed;
   }
-  if (predicate && opcode != "lop3") made.push_back({.name = "!p", .negate_predicate = true});
+  if (predicate && opcode != "lop3" && !form.any(Modifier::Or, Modifier::Xor)) made.push_back({.name = "!p", .negate_predicate = true});
   if (relaxed && form.types.size() == 2 && ptx::is_integer(form.types[0]) && ptx::is_integer(form.types[1])) {
     made.push_back({.name = "in b32", .wide = 32});
     made.push_back({.name = "in b64", .wide = 64});
