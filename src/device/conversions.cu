@@ -195,5 +195,11 @@ ENCODE(f16_rp, kHalf, Up)
 ENCODE(bf16_rz, kBfloat, Zero)
 ENCODE(bf16_rm, kBfloat, Down)
 ENCODE(bf16_rp, kBfloat, Up)
-ENCODE(e4m3, kE4M3, Nearest)
-ENCODE(e5m2, kE5M2, Nearest)
+
+/// The first number in the upper byte.
+NV u32 __cupola_ptx_to_e4m3x2(double upper, double lower) {
+  return encode(upper, kE4M3, Rounding::Nearest) << 8 | encode(lower, kE4M3, Rounding::Nearest);
+}
+NV u32 __cupola_ptx_to_e5m2x2(double upper, double lower) {
+  return encode(upper, kE5M2, Rounding::Nearest) << 8 | encode(lower, kE5M2, Rounding::Nearest);
+}

@@ -19,6 +19,13 @@ llvm::Type* bits_type(llvm::Type* type) {
   return type->getWithNewType(llvm::IntegerType::get(type->getContext(), type->getScalarSizeInBits()));
 }
 
+Value* absolute(Emission& e, Value* value) {
+  llvm::Type* type = value->getType();
+  if (!type->getScalarType()->isBFloatTy()) return e.b.CreateUnaryIntrinsic(Id::fabs, value);
+  Value* bits = e.b.CreateBitCast(value, bits_type(type));  // LLVM folds little of bfloat
+  return e.b.CreateBitCast(e.b.CreateAnd(bits, llvm::ConstantInt::get(bits->getType(), 0x7fff)), type);
+}
+
 Value* flush(Emission& e, Value* value) {
   llvm::Type* type = value->getType();
   if (type->getScalarType()->isFloatTy()) return kir::flush(e.b, value);

@@ -30,6 +30,9 @@ Value* rounded_call(Emission& e, llvm::StringRef operation, llvm::ArrayRef<Value
 /// f32 or f64 as f16 or bf16, or f64 as f32, rounded once as the instruction says; NaN becomes the canonical one.
 Value* narrow(Emission& e, Value* value, llvm::Type* to);
 
+/// The magnitude; of a NaN as well.
+Value* absolute(Emission& e, Value* value);
+
 /// The integer type with the bits of each number of a floating-point type.
 llvm::Type* bits_type(llvm::Type* type);
 

@@ -94,7 +94,7 @@ void float_divide(Emission& e) {
 }
 
 void float_absolute(Emission& e) {
-  e.write(0, e.b.CreateUnaryIntrinsic(Id::fabs, read_operand(e, 1)));
+  e.write(0, absolute(e, read_operand(e, 1)));
 }
 
 void float_negate(Emission& e) {
@@ -107,7 +107,7 @@ void float_extreme(Emission& e) {
   Value* y = read_operand(e, 2);
   const bool by_size = e.has(Modifier::Xorsign);
   const bool least = e.opcode() == "min";
-  const auto size = [&](Value* value) { return by_size ? e.b.CreateUnaryIntrinsic(Id::fabs, value) : value; };
+  const auto size = [&](Value* value) { return by_size ? absolute(e, value) : value; };
   const Id::ID id = e.has(Modifier::NaN) ? (least ? Id::minimum : Id::maximum)
                     : least              ? Id::minimumnum
                                          : Id::maximumnum;

@@ -6,6 +6,8 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "kir/kir.h"
@@ -14,9 +16,18 @@
 #include "ptx/syntax/verify.h"
 
 // Single instructions from text to kir. A value is what LLVM folds the function to, once kir::prepare has given every
-// instruction its meaning; so only forms that need no thread, no memory and no library have one here.
+// instruction its meaning; so only forms that need no thread and no memory have one here. Calls of the device library fold as well.
 
 namespace cupola::ptx {
+
+/// The device library of the build.
+inline std::span<const std::byte> device_library() {
+  static const auto* bytes = [] {
+    std::ifstream file(CUPOLA_DEVICE_LIBRARY, std::ios::binary);
+    return new std::string(std::istreambuf_iterator<char>(file), {});  // leaked: lives as long as the tests
+  }();
+  return std::as_bytes(std::span(*bytes));
+}
 
 /// A kernel `k` that stores what `.func (.reg .TYPE d) f() { BODY ret; }` returns.
 inline Result<std::unique_ptr<llvm::Module>> prepared(llvm::LLVMContext& context, const std::string& type,
@@ -35,7 +46,7 @@ inline Result<std::unique_ptr<llvm::Module>> prepared(llvm::LLVMContext& context
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", kernel));
   b.CreateStore(b.CreateBitCast(b.CreateCall(f), bits), out);
   b.CreateRetVoid();
-  TRY(kir::prepare(*module, {}));
+  TRY(kir::prepare(*module, {.device_library = device_library()}));
   return module;
 }
 

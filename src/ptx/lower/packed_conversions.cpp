@@ -5,17 +5,6 @@
 namespace cupola::ptx {
 namespace {
 
-llvm::StringRef encoder(Type type) {
-  return type == Type::E4M3x2 ? "__cupola_ptx_to_e4m3" : "__cupola_ptx_to_e5m2";
-}
-
-/// A number's byte in the format, as the low bits of an i16. Numbers out of range give the greatest ones.
-Value* to_byte(Emission& e, Value* value, Type format) {
-  if (e.has(Modifier::Relu)) value = relu(e, value);
-  value = e.b.CreateFPExt(value, e.b.getDoubleTy());
-  return e.b.CreateTrunc(e.call_library(encoder(format), e.b.getInt32Ty(), {value}), e.b.getInt16Ty());
-}
-
 /// Two 8-bit numbers, zero-extended to <2 x i16>, as <2 x half>, which holds all of both formats.
 Value* from_bytes(Emission& e, Value* bytes, Type format) {
   llvm::Type* words = bytes->getType();
@@ -83,7 +72,7 @@ void convert_tf32(Emission& e) {
   e.write(0, without_sign_or_nan(e, result));
 }
 
-/// Two f32, of which the first goes to the upper byte, or an f16x2.
+/// Two f32, of which the first goes to the upper byte, or an f16x2. Numbers out of range give the greatest ones.
 void convert_to_bytes(Emission& e) {
   Value* upper;
   Value* lower;
@@ -95,8 +84,14 @@ void convert_to_bytes(Emission& e) {
     upper = e.read(1);
     lower = e.read(2);
   }
-  const Type format = e.type(0);
-  e.write(0, e.b.CreateOr(e.b.CreateShl(to_byte(e, upper, format), 8), to_byte(e, lower, format)));
+  Value* numbers[] = {upper, lower};
+  for (Value*& number : numbers) {
+    if (e.has(Modifier::Relu)) number = relu(e, number);
+    number = e.b.CreateFPExt(number, e.b.getDoubleTy());
+  }
+  const bool e4m3 = e.type(0) == Type::E4M3x2;
+  Value* bytes = e.call_library(e4m3 ? "__cupola_ptx_to_e4m3x2" : "__cupola_ptx_to_e5m2x2", e.b.getInt32Ty(), numbers);
+  e.write(0, e.b.CreateTrunc(bytes, e.b.getInt16Ty()));
 }
 
 void convert_from_bytes(Emission& e) {
