@@ -97,8 +97,6 @@ std::string wrong(std::string_view what, long double truth) {
 std::string element_error(const Rule& rule, const Case& of, Type type, long double a, long double b, uint64_t bits) {
   const bool ftz = has_word(of.form, "ftz") || type == Type::BF16;
   const auto flushed = [&](long double v) { return ftz && fabsl(v) < least_normal(type) ? copysignl(0, v) : v; };
-  // The .f64 forms with .ftz read the operand's upper half.
-  if (type == Type::F64 && ftz) a = decoded(type, std::bit_cast<uint64_t>(static_cast<double>(a)) & ~0xffffffffULL);
   a = flushed(a), b = flushed(b);
   const long double ours = static_cast<long double>(decoded(type, bits));
   if (rule.truth == divided && has_word(of.form, "approx") && fabsl(b) > 0x1p126L && std::isfinite(b)) {
@@ -139,6 +137,8 @@ std::string out_of_bound(const Case& of, std::span<const uint64_t> inputs, uint6
   const unsigned elements = type == whole ? 1 : 2;
   for (unsigned e = 0; e < elements; ++e) {
     const auto element = [&](uint64_t bits) {
+      // The .f64 forms with .ftz read the operand's upper half.
+      if (type == Type::F64 && has_word(of.form, "ftz")) bits &= ~0xffffffffULL;
       return elements == 1 ? bits : bits >> (16 * e) & 0xffff;
     };
     const auto operand = [&](size_t k) {
