@@ -41,6 +41,8 @@ llvm::Function* move_function(llvm::Function& old) {
   moved->addFnAttr(llvm::Attribute::NoUnwind);
   for (const char* name : kDroppedAttributes) moved->removeFnAttr(name);
   moved->splice(moved->begin(), &old);
+  moved->setSubprogram(old.getSubprogram());
+  old.setSubprogram(nullptr);
   moved->getArg(0)->setName("context");
   for (unsigned i = 0; i < old.arg_size(); ++i) {
     old.getArg(i)->replaceAllUsesWith(moved->getArg(i + 1));

@@ -1,5 +1,6 @@
 #include "backend/cpu/build/kernel_entry.h"
 
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -65,10 +66,15 @@ Result<std::string> make_kernel_entry(llvm::Module& module, const KernelBody& ke
   llvm::Type* pointer = llvm::PointerType::get(module.getContext(), 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), {pointer, pointer}, false);
   auto* entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "kernel." + kernel.name, &module);
+  // The body is inlined into it; a function without debug information would swallow the body's line numbers.
+  if (const llvm::DISubprogram* subprogram = kernel.body->getSubprogram())
+    entry->setSubprogram(llvm::MDNode::replaceWithDistinct(subprogram->clone()));
   entry->setDSOLocal(true);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
 
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", entry));
+  if (llvm::DISubprogram* subprogram = entry->getSubprogram())
+    builder.SetCurrentDebugLocation(llvm::DILocation::get(module.getContext(), 0, 0, subprogram));
   llvm::SmallVector<llvm::Value*, 8> arguments{entry->getArg(0)};
   uint64_t offset = 0;
   for (const llvm::Argument& argument : llvm::drop_begin(kernel.body->args())) {
