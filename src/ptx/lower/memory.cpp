@@ -23,6 +23,7 @@ llvm::AtomicOrdering ordering_of(const Emission& e) {
 namespace {
 
 constexpr unsigned kWidestAtomicBits = 128;
+constexpr std::string_view kTooWide = "a vector has 128 bits at most; those of 256 bits need sm_100";
 
 /// An access of the whole vector. Strong ones move words as wide as an atomic may be: programs publish a value and its
 /// flag in one vector, which GPUs move at once.
@@ -33,6 +34,8 @@ struct Access {
         ordering(ordering_of(e)),
         is_volatile(e.any(Modifier::Volatile, Modifier::Mmio) || (e.is_volatile && !e.has(Modifier::Nc))) {}
 
+  /// 256 bits are for sm_100.
+  bool too_wide(const Emission& e) const { return count * bits > 128 && e.form().row->target < 100; }
   bool strong() const { return ordering != llvm::AtomicOrdering::NotAtomic; }
   unsigned word_bits() const { return std::min(count * bits, kWidestAtomicBits); }
   unsigned words() const { return count * bits / word_bits(); }
@@ -83,6 +86,7 @@ namespace emit {
 
 void load(Emission& e) {
   const Access access(e);
+  if (access.too_wide(e)) return e.refuse(kTooWide);
   Value* pointer = e.address(1, e.form().space());
   if (access.strong()) return load_strong(e, access, pointer);
   llvm::Type* type = e.value_type(e.type());
@@ -95,6 +99,7 @@ void load(Emission& e) {
 
 void store(Emission& e) {
   const Access access(e);
+  if (access.too_wide(e)) return e.refuse(kTooWide);
   Value* pointer = e.address(0, e.form().space());
   if (access.strong()) return store_strong(e, access, pointer);
   Value* whole = nullptr;
