@@ -136,7 +136,7 @@ class Verifier {
       return error(in.location, "'{}': a vector of {} is expected", shown(in), count);
     }
     OperandSpec part = spec;
-    if (in.form->row->opcode == "mov") {  // {a, b} are halves of the whole
+    if (in.form->row->opcode == "mov" && in.form->vector() == 1) {  // {a, b} are halves of the whole
       const unsigned bits = count ? bits_of(in.form->type()) / count : 0;
       part.rule = TypeRule::Fixed;
       part.fixed = bits == 8 ? Type::B8 : bits == 16 ? Type::B16 : bits == 32 ? Type::B32 : Type::B64;
