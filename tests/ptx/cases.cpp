@@ -138,7 +138,7 @@ class Enumeration {
       dot = text.find('.', at), words.push_back(text.substr(at, dot - at));
     static constexpr std::string_view kTypes[] = {"b8",  "b16", "b32", "b64",  "u8",    "u16",    "u32",   "u64",
                                                   "s8",  "s16", "s32", "s64",  "f16",   "bf16",   "f32",   "f64",
-                                                  "f16x2", "bf16x2", "u16x2", "s16x2", "pred", "b128"};
+                                                  "f16x2", "bf16x2", "u16x2", "s16x2", "pred"};
     static constexpr std::string_view kWords[] = {"ftz", "sat", "relu", "rn", "rz", "NaN", "satfinite", "cc", "approx", "wrap"};
     for (size_t i = 1; i < words.size(); ++i) {
       if (!ptx::type_named(words[i])) continue;
