@@ -13,6 +13,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "kir/expansion.h"
+#include "kir/intrinsics.h"
 #include "kir/kir.h"
 #include "kir/lower_cupola.h"
 #include "kir/passes.h"
@@ -104,9 +105,14 @@ bool provided(llvm::StringRef name) {
   return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail";
 }
 
+bool undefined(const llvm::Function& function) {
+  return function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() &&
+         !provided(function.getName()) && !intrinsic_of(function);
+}
+
 Result<> check(const llvm::Module& module) {
   for (const llvm::Function& function : module)
-    if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() && !provided(function.getName())) {
+    if (undefined(function)) {
       auto* user = llvm::dyn_cast<llvm::Instruction>(function.user_back());
       return fail(ErrorCode::NotSupported, "kir: {}: '{}' is defined nowhere, so no PTX can be made that calls it",
                   user ? place_of(*user) : std::string("a variable"), demangled(function.getName()));
@@ -123,11 +129,12 @@ Result<> check(const llvm::Module& module) {
 Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
   TRY(link_device_library(module, options.device_library));
   internalize(module);
-  fold_reflect(module, options.architecture);
-  call_c_functions(module);
-  TRY(link_device_library(module, options.c_library));
   define_c_functions(module);
+  call_c_functions(module);
+  if (llvm::any_of(module.functions(), undefined)) TRY(link_device_library(module, options.c_library));
   internalize(module);
+  fold_reflect(module, options.architecture);
+  remove_unreached(module);
   drop_object_file_notions(module);
   define_guards(module);
   reduce_core(module);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/settings.h"
 #include "image/fatbin.h"
 #include "runtime/bitcode.h"
 
@@ -76,10 +77,12 @@ Result<> add_fat_binary(Code& code, const std::byte* bytes, size_t limit) {
     code.images.push_back(std::move(image));
   }
   const auto kir = std::ranges::find(entries, image::FatbinKind::Kir, &image::FatbinEntry::kind);
-  const image::FatbinEntry* chosen = kir != entries.end() ? &*kir : best_ptx(entries);
+  const image::FatbinEntry* chosen = best_ptx(entries);
+  if (kir != entries.end() && (!chosen || settings().code != "ptx")) chosen = &*kir;
   if (chosen) {
     TRY(std::vector<std::byte> text, image::contents(*chosen));
-    code.units.push_back({kir != entries.end() ? image::CodeKind::Kir : image::CodeKind::Ptx, std::move(text)});
+    code.units.push_back(
+        {chosen->kind == image::FatbinKind::Kir ? image::CodeKind::Kir : image::CodeKind::Ptx, std::move(text)});
     return {};
   }
   if (!code.images.empty()) return {};

@@ -44,6 +44,17 @@ Result<ptx::Module> parse(const CodeUnit& unit) {
   return module;
 }
 
+/// What cuModuleLoadData takes: PTX as text that ends with a zero byte, kir in a fat binary, because it may be text.
+std::vector<std::byte> loadable(const CodeUnit& unit) {
+  if (unit.kind == CodeKind::Kir) {
+    const image::FatbinEntry entry{.kind = image::FatbinKind::Kir, .sm = 89, .payload = unit.bytes};
+    return image::write_fatbin({&entry, 1});
+  }
+  std::vector<std::byte> text = unit.bytes;
+  text.push_back(std::byte{0});
+  return text;
+}
+
 Result<> run(const PtxOptions& options, const std::filesystem::path& libraries) {
   KernelRun run{.kernel = options.kernel, .shared_bytes = options.shared_bytes};
   TRY(run.grid, parse_extent("--grid", options.grid));
@@ -57,12 +68,8 @@ Result<> run(const PtxOptions& options, const std::filesystem::path& libraries) 
     return fail(ErrorCode::InvalidValue,
                 "'{}' holds {} fat binaries; extract the one that is meant with 'cupola fatbin'", options.file,
                 code.units.size());
-  const CodeUnit& unit = code.units[0];
-  const image::FatbinEntry entry{.kind = unit.kind == CodeKind::Ptx ? image::FatbinKind::Ptx : image::FatbinKind::Kir,
-                                 .sm = 89,
-                                 .payload = unit.bytes};
-  const std::vector<std::byte> fatbin = image::write_fatbin({&entry, 1});
-  TRY(run_kernel(libraries, fatbin, run));
+  const std::vector<std::byte> image = loadable(code.units[0]);
+  TRY(run_kernel(libraries, image, run));
   for (size_t i = 0; i < run.arguments.size(); ++i)
     if (run.arguments[i].prints) print(formatted("argument {}: {}", i, text_of(run.arguments[i])));
   return {};
