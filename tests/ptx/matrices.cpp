@@ -12,148 +12,12 @@
 #include <functional>
 #include <string>
 
-#include "matrix_numbers.h"
+#include "matrix_fragments.h"
 
 namespace cupola::ptxtest {
 namespace {
 
 using std::to_string;
-using enum Number;
-
-// -- the documented fragments --
-
-struct Place {
-  unsigned row, column;
-};
-/// Of element i; g is the lane's group (lane / 4), t its place in the group.
-using PlaceOf = Place (*)(unsigned g, unsigned t, unsigned i);
-
-Place c16(unsigned g, unsigned t, unsigned i) {
-  return {i < 2 ? g : g + 8, t * 2 + (i & 1)};
-}
-Place c8(unsigned g, unsigned t, unsigned i) {
-  return {g, t * 2 + (i & 1)};
-}
-
-// 16-bit floats.
-Place a_k8_16(unsigned g, unsigned t, unsigned i) {
-  return {i < 2 ? g : g + 8, t * 2 + (i & 1)};
-}
-Place b_k8_16(unsigned g, unsigned t, unsigned i) {
-  return {t * 2 + i, g};
-}
-Place a_k16_16(unsigned g, unsigned t, unsigned i) {
-  return {i < 2 || (i >= 4 && i < 6) ? g : g + 8, i < 4 ? t * 2 + (i & 1) : t * 2 + (i & 1) + 8};
-}
-Place b_k16_16(unsigned g, unsigned t, unsigned i) {
-  return {i < 2 ? t * 2 + (i & 1) : t * 2 + (i & 1) + 8, g};
-}
-// tf32, and f64 of 16 rows.
-Place a_k4(unsigned g, unsigned t, unsigned i) {
-  return {i == 0 ? g : g + 8, t};
-}
-Place b_k4(unsigned g, unsigned t, unsigned) {
-  return {t, g};
-}
-Place a_k8(unsigned g, unsigned t, unsigned i) {
-  return {i == 0 || i == 2 ? g : g + 8, i < 2 ? t : t + 4};
-}
-Place b_k8(unsigned g, unsigned t, unsigned i) {
-  return {i == 0 ? t : t + 4, g};
-}
-Place a_k16_64(unsigned g, unsigned t, unsigned i) {
-  return {i % 2 == 0 ? g : g + 8, i % 2 == 0 ? i * 2 + t : i * 2 - 2 + t};
-}
-Place b_k16_64(unsigned g, unsigned t, unsigned i) {
-  return {t + i * 4, g};
-}
-Place a8_k4(unsigned g, unsigned t, unsigned) {
-  return {g, t};
-}
-// Bytes.
-Place a8_k16_8(unsigned g, unsigned t, unsigned i) {
-  return {g, t * 4 + (i & 3)};
-}
-Place a_k16_8(unsigned g, unsigned t, unsigned i) {
-  return {i < 4 ? g : g + 8, t * 4 + (i & 3)};
-}
-Place b_k16_8(unsigned g, unsigned t, unsigned i) {
-  return {t * 4 + i, g};
-}
-Place a_k32_8(unsigned g, unsigned t, unsigned i) {
-  return {i < 4 || (i >= 8 && i < 12) ? g : g + 8, i < 8 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16};
-}
-Place b_k32_8(unsigned g, unsigned t, unsigned i) {
-  return {i < 4 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16, g};
-}
-// 4 bits.
-Place a8_k32_4(unsigned g, unsigned t, unsigned i) {
-  return {g, t * 8 + (i & 7)};
-}
-Place a_k32_4(unsigned g, unsigned t, unsigned i) {
-  return {i < 8 ? g : g + 8, t * 8 + (i & 7)};
-}
-Place b_k32_4(unsigned g, unsigned t, unsigned i) {
-  return {t * 8 + i, g};
-}
-Place a_k64_4(unsigned g, unsigned t, unsigned i) {
-  return {i < 8 || (i >= 16 && i < 24) ? g : g + 8, i < 16 ? t * 8 + (i & 7) : t * 8 + (i & 7) + 32};
-}
-Place b_k64_4(unsigned g, unsigned t, unsigned i) {
-  return {i < 8 ? t * 8 + (i & 7) : t * 8 + (i & 7) + 32, g};
-}
-// Bits.
-Place a8_k128(unsigned g, unsigned t, unsigned i) {
-  return {g, t * 32 + (i & 31)};
-}
-Place a_k128(unsigned g, unsigned t, unsigned i) {
-  return {i < 32 ? g : g + 8, t * 32 + (i & 31)};
-}
-Place b_k128(unsigned g, unsigned t, unsigned i) {
-  return {t * 32 + i, g};
-}
-Place a_k256(unsigned g, unsigned t, unsigned i) {
-  return {i < 32 || (i >= 64 && i < 96) ? g : g + 8, i < 64 ? t * 32 + (i & 31) : t * 32 + (i & 31) + 128};
-}
-Place b_k256(unsigned g, unsigned t, unsigned i) {
-  return {i < 32 ? t * 32 + (i & 31) : t * 32 + (i & 31) + 128, g};
-}
-
-struct Fragments {
-  unsigned m, k;
-  std::vector<std::pair<Number, Number>> factors;  ///< A and B
-  std::vector<Number> sums;                        ///< C and D
-  PlaceOf a, b;
-  unsigned version = 84, target = 80;
-};
-
-const std::vector<Fragments>& all_fragments() {
-  static const auto& all = *new std::vector<Fragments>{
-      {16, 8, {{F16, F16}}, {F16, F32}, a_k8_16, b_k8_16},
-      {16, 16, {{F16, F16}}, {F16, F32}, a_k16_16, b_k16_16},
-      {16, 8, {{BF16, BF16}}, {F32}, a_k8_16, b_k8_16},
-      {16, 16, {{BF16, BF16}}, {F32}, a_k16_16, b_k16_16},
-      {16, 4, {{TF32, TF32}}, {F32}, a_k4, b_k4},
-      {16, 8, {{TF32, TF32}}, {F32}, a_k8, b_k8},
-      {16, 32, {{E4M3, E4M3}, {E4M3, E5M2}, {E5M2, E4M3}, {E5M2, E5M2}}, {F32}, a_k32_8, b_k32_8, 84, 89},
-      {16, 32, {{E4M3, E5M2}}, {F16}, a_k32_8, b_k32_8, 87, 89},
-      {16, 16, {{E4M3, E5M2}, {E5M2, E4M3}}, {F16, F32}, a_k16_8, b_k16_8, 87, 89},
-      {8, 4, {{F64, F64}}, {F64}, a8_k4, b_k4},
-      {16, 4, {{F64, F64}}, {F64}, a_k4, b_k4, 84, 90},
-      {16, 8, {{F64, F64}}, {F64}, a_k8, b_k8, 84, 90},
-      {16, 16, {{F64, F64}}, {F64}, a_k16_64, b_k16_64, 84, 90},
-      {8, 16, {{S8, S8}, {S8, U8}, {U8, S8}, {U8, U8}}, {S32}, a8_k16_8, b_k16_8},
-      {16, 16, {{S8, S8}, {S8, U8}, {U8, S8}, {U8, U8}}, {S32}, a_k16_8, b_k16_8},
-      {16, 32, {{S8, S8}, {S8, U8}, {U8, S8}, {U8, U8}}, {S32}, a_k32_8, b_k32_8},
-      {8, 32, {{S4, S4}, {S4, U4}, {U4, S4}, {U4, U4}}, {S32}, a8_k32_4, b_k32_4},
-      {16, 32, {{S4, S4}, {S4, U4}, {U4, S4}, {U4, U4}}, {S32}, a_k32_4, b_k32_4},
-      {16, 64, {{S4, S4}, {S4, U4}, {U4, S4}, {U4, U4}}, {S32}, a_k64_4, b_k64_4},
-      {8, 128, {{B1, B1}}, {S32}, a8_k128, b_k128},
-      {16, 128, {{B1, B1}}, {S32}, a_k128, b_k128},
-      {16, 256, {{B1, B1}}, {S32}, a_k256, b_k256},
-  };
-  return all;
-}
 
 // -- bits in memory --
 
@@ -264,8 +128,8 @@ void add_mma(std::vector<Case>& cases, const Fragments& shape, Number x, Number 
   };
   const std::string s = text_of(sum);
   const std::string form = "mma.sync.aligned.m" + to_string(shape.m) + "n8k" + to_string(shape.k) + ".row.col" +
-                           (rule.saturate ? ".satfinite" : "") + "." + s + "." + text_of(x) + "." + text_of(y) + "." +
-                           s +
+                           (rule.saturate ? ".satfinite" : "") + rule.rounding + "." + s + "." + text_of(x) + "." +
+                           text_of(y) + "." + s +
                            (rule.bits == Rule::Bits::And   ? ".and.popc"
                             : rule.bits == Rule::Bits::Xor ? ".xor.popc"
                                                            : "");
@@ -298,6 +162,8 @@ void add_all_mma(std::vector<Case>& cases) {
           continue;
         }
         add_mma(cases, shape, x, y, sum, {});
+        if (sum == F64)
+          for (const char* rounding : {".rz", ".rm", ".rp"}) add_mma(cases, shape, x, y, sum, {.rounding = rounding});
         if (sum == S32) add_mma(cases, shape, x, y, sum, {.saturate = true});
       }
 }

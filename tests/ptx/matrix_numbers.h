@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <string_view>
 #include <vector>
 
 // Numbers of the matrix types, by their definitions: sign, exponent and fraction, or two's complement. "PTX ISA,
@@ -79,7 +80,8 @@ struct Matrix {
 struct Rule {
   enum class Bits : uint8_t { None, And, Xor } bits = Bits::None;
   bool saturate = false;
-  unsigned c_times = 1;  ///< C is added so often
+  unsigned c_times = 1;       ///< C is added so often
+  const char* rounding = "";  ///< ".rm": no sum is above the exact one; ".rp": none below
 };
 
 /// Whether `d` is a b + c: exactly for integers (modulo 2^32, or clamped), else within the rounding that a sum in the
@@ -87,20 +89,27 @@ struct Rule {
 inline bool agrees(const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d, Rule rule, unsigned& row,
                    unsigned& column, double& expected) {
   const bool narrow_sum = d.number == Number::F16 || c.number == Number::F16 || format_of(a.number).bits == 8;
-  const double unit = d.number == Number::F64 ? 0x1p-50 : narrow_sum ? 0x1p-9 : 0x1p-19;
+  const double unit = d.number == Number::F64 ? 0x1p-47 : narrow_sum ? 0x1p-9 : 0x1p-19;
   for (row = 0; row < d.rows; ++row)
     for (column = 0; column < d.columns; ++column) {
+      __float128 exact_sum = 0;
       double sum = 0, size = 0;
       for (unsigned k = 0; k < a.columns; ++k) {
         const uint64_t x = a.at(row, k), y = b.at(k, column);
         const double product = rule.bits == Rule::Bits::And   ? static_cast<double>(x & y)
                                : rule.bits == Rule::Bits::Xor ? static_cast<double>(x ^ y)
                                                               : a.value(row, k) * b.value(k, column);
+        exact_sum += static_cast<__float128>(a.value(row, k)) * static_cast<__float128>(b.value(k, column));
         sum += product, size += std::fabs(product);
       }
       const double added = rule.c_times * c.value(row, column);
       sum += added, size += std::fabs(added);
       expected = sum;
+      exact_sum += static_cast<__float128>(added);
+      const auto found = static_cast<__float128>(d.value(row, column));
+      if ((rule.rounding == std::string_view(".rm") && found > exact_sum) ||
+          (rule.rounding == std::string_view(".rp") && found < exact_sum))
+        return false;
       if (d.number != Number::S32) {
         if (!(std::fabs(d.value(row, column) - sum) <= unit * size)) return false;
         continue;
