@@ -92,7 +92,7 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 Result<std::vector<std::byte>> make_image(std::unique_ptr<llvm::Module> module, const image::CompileRequest& request) {
   const std::string keep = keep_path(request, *module);
   keep_text(keep, ".kir.ll", *module);
-  TRY(kir::prepare(*module, {.device_library = device_library()}));
+  TRY(kir::prepare(*module, {.device_library = device_library(), .expand_inline_ptx = ptx::expand_inline_ptx}));
   keep_text(keep, ".prepared.ll", *module);
   TRY(const image::KernelImage image, cpu::build::build(std::move(module), {.target = request.target, .keep = keep}));
   return image::serialize(image);

@@ -2,7 +2,7 @@
 //
 //   shl, lshr     an amount of the width or more gives 0
 //   ashr          such an amount gives the sign in every bit
-//   div by zero   machine-specific in PTX: here all ones, for signed and unsigned; the remainder is the dividend
+//   div by zero   machine-specific in PTX: here all ones, as on an H200, signed and unsigned, the remainder too
 //   INT_MIN / -1  INT_MIN, remainder 0
 //   float to int  rounds to zero and saturates; NaN gives 0, but 1 << (width - 1) where either side has 64 bits
 //   ctlz, cttz    of 0 give the width
@@ -58,9 +58,7 @@ Value* guard_division(llvm::IRBuilder<>& b, llvm::BinaryOperator& division) {
   Value* safe =
       b.CreateSelect(traps, llvm::ConstantInt::get(type, 1), divisor);  // INT_MIN / 1 is what INT_MIN / -1 wraps to
   Value* result = b.CreateBinOp(division.getOpcode(), dividend, safe);
-  const bool remainder =
-      division.getOpcode() == llvm::Instruction::URem || division.getOpcode() == llvm::Instruction::SRem;
-  return b.CreateSelect(by_zero, remainder ? dividend : ones, result);
+  return b.CreateSelect(by_zero, ones, result);
 }
 
 /// A constant operand for which the plain instruction is already defined.

@@ -83,7 +83,7 @@ Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
   TRY(link_device_library(module, options.device_library));
   internalize(module);
   fold_reflect(module, options.architecture);
-  TRY(expand_inline_ptx(module));
+  if (options.expand_inline_ptx) TRY(options.expand_inline_ptx(module));
   define_guards(module);
   reduce_core(module);
   TRY(expand_nvvm(module));

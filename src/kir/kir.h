@@ -31,6 +31,8 @@ inline constexpr uint32_t kDefaultArchitecture = 89;
 struct PrepareOptions {
   std::span<const std::byte> device_library;     ///< bitcode of src/device, linked as far as it is used; may be empty
   uint32_t architecture = kDefaultArchitecture;  ///< what code that asks for it (__nvvm_reflect) is told
+  /// ptx::expand_inline_ptx, which is above this folder. Without it inline PTX is refused.
+  Result<> (*expand_inline_ptx)(llvm::Module& module) = nullptr;
 };
 
 /// Defines what CUDA defines and LLVM does not, expands all that is NVVM's and simplifies. Afterwards the module holds:

@@ -30,9 +30,6 @@ void remove_unreached(llvm::Module& module);
 /// names. Removes the branches that are thereby never taken.
 void fold_reflect(llvm::Module& module, uint32_t architecture);
 
-/// Replaces inline PTX by instructions. Error: NotSupported, with the text.
-Result<> expand_inline_ptx(llvm::Module& module);
-
 /// Gives every shift, division and float-to-integer conversion a meaning for all operands (define_guards.cpp says
 /// which), and drops flags, attributes and metadata by which LLVM would take liberties that CUDA programs do not grant.
 void define_guards(llvm::Module& module);

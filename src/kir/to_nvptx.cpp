@@ -6,6 +6,7 @@
 #include "kir/to_nvptx.h"
 
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -91,15 +92,6 @@ void call_c_functions(llvm::Module& module) {
   }
 }
 
-/// PTX has no aliases of variables, and comdats mean nothing once all is one module.
-void drop_object_file_notions(llvm::Module& module) {
-  for (llvm::GlobalAlias& alias : llvm::make_early_inc_range(module.aliases())) {
-    alias.replaceAllUsesWith(alias.getAliasee());
-    alias.eraseFromParent();
-  }
-  for (llvm::GlobalObject& object : module.global_objects()) object.setComdat(nullptr);
-}
-
 /// Externs that PTX may leave to the driver.
 bool provided(llvm::StringRef name) {
   return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail";
@@ -108,6 +100,41 @@ bool provided(llvm::StringRef name) {
 bool undefined(const llvm::Function& function) {
   return function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() &&
          !provided(function.getName()) && !intrinsic_of(function);
+}
+
+/// libclc converts NaNs to integers and takes the result as an index of a table; what it expects is 0.
+void convert_nan_to_zero(llvm::Function& function) {
+  llvm::SmallVector<llvm::Instruction*, 8> conversions;
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (llvm::isa<llvm::FPToSIInst, llvm::FPToUIInst>(instruction)) conversions.push_back(&instruction);
+  for (llvm::Instruction* conversion : conversions) {
+    llvm::IRBuilder<> b(conversion);
+    const auto id = llvm::isa<llvm::FPToSIInst>(conversion) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+    llvm::Value* value = conversion->getOperand(0);
+    conversion->replaceAllUsesWith(b.CreateIntrinsic(id, {conversion->getType(), value->getType()}, {value}));
+    conversion->eraseFromParent();
+  }
+}
+
+/// Links the functions of the C library that the module calls.
+Result<> link_c_library(llvm::Module& module, std::span<const std::byte> bitcode) {
+  if (llvm::none_of(module.functions(), undefined)) return {};
+  llvm::SmallPtrSet<llvm::Function*, 32> before;
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration()) before.insert(&function);
+  TRY(link_device_library(module, bitcode));
+  for (llvm::Function& function : module)
+    if (!before.contains(&function)) convert_nan_to_zero(function);
+  return {};
+}
+
+/// PTX has no aliases of variables, and comdats mean nothing once all is one module.
+void drop_object_file_notions(llvm::Module& module) {
+  for (llvm::GlobalAlias& alias : llvm::make_early_inc_range(module.aliases())) {
+    alias.replaceAllUsesWith(alias.getAliasee());
+    alias.eraseFromParent();
+  }
+  for (llvm::GlobalObject& object : module.global_objects()) object.setComdat(nullptr);
 }
 
 Result<> check(const llvm::Module& module) {
@@ -131,7 +158,7 @@ Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
   internalize(module);
   define_c_functions(module);
   call_c_functions(module);
-  if (llvm::any_of(module.functions(), undefined)) TRY(link_device_library(module, options.c_library));
+  TRY(link_c_library(module, options.c_library));
   internalize(module);
   fold_reflect(module, options.architecture);
   remove_unreached(module);
