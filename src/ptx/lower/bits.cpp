@@ -13,9 +13,11 @@ Value* amount_for(Emission& e, Value* amount, llvm::Type* type) {
   return e.b.CreateZExtOrTrunc(amount, type);
 }
 
-/// The low byte of a position or length.
-Value* byte_for(Emission& e, size_t operand, llvm::Type* type) {
-  return e.b.CreateZExtOrTrunc(e.b.CreateAnd(e.read(operand), 0xff), type);
+/// A position or length: 32-bit instructions read its low byte. The 64-bit ones of real devices read all of it, which
+/// the ISA leaves out.
+Value* place_for(Emission& e, size_t operand, llvm::Type* type) {
+  Value* place = e.read(operand);
+  return type->isIntegerTy(32) ? e.b.CreateAnd(place, 0xff) : e.b.CreateZExt(place, type);
 }
 
 /// The bits of `table` as a function of the sources, the first of which splits the table into an upper and a lower
@@ -156,9 +158,9 @@ void extract_bits(Emission& e) {
   const auto right = [&](Value* value, Value* by) {
     return is_signed(e.type()) ? e.b.CreateAShr(value, by) : e.b.CreateLShr(value, by);
   };
-  Value* length = e.b.CreateBinaryIntrinsic(Id::umin, byte_for(e, 3, type), width);
+  Value* length = e.b.CreateBinaryIntrinsic(Id::umin, place_for(e, 3, type), width);
   Value* spare = e.b.CreateSub(width, length);
-  e.write(0, right(e.b.CreateShl(right(x, byte_for(e, 2, type)), spare), spare));
+  e.write(0, right(e.b.CreateShl(right(x, place_for(e, 2, type)), spare), spare));
 }
 
 /// bfi d, a, b, position, length: the low bits of a into b.
@@ -166,8 +168,8 @@ void insert_bits(Emission& e) {
   Value* field = e.read(1);
   llvm::Type* type = field->getType();
   Value* one = llvm::ConstantInt::get(type, 1);
-  Value* position = byte_for(e, 3, type);
-  Value* low_bits = e.b.CreateSub(e.b.CreateShl(one, byte_for(e, 4, type)), one);  // 1 << 32 is 0
+  Value* position = place_for(e, 3, type);
+  Value* low_bits = e.b.CreateSub(e.b.CreateShl(one, place_for(e, 4, type)), one);  // 1 << 32 is 0
   Value* mask = e.b.CreateShl(low_bits, position);
   Value* moved = e.b.CreateAnd(e.b.CreateShl(field, position), mask);
   e.write(0, e.b.CreateOr(moved, e.b.CreateAnd(e.read(2), e.b.CreateNot(mask))));

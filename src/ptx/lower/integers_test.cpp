@@ -92,7 +92,7 @@ constexpr FormValue kOthers[] = {
     {"s64", "div.s64 d, 0x8000000000000000, -1;", "8000000000000000"},
     {"u32", "div.u32 d, 7, 0;", "FFFFFFFF"},
     {"u64", "div.u64 d, 7, 0;", "FFFFFFFFFFFFFFFF"},
-    {"u32", "rem.u32 d, 7, 0;", "7"},
+    {"u32", "rem.u32 d, 7, 0;", "FFFFFFFF"},
     {"u16", "div.u16 d, 0xffff, 0x10;", "FFF"},
     {"u16", "rem.u16 d, 0xffff, 0x10;", "F"},
     {"s16", "div.s16 d, -8, 3;", "FFFE"},

@@ -47,11 +47,13 @@ Value* clamp(Emission& e, Value* value, unsigned bits, bool as_signed) {
   return e.b.CreateBinaryIntrinsic(Id::smin, value, constant(most));
 }
 
-/// .add, .min or .max with the third source.
-Value* second_operation(Emission& e, Value* x, Value* y, bool as_signed) {
-  if (e.has(Modifier::Add)) return e.b.CreateAdd(x, y);
-  const bool least = e.has(Modifier::Min);
-  return e.b.CreateBinaryIntrinsic(as_signed ? (least ? Id::smin : Id::smax) : (least ? Id::umin : Id::umax), x, y);
+/// .add, .min or .max with the third source, by the destination's type. Real devices drop what does not fit 32 bits
+/// first, but not of a distance.
+Value* second_operation(Emission& e, Value* wide, Type type) {
+  if (e.opcode() != "vabsdiff") wide = extended(e, e.b.CreateTrunc(wide, e.b.getInt32Ty()), type, wide->getType());
+  Value* y = extended(e, e.read(3, Type::B32), type, wide->getType());
+  if (e.has(Modifier::Add)) return e.b.CreateAdd(wide, y);
+  return e.b.CreateBinaryIntrinsic(e.has(Modifier::Min) ? Id::smin : Id::smax, wide, y);
 }
 
 /// Saturates, applies the second operation or merges into the third source, and writes.
@@ -63,8 +65,8 @@ void finish(Emission& e, Value* wide, Type type) {
   if ((e.count() == 4) != (operates || merges))
     return e.refuse("a third source goes with .add, .min, .max or a part of the destination");
   if (e.has(Modifier::Sat)) wide = clamp(e, wide, part.bits, is_signed(type));
+  if (operates) wide = second_operation(e, wide, type);
   Value* result = e.b.CreateTrunc(wide, e.b.getInt32Ty());
-  if (operates) result = second_operation(e, result, e.read(3, Type::B32), is_signed(type));
   if (merges) {
     const uint32_t mask = ((1u << part.bits) - 1) << part.shift;
     Value* rest = e.b.CreateAnd(e.read(3, Type::B32), e.i32(~mask));
