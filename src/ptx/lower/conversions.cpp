@@ -118,13 +118,14 @@ void convert_to_integer(Emission& e) {
 
 void convert_float(Emission& e) {
   const Type to = e.type(0), from = e.type(1);
-  Value* value = flush_single(e, e.read(1));
+  // To f16 an H200 does not flush, whatever .ftz says.
+  Value* value = to == Type::F16 ? e.read(1) : flush_single(e, e.read(1));
   if (Value* whole = rounded_to_integer(e, value)) {
     if (to != from) return e.refuse("rounding to an integer needs the same type on both sides");
     value = whole;
   }
   if (to != from) {
-    if (bits_of(to) <= bits_of(from) && directed_rounding(e).empty() && !e.has(Modifier::Rn))
+    if (bits_of(to) < bits_of(from) && directed_rounding(e).empty() && !e.has(Modifier::Rn))
       return e.refuse("a rounding modifier is needed");
     value = resize(e, value, e.value_type(to));
   }

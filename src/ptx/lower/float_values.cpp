@@ -72,11 +72,34 @@ Value* read_operand(Emission& e, size_t i) {
   return e.has(Modifier::Ftz) ? flush(e, value) : value;
 }
 
-void write_result(Emission& e, Value* value) {
-  if (e.has(Modifier::Ftz)) value = flush(e, value);
+namespace {
+
+void write_flushed(Emission& e, Value* value) {
   if (e.has(Modifier::Relu)) value = relu(e, value);
   if (e.has(Modifier::Sat)) value = saturate(e, value);
   e.write(0, value);
+}
+
+}  // namespace
+
+void write_result(Emission& e, Value* value) {
+  write_flushed(e, e.has(Modifier::Ftz) ? flush(e, value) : value);
+}
+
+void write_result(Emission& e, Value* first, llvm::function_ref<Value*(Value*)> compute) {
+  Value* value = compute(first);
+  if (!e.has(Modifier::Ftz)) return write_flushed(e, value);
+  // Enough that what was denormal has all its digits. Where this overflows the result is far from denormal.
+  llvm::Type* type = value->getType();
+  const llvm::fltSemantics& format = semantics(type);
+  const int digits = static_cast<int>(llvm::APFloat::semanticsPrecision(format));
+  const auto scaled = [&](const llvm::APFloat& number) {
+    return llvm::ConstantFP::get(type, scalbn(number, digits, llvm::APFloat::rmNearestTiesToEven));
+  };
+  Value* look = absolute(e, compute(e.b.CreateFMul(first, scaled(llvm::APFloat(format, 1)))));
+  Value* tiny = e.b.CreateFCmpOLT(look, scaled(llvm::APFloat::getSmallestNormalized(format)));
+  Value* zero = e.b.CreateBinaryIntrinsic(Id::copysign, llvm::ConstantFP::get(type, 0.0), value);
+  write_flushed(e, e.b.CreateSelect(tiny, zero, value));
 }
 
 llvm::StringRef directed_rounding(Emission& e) {

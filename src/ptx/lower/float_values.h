@@ -21,6 +21,10 @@ Value* satfinite(Emission& e, Value* value);
 Value* read_operand(Emission& e, size_t i);
 /// Writes the destination after `.ftz`, `.relu` and `.sat`.
 void write_result(Emission& e, Value* value);
+/// Likewise for a result that rounding may bring from below the least normal number up to it, which `.ftz` flushes
+/// nevertheless (measured on an H200; "tininess after rounding" of IEEE 754). `compute` makes the result for a first
+/// operand, which is multiplied by a power of two for a second look.
+void write_result(Emission& e, Value* first, llvm::function_ref<Value*(Value*)> compute);
 
 /// "rz", "rm" or "rp"; empty to nearest, which is also what no modifier means.
 llvm::StringRef directed_rounding(Emission& e);

@@ -65,8 +65,9 @@ void float_add(Emission& e) {
 void float_multiply(Emission& e) {
   Value* x = read_operand(e, 1);
   Value* y = read_operand(e, 2);
-  const bool nearest = directed_rounding(e).empty();
-  write_result(e, nearest ? e.b.CreateFMul(x, y) : rounded_call(e, "mul", {x, y}, suffix(e)));
+  write_result(e, x, [&](Value* first) {
+    return directed_rounding(e).empty() ? e.b.CreateFMul(first, y) : rounded_call(e, "mul", {first, y}, suffix(e));
+  });
 }
 
 void float_fused(Emission& e) {
@@ -81,7 +82,10 @@ void float_fused(Emission& e) {
 void float_divide(Emission& e) {
   Value* x = read_operand(e, 1);
   Value* y = read_operand(e, 2);
-  if (!directed_rounding(e).empty()) return write_result(e, rounded_call(e, "div", {x, y}, suffix(e)));
+  if (!e.any(Modifier::Approx, Modifier::Full))
+    return write_result(e, x, [&](Value* first) {
+      return directed_rounding(e).empty() ? e.b.CreateFDiv(first, y) : rounded_call(e, "div", {first, y}, suffix(e));
+    });
   Value* quotient = e.b.CreateFDiv(x, y);
   if (e.has(Modifier::Approx)) {  // a divisor between 2^126 and infinity counts as infinity
     Value* size = e.b.CreateUnaryIntrinsic(Id::fabs, y);
@@ -117,15 +121,21 @@ void float_extreme(Emission& e) {
     Value* sign = e.b.CreateXor(e.b.CreateBitCast(x, bits), e.b.CreateBitCast(y, bits));
     result = e.b.CreateBinaryIntrinsic(Id::copysign, result, e.b.CreateBitCast(sign, x->getType()));
   }
-  e.write(0, canonical_nan(e, result));
+  if (e.type() != Type::F64) return e.write(0, canonical_nan(e, result));
+  // Of two NaNs an H200 gives the second, made quiet.
+  Value* bits = e.b.CreateOr(e.b.CreateBitCast(y, e.b.getInt64Ty()), uint64_t{1} << 51);
+  Value* nan = e.b.CreateBitCast(bits, y->getType());
+  e.write(0, e.b.CreateSelect(e.b.CreateFCmpUNO(result, result), nan, result));
 }
 
 void reciprocal(Emission& e) {
   if (e.type() == Type::F64 && e.has(Modifier::Approx))
     return by_upper_word(e, [&](Value* x) { return e.b.CreateFDiv(one(x), x); });
   Value* x = read_operand(e, 1);
-  const bool nearest = directed_rounding(e).empty();
-  write_result(e, nearest ? e.b.CreateFDiv(one(x), x) : rounded_call(e, "rcp", {x}, suffix(e)));
+  if (e.has(Modifier::Approx)) return write_result(e, e.b.CreateFDiv(one(x), x));
+  write_result(e, one(x), [&](Value* first) {
+    return directed_rounding(e).empty() ? e.b.CreateFDiv(first, x) : rounded_call(e, "div", {first, x}, suffix(e));
+  });
 }
 
 void square_root(Emission& e) {

@@ -20,7 +20,7 @@ Value* from_bytes(Emission& e, Value* bytes, Type format) {
   return e.b.CreateBitCast(e.b.CreateSelect(nan, constant(0x7fff), e.b.CreateOr(scaled, sign)), halves);
 }
 
-Value* without_sign_or_nan(Emission& e, Value* value) {
+Value* after_relu(Emission& e, Value* value) {
   return e.has(Modifier::Relu) ? relu(e, value) : value;
 }
 
@@ -56,20 +56,25 @@ void convert_pair(Emission& e) {
     pair = e.b.CreateInsertElement(pair, number, half);
   }
   if (e.has(Modifier::Satfinite)) pair = satfinite(e, pair);
-  e.write(0, without_sign_or_nan(e, pair));
+  e.write(0, after_relu(e, pair));
 }
 
+/// The canonical NaN is 0x7fffe000. As measured on an H200, .rna keeps a NaN's upper bits, and with .satfinite steps
+/// down from those as from infinity.
 void convert_tf32(Emission& e) {
   Value* value = e.read(1);
-  Value* bits = rounded_to_tf32(e, e.b.CreateBitCast(value, e.b.getInt32Ty()));
+  Value* bits = e.b.CreateBitCast(value, e.b.getInt32Ty());
   Value* nan = e.b.CreateFCmpUNO(value, value);
-  Value* result = e.b.CreateBitCast(e.b.CreateSelect(nan, e.i32(0x7fffffff), bits), value->getType());
+  Value* of_nan = e.has(Modifier::Rna) ? e.b.CreateAnd(bits, 0xffffe000u) : e.i32(0x7fffe000);
+  Value* result = e.b.CreateSelect(nan, of_nan, rounded_to_tf32(e, bits));
   if (e.has(Modifier::Satfinite)) {
-    Value* finite = satfinite(e, result);  // the greatest f32 is not yet a tf32
-    Value* cut = e.b.CreateAnd(e.b.CreateBitCast(finite, e.b.getInt32Ty()), 0xffffe000u);
-    result = e.b.CreateSelect(nan, result, e.b.CreateBitCast(cut, value->getType()));
+    Value* size = e.b.CreateAnd(result, 0x7fffffffu);
+    Value* infinity = e.i32(0x7f800000);
+    Value* beyond = e.has(Modifier::Rna) ? e.b.CreateICmpUGE(size, infinity) : e.b.CreateICmpEQ(size, infinity);
+    result = e.b.CreateSelect(beyond, e.b.CreateSub(result, e.i32(0x2000)), result);
   }
-  e.write(0, without_sign_or_nan(e, result));
+  if (e.has(Modifier::Relu)) result = e.b.CreateBinaryIntrinsic(Id::smax, result, e.i32(0));
+  e.write(0, result);
 }
 
 /// Two f32, of which the first goes to the upper byte, or an f16x2. Numbers out of range give the greatest ones.
@@ -98,7 +103,7 @@ void convert_from_bytes(Emission& e) {
   llvm::Type* pair = llvm::FixedVectorType::get(e.b.getInt8Ty(), 2);
   Value* bytes = e.b.CreateBitCast(e.read(1), pair);
   bytes = e.b.CreateZExt(bytes, llvm::FixedVectorType::get(e.b.getInt16Ty(), 2));
-  e.write(0, without_sign_or_nan(e, from_bytes(e, bytes, e.type(1))));
+  e.write(0, after_relu(e, from_bytes(e, bytes, e.type(1))));
 }
 
 /// d = c, a, b from the upper bits down, a and b clamped to the first type.
