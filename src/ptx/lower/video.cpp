@@ -136,7 +136,9 @@ void video_multiply_add(Emission& e) {
 
 void video_compare(Emission& e) {
   llvm::Type* wide = e.b.getInt64Ty();
-  finish(e, compared(e, source(e, 1, e.type(0), wide), source(e, 2, e.type(1), wide)), Type::U32);
+  const bool as_signed = is_signed(e.type(0)) || is_signed(e.type(1));
+  finish(e, compared(e, source(e, 1, e.type(0), wide), source(e, 2, e.type(1), wide)),
+         as_signed ? Type::S32 : Type::U32);
 }
 
 namespace {
