@@ -207,6 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
         Updating{"atom.cas.acquire.cta.b64 %x9, [%x0], 3, 8", 3, 3, 8},
         Updating{"atom.cas.b16 %h9, [%x0+2], 3, 8; cvt.u32.u16 %r9, %h9", 0x30001, 3, 0x80001},
         Updating{"atom.global.add.f32 %f1, [%x0], 0f3F800000; mov.b32 %r9, %f1", 0x40000000, 0x40000000, 0x40400000},
+        Updating{"atom.global.add.f32 %f1, [%x0], 0f80000000; mov.b32 %r9, %f1", 0x80000001, 0x80000001, 0x80000000},
         Updating{"atom.add.f64 %d1, [%x0], 1.0; mov.b64 %x9, %d1", 0x4000000000000000, 0x4000000000000000,
                  0x4008000000000000},
         Updating{"mov.b32 %r8, 0x3c003c00; atom.add.noftz.f16x2 %r9, [%x0], %r8", 0x40003c00, 0x40003c00, 0x42004000},

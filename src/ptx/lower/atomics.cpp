@@ -61,6 +61,20 @@ Value* update(Emission& e, Value* pointer, llvm::Type* type, Next next) {
   return e.convert(seen, type);
 }
 
+/// A denormal as a zero of its sign.
+Value* flushed(Emission& e, Value* value) {
+  Value* bits = e.convert(value, e.b.getInt32Ty());
+  Value* denormal = e.b.CreateICmpEQ(e.b.CreateAnd(bits, e.i32(0x7f800000)), e.i32(0));
+  return e.convert(e.b.CreateSelect(denormal, e.b.CreateAnd(bits, e.i32(0x80000000)), bits), value->getType());
+}
+
+/// In `update`, whose loop compares bits: as an atomicrmw of bfloat, a signalling NaN would never equal itself. f32
+/// sums in global memory flush denormals, in shared memory they do not.
+Value* sum(Emission& e, Value* seen, Value* value) {
+  if (e.type() != Type::F32 || e.form().space() == Space::Shared) return e.b.CreateFAdd(seen, value);
+  return flushed(e, e.b.CreateFAdd(flushed(e, seen), flushed(e, value)));
+}
+
 }  // namespace
 
 /// atom OP d, [a], b and red OP [a], b; cas has c too.
@@ -75,6 +89,11 @@ void atomic(Emission& e) {
     Value* pair =
         e.b.CreateAtomicCmpXchg(pointer, value, e.read(at + 2), llvm::MaybeAlign(), ordering, failure, scope_of(e));
     return e.write(0, e.b.CreateExtractValue(pair, 0));
+  }
+  if (holds_floats(e.type()) && bits_of(e.type()) != 64) {
+    Value* old = update(e, pointer, value->getType(), [&](Value* seen) { return sum(e, seen, value); });
+    if (returns) e.write(0, old);
+    return;
   }
   const Op op = operation(e);
   if (op == Op::BAD_BINOP) return e.refuse("the operation has no such type");
@@ -92,7 +111,7 @@ void atomic_vector(Emission& e) {
   for (unsigned i = 0; i < e.form().vector(); ++i) {
     Value* value = e.read(e.element(at + 1, i), e.type());
     Value* old = update(e, e.b.CreateConstGEP1_64(type, pointer, i), type, [&](Value* seen) {
-      if (e.has(Modifier::Add)) return e.b.CreateFAdd(seen, value);
+      if (e.has(Modifier::Add)) return sum(e, seen, value);
       const auto id = e.has(Modifier::Min) ? Id::minimumnum : Id::maximumnum;
       return static_cast<Value*>(e.b.CreateBinaryIntrinsic(id, seen, value));
     });
