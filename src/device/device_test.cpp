@@ -307,6 +307,57 @@ TEST(SimdInWord, Lanes) {
   EXPECT_EQ((unsigned)__nv_vavgu4(0x01020304, 0x02030405), 0x02030405u);
 }
 
+/// The magnitude that a byte or half stands for, infinities left out: the format's definition.
+double decoded(u32 bits, int fraction_bits, int bias) {
+  const int exponent = (int)(bits >> fraction_bits), fraction = (int)bits & ((1 << fraction_bits) - 1);
+  return std::ldexp(exponent ? (1 << fraction_bits) + fraction : fraction,
+                    std::max(exponent, 1) - bias - fraction_bits);
+}
+
+/// The nearest of all numbers of a format up to `most`, the even one of two; `most` itself for greater ones.
+u32 nearest_code(double magnitude, int fraction_bits, int bias, u32 most) {
+  u32 best = 0;
+  for (u32 code = 1; code <= most; ++code) {
+    const double old_error = std::fabs(magnitude - decoded(best, fraction_bits, bias));
+    const double error = std::fabs(magnitude - decoded(code, fraction_bits, bias));
+    if (error < old_error || (error == old_error && code % 2 == 0)) best = code;
+  }
+  return best;
+}
+
+// Oracle: a search through all numbers of the format.
+TEST(Encode, BytesAreTheNearestNumbers) {
+  for_values(-24, 18, 20000, [](double place) {
+    for (const double x : {(double)(float)std::exp2(place), std::ldexp((double)(int)(place * 8), (int)place)}) {
+      const u32 upper = nearest_code(std::fabs(x), 3, 7, 0x7e), lower = nearest_code(std::fabs(x), 2, 15, 0x7b);
+      const u32 sign = std::signbit(x) ? 0x80 : 0;
+      EXPECT_EQ(__cupola_ptx_to_e4m3x2(x, -x), (upper | sign) << 8 | upper | (sign ^ 0x80)) << x;
+      EXPECT_EQ(__cupola_ptx_to_e5m2x2(-x, x), (lower | (sign ^ 0x80)) << 8 | lower | sign) << x;
+    }
+  });
+}
+
+// Oracle: the neighbour of the compiler's conversion to nearest on the side that the rounding asks for.
+TEST(Encode, HalvesRoundAsAsked) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 200000; ++i) {
+    const double x = std::ldexp((double)(long long)(random() >> (random() % 50)), (int)(random() % 60) - 90) *
+                     (random() % 2 ? 1 : -1);
+    const auto value = [](u32 bits) { return (double)__builtin_bit_cast(_Float16, (unsigned short)bits); };
+    const u32 down = __cupola_ptx_to_f16_rm(x), up = __cupola_ptx_to_f16_rp(x), zero = __cupola_ptx_to_f16_rz(x);
+    const double nearest = (double)(_Float16)x;
+    EXPECT_LE(value(down), x);
+    EXPECT_GE(value(up), x);
+    EXPECT_TRUE(value(down) == nearest || value(up) == nearest) << x;
+    EXPECT_EQ(zero, x < 0 ? up : down) << x;
+    if (value(down) == x) {
+      EXPECT_EQ(down, up) << x;
+    } else {
+      EXPECT_EQ((down & 0x7fff) + (x > 0 ? 1 : 0), (up & 0x7fff) + (x > 0 ? 0 : 1)) << x;
+    }
+  }
+}
+
 TEST(MathLibrary, IntegerExponents) {
   EXPECT_EQ(__nv_ilogb(8.5), 3);
   EXPECT_EQ(__nv_ilogb(0x1p-1074), -1074);  // oracle: the exponent written in the constant
