@@ -79,10 +79,10 @@ Result<> link(llvm::Module& whole, std::unique_ptr<llvm::Module> part) {
 
 Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
   collect_diagnostics(module.getContext());
-  call_rounding(module);
   internalize(module);
   fold_reflect(module, options.architecture);
-  if (options.expand_inline_ptx) TRY(options.expand_inline_ptx(module));  // may call the library
+  if (options.expand_inline_ptx) TRY(options.expand_inline_ptx(module));  // may call the library, and round
+  call_rounding(module);
   TRY(link_device_library(module, options.device_library));
   internalize(module);
   define_guards(module);

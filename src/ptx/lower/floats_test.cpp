@@ -163,6 +163,21 @@ TEST(Floats, ApproximationsAreExactWhereTheResultIs) {
     expect_lowers(form, 1);
 }
 
+TEST(Floats, RoundInInlinePtxAsWell) {
+  const std::string_view text =
+      "target triple = \"nvptx64-nvidia-cuda\"\n@out = global float 0.0\n"
+      "define ptx_kernel void @k() {\n"
+      "  %r = call float asm \"add.rp.f32 $0, $1, $2;\", \"=f,f,f\"(float 1.0, float 0x3E70000000000000)\n"
+      "  store float %r, ptr @out\n  ret void\n}";
+  llvm::LLVMContext context;
+  auto module = kir::read(context, std::as_bytes(std::span(text)));
+  ASSERT_TRUE(module);
+  const auto done =
+      kir::prepare(**module, {.device_library = device_library(), .expand_inline_ptx = expand_inline_ptx});
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_NE(kir::print(**module).find("store float 0x3FF0000020000000"), std::string::npos) << kir::print(**module);
+}
+
 TEST(Floats, RefusesWhatIsNotDocumented) {
   EXPECT_NE(refusal("b16", ".reg .b16 a; mov.b16 a, 0; fma.rn.oob.f16 d, a, a, a;").find("not documented"),
             std::string::npos);
