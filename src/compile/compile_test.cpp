@@ -114,6 +114,67 @@ TEST(Compile, RefusesBytesThatAreNoRequest) {
   EXPECT_NE(compile_bytes({}).code, 0);
 }
 
+// Oracle of the texts: the PTX ISA. What such PTX computes is tested in tests/ptx/round_trip.
+TEST(Compile, MakesPtx) {
+  const Answer answer = compile_text(kAddKernel, "ptx:sm_90");
+  ASSERT_EQ(answer.code, 0) << answer.text();
+  for (const char* part : {".target sm_90\n", ".visible .entry add(", "%tid.x;", "st.global.b32", "ret;"})
+    EXPECT_THAT(answer.text(), HasSubstr(part));
+}
+
+TEST(Compile, MakesKirOfItsPtx) {
+  const Answer ptx = compile_text(kAddKernel, "ptx:sm_89");
+  const image::CompileRequest request{"kir", "", {{image::CodeKind::Ptx, ptx.bytes}}};
+  const Answer kir = compile_bytes(image::serialize(request));
+  ASSERT_EQ(kir.code, 0) << kir.text();
+  EXPECT_THAT(kir.text(), HasSubstr("define ptx_kernel void @add(i64"));
+  const Answer image = compile_text(kir.text());
+  ASSERT_EQ(image.code, 0) << image.text();
+  run_add(image::deserialize(image.bytes).value());
+}
+
+TEST(Compile, GivesPlainInstructionsInPtxTheirMeaning) {
+  const Answer answer = compile_text(R"(
+    target triple = "nvptx64-nvidia-cuda"
+    define ptx_kernel void @k(ptr %out, i32 %a, float %x) {
+      %shifted = ashr exact i32 %a, 40
+      %truncated = fptosi float %x to i32
+      %product = fmul contract float %x, 3.0
+      %sum = fadd contract float %product, 1.0
+      %apart = fmul float %x, 5.0
+      %more = fadd float %apart, 2.0
+      %both = add i32 %shifted, %truncated
+      store i32 %both, ptr %out
+      %second = getelementptr float, ptr %out, i64 1
+      store float %sum, ptr %second
+      %third = getelementptr float, ptr %out, i64 2
+      store float %more, ptr %third
+      ret void
+    })",
+                                     "ptx:sm_80");
+  ASSERT_EQ(answer.code, 0) << answer.text();
+  // A shift by 32 or more, which LLVM may make anything of, gives the sign in every bit; contraction is decided;
+  // nothing is left for ptxas to fuse.
+  EXPECT_THAT(answer.text(), ::testing::ContainsRegex("shr.s32 \t%r[0-9]+, %r[0-9]+, 31;"));
+  EXPECT_THAT(answer.text(), HasSubstr("fma.rn.f32"));
+  EXPECT_THAT(answer.text(), HasSubstr("mul.rn.f32"));
+  EXPECT_THAT(answer.text(), HasSubstr("add.rn.f32"));
+}
+
+TEST(Compile, RefusesPtxInOneLine) {
+  for (const char* target : {"ptx:sm_12", "ptx:banana", "ptx:"}) {
+    const Answer answer = compile_text(kAddKernel, target);
+    EXPECT_NE(answer.code, 0) << target;
+    EXPECT_THAT(answer.text(), ::testing::Not(HasSubstr("\n"))) << target;
+  }
+  const Answer own = compile_text(
+      "target triple = \"nvptx64-nvidia-cuda\"\ndeclare void @cupola.grid.sync()\n"
+      "define ptx_kernel void @k() { call void @cupola.grid.sync()\n ret void }",
+      "ptx:sm_89");
+  EXPECT_EQ(own.code, static_cast<int>(ErrorCode::NotSupported));
+  EXPECT_THAT(own.text(), HasSubstr("cupola.grid.sync"));
+}
+
 TEST(Compile, KeepsIntermediateFiles) {
   const auto folder = std::filesystem::temp_directory_path() / ("cupola-keep-" + std::to_string(getpid()));
   const Answer answer = compile_text(kAddKernel, "cpu:x86_64:test", folder.string());

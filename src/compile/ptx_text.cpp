@@ -34,14 +34,16 @@ Result<std::unique_ptr<llvm::TargetMachine>> nvptx_machine(const std::string& ar
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target) return fail(ErrorCode::NotSupported, "ptx: {}", error);
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));
+  if (!known->isCPUStringValid(architecture))
+    return fail(ErrorCode::NotSupported, "ptx: '{}' is no architecture that LLVM writes PTX for; sm_89 is one",
+                architecture);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // kir decided what is fused; prints .rn
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, architecture, version_for(architecture), options, llvm::Reloc::PIC_,
                                   std::nullopt, llvm::CodeGenOptLevel::Default));
-  if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(architecture))
-    return fail(ErrorCode::NotSupported, "ptx: '{}' is no architecture that LLVM writes PTX for; sm_89 is one",
-                architecture);
+  if (!machine) return fail(ErrorCode::NotSupported, "ptx: LLVM cannot write PTX for {}", architecture);
   return machine;
 }
 

@@ -2,6 +2,8 @@
 
 #include <llvm/IR/Constants.h>
 
+#include <numeric>
+
 #include "ptx/lower/emission.h"
 
 namespace cupola::ptx {
@@ -152,9 +154,9 @@ llvm::FunctionType* ModuleLowering::signature(const std::vector<Variable>& resul
   llvm::SmallVector<llvm::Type*, 2> made;
   for (const Variable& result : results) {
     llvm::Type* scalar = scalar_type(result);
-    if (!scalar) {  // words instead of bytes, as far as the alignment allows: fewer values to pass
-      const unsigned word = std::min(result.alignment(), 8u);
-      scalar = llvm::ArrayType::get(llvm::Type::getIntNTy(context(), word * 8), (result.bytes() + word - 1) / word);
+    if (!scalar) {  // words instead of bytes, as far as alignment and size allow: fewer values to pass
+      const uint64_t word = std::gcd(result.bytes(), uint64_t{std::min(result.alignment(), 8u)});
+      scalar = llvm::ArrayType::get(llvm::Type::getIntNTy(context(), word * 8), result.bytes() / word);
     }
     made.push_back(scalar);
   }
