@@ -175,7 +175,8 @@ std::vector<const Case*> chosen(const std::vector<Case>& cases, const Options& o
 Task standard_task(std::span<const Case* const> cases) {
   return {.inputs = [cases](size_t i) { return inputs_of(*cases[i]); },
           .sets = [cases](size_t i) { return cases[i]->count(); },
-          .verdict = {}};
+          .verdict = {},
+          .report = {}};
 }
 
 /// Beside the golden file a list FILE.refused of what the device doesn't take, and the bounds that it breaks on stderr.
@@ -245,15 +246,14 @@ int check(const Options& options) {
   task.verdict = [&](size_t i, std::span<const uint64_t> outputs) {
     return difference(*cases[i], reference[cases[i]->name], outputs);
   };
+  task.report = [&](size_t i, const std::string& verdict) {
+    if (!verdict.empty()) std::printf("%s\t%s\n", cases[i]->name.c_str(), verdict.c_str());
+    std::fflush(stdout);
+  };
   const auto verdicts = survey(cases, task);
   if (verdicts.empty()) return 1;
   size_t agree = 0;
-  for (size_t i = 0; i < cases.size(); ++i) {
-    if (verdicts[i].empty())
-      ++agree;
-    else
-      std::printf("%s\t%s\n", cases[i]->name.c_str(), verdicts[i].c_str());
-  }
+  for (const std::string& verdict : verdicts) agree += verdict.empty();
   std::printf("%zu of %zu forms agree\n", agree, cases.size() + lost);
   return agree == cases.size() && lost == 0 && !cases.empty() ? 0 : 1;
 }

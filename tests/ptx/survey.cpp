@@ -16,7 +16,7 @@ namespace cupola::ptxtest {
 namespace {
 
 constexpr size_t kModuleCases = 24;
-constexpr unsigned kPatienceSeconds = 60;
+constexpr unsigned kPatienceSeconds = 15;
 
 /// The child's half: announces what it is about to do ("module FIRST COUNT", "case INDEX") and reports
 /// "verdict INDEX TEXT", a line each.
@@ -88,7 +88,7 @@ struct Progress {
   std::string stop;
 };
 
-void understand(const std::string& line, Progress& progress, std::vector<std::string>& verdicts) {
+void understand(const std::string& line, const Task& task, Progress& progress, std::vector<std::string>& verdicts) {
   char word[16] = {};
   size_t a = 0, b = 0;
   int text = 0;
@@ -100,6 +100,7 @@ void understand(const std::string& line, Progress& progress, std::vector<std::st
     progress.executing = a;
   } else if (std::sscanf(line.c_str(), "%15s %zu %n", word, &a, &text) == 2) {
     verdicts[a] = line.substr(static_cast<size_t>(text));
+    if (task.report) task.report(a, verdicts[a]);
     progress.next = a + 1;
     progress.executing.reset();
   }
@@ -123,7 +124,7 @@ int listen(std::span<const Case* const> cases, const Task& task, size_t first, s
   while (getline(&line, &room, from) > 0) {
     std::string text(line);
     if (text.ends_with('\n')) text.pop_back();
-    understand(text, progress, verdicts);
+    understand(text, task, progress, verdicts);
   }
   std::free(line);
   std::fclose(from);
@@ -157,7 +158,10 @@ std::vector<std::string> survey(std::span<const Case* const> cases, const Task& 
       progress.next = limit;
     } else if (progress.executing || progress.module_count <= 1) {
       const size_t culprit = progress.executing.value_or(progress.next);
-      if (culprit >= progress.next) verdicts[culprit] = end_of(status), progress.next = culprit + 1;
+      if (culprit >= progress.next) {
+        verdicts[culprit] = end_of(status), progress.next = culprit + 1;
+        if (task.report) task.report(culprit, verdicts[culprit]);
+      }
     } else if (progress.next < progress.module_first + progress.module_count && progress.next == progress.module_first) {
       singles_until = progress.module_first + progress.module_count;
     }  // else: the last verdict was the failure; a new process goes on behind it
