@@ -8,8 +8,8 @@
 #include "base/format.h"
 #include "operands.h"
 
-// Oracle of the approximate forms: the C library's long double functions, whose own error (below 2^-60) is nothing beside
-// the bounds. Each bound is the one of the instruction's page in the PTX ISA.
+// Oracle of the approximate forms: the C library's long double functions, whose own error (below 2^-60) is nothing
+// beside the bounds. Each bound is the one of the instruction's page in the PTX ISA.
 
 namespace cupola::ptxtest {
 namespace {
@@ -26,37 +26,55 @@ struct Rule {
   long double relative, absolute;  ///< one of them is enough
 };
 
-long double divided(long double a, long double b) { return a / b; }
-long double inverse(long double a, long double) { return 1 / a; }
-long double root(long double a, long double) { return sqrtl(a); }
-long double inverse_root(long double a, long double) { return 1 / sqrtl(a); }
-long double sine(long double a, long double) { return sinl(a); }
-long double cosine(long double a, long double) { return cosl(a); }
-long double logarithm(long double a, long double) { return log2l(a); }
-long double power(long double a, long double) { return exp2l(a); }
-long double hyperbolic(long double a, long double) { return tanhl(a); }
+long double divided(long double a, long double b) {
+  return a / b;
+}
+long double inverse(long double a, long double) {
+  return 1 / a;
+}
+long double root(long double a, long double) {
+  return sqrtl(a);
+}
+long double inverse_root(long double a, long double) {
+  return 1 / sqrtl(a);
+}
+long double sine(long double a, long double) {
+  return sinl(a);
+}
+long double cosine(long double a, long double) {
+  return cosl(a);
+}
+long double logarithm(long double a, long double) {
+  return log2l(a);
+}
+long double power(long double a, long double) {
+  return exp2l(a);
+}
+long double hyperbolic(long double a, long double) {
+  return tanhl(a);
+}
 
 constexpr long double kUlp32 = 0x1p-23L;  // of a number just above a power of two: the most that an ulp can be
 constexpr Rule kRules[] = {
-    {"div", "f32", "approx", divided, 2 * kUlp32, 0},            // "maximum ulp error is 2"
-    {"div", "f32", "full", divided, 2 * kUlp32, 0},              // likewise, over the full range
-    {"rcp", "f32", "", inverse, kUlp32, 0},                      // "maximum absolute error of 2^-23 over [1, 2]"
-    {"rcp", "f64", "", inverse, 0x1p-18L, 0},                    // reads and writes the upper 32 bits only
-    {"sqrt", "f32", "", root, kUlp32, 0},                        // "maximum relative error 2^-23"
-    {"rsqrt", "f32", "", inverse_root, 0x1p-22L * 0.94L, 0},     // "2^-22.9"; ours may be off by rounding
-    {"rsqrt", "f64", "", inverse_root, 0x1p-18L, 0},             // no bound documented; upper 32 bits
-    {"sin", "f32", "", sine, 0, 0x1p-20L * 0.75L},               // "2^-20.5 in [-2pi, 2pi], 2^-14.7 in [-100pi, 100pi]"
+    {"div", "f32", "approx", divided, 2 * kUlp32, 0},         // "maximum ulp error is 2"
+    {"div", "f32", "full", divided, 2 * kUlp32, 0},           // likewise, over the full range
+    {"rcp", "f32", "", inverse, kUlp32, 0},                   // "maximum absolute error of 2^-23 over [1, 2]"
+    {"rcp", "f64", "", inverse, 0x1p-18L, 0},                 // reads and writes the upper 32 bits only
+    {"sqrt", "f32", "", root, kUlp32, 0},                     // "maximum relative error 2^-23"
+    {"rsqrt", "f32", "", inverse_root, 0x1p-22L * 0.94L, 0},  // "2^-22.9"; ours may be off by rounding
+    {"rsqrt", "f64", "", inverse_root, 0x1p-18L, 0},          // no bound documented; upper 32 bits
+    {"sin", "f32", "", sine, 0, 0x1p-20L * 0.75L},            // "2^-20.5 in [-2pi, 2pi], 2^-14.7 in [-100pi, 100pi]"
     {"cos", "f32", "", cosine, 0, 0x1p-20L * 0.75L},
-    {"lg2", "f32", "", logarithm, 0x1p-22L, 0x1p-22L},           // absolute in (0.5, 2), else relative
-    {"ex2", "f32", "", power, 2 * kUlp32, 0},                    // "2 + floor(abs(1.173 * a)) ulp" until 2^-22
-    {"tanh", "f32", "", hyperbolic, 0x1p-11L, 0},                // "maximum relative error 2^-11"
-    {"tanh", "f16", "", hyperbolic, 0, 0x1p-10L * 1.01L},        // "maximum absolute error 2^-10.987", rounded to f16
+    {"lg2", "f32", "", logarithm, 0x1p-22L, 0x1p-22L},     // absolute in (0.5, 2), else relative
+    {"ex2", "f32", "", power, 2 * kUlp32, 0},              // "2 + floor(abs(1.173 * a)) ulp" until 2^-22
+    {"tanh", "f32", "", hyperbolic, 0x1p-11L, 0},          // "maximum relative error 2^-11"
+    {"tanh", "f16", "", hyperbolic, 0, 0x1p-10L * 1.01L},  // "maximum absolute error 2^-10.987", rounded to f16
     {"tanh", "f16x2", "", hyperbolic, 0, 0x1p-10L * 1.01L},
-    {"tanh", "bf16", "", hyperbolic, 0x1p-7L, 0},                // "2^-8"; the reference is off by 2^-7.65 at 1
+    {"tanh", "bf16", "", hyperbolic, 0x1p-7L, 0},  // "2^-8"; the reference is off by 2^-7.65 at 1
     {"tanh", "bf16x2", "", hyperbolic, 0x1p-7L, 0},
-    {"ex2", "f16", "", power, 0x1p-9L * 0.54L, 0},               // "maximum relative error 2^-9.9"
+    {"ex2", "f16", "", power, 0x1p-9L * 0.54L, 0},  // "maximum relative error 2^-9.9"
     {"ex2", "f16x2", "", power, 0x1p-9L * 0.54L, 0},
-    {"ex2", "bf16", "", power, 0x1p-7L, 0},                      // "maximum relative error 2^-7"
+    {"ex2", "bf16", "", power, 0x1p-7L, 0},  // "maximum relative error 2^-7"
     {"ex2", "bf16x2", "", power, 0x1p-7L, 0},
 };
 
@@ -115,7 +133,8 @@ std::string element_error(const Rule& rule, const Case& of, Type type, long doub
   }
   if (rule.truth == logarithm && (a < 0.5L || a > 2)) allowed = rule.relative * fabsl(truth);
   if (std::isinf(truth)) return ours == truth ? "" : wrong("not that infinity", truth);
-  if (fabsl(truth) + allowed > greatest(type) && std::isinf(ours) && std::signbit(ours) == std::signbit(truth)) return {};
+  if (fabsl(truth) + allowed > greatest(type) && std::isinf(ours) && std::signbit(ours) == std::signbit(truth))
+    return {};
   if (fabsl(truth) > greatest(type) && std::isinf(ours)) return {};
   allowed += 2 * least_subnormal(type);
   if (ftz && fabsl(truth) < least_normal(type) * (1 + rule.relative)) allowed += least_normal(type);

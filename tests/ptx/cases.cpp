@@ -136,15 +136,16 @@ class Enumeration {
     std::string text = spelled(row, choice, types);
     for (size_t at = 0, dot = 0; dot != std::string::npos; at = dot + 1)
       dot = text.find('.', at), words.push_back(text.substr(at, dot - at));
-    static constexpr std::string_view kTypes[] = {"b8",  "b16", "b32", "b64",  "u8",    "u16",    "u32",   "u64",
-                                                  "s8",  "s16", "s32", "s64",  "f16",   "bf16",   "f32",   "f64",
-                                                  "f16x2", "bf16x2", "u16x2", "s16x2", "pred"};
-    static constexpr std::string_view kWords[] = {"ftz", "sat", "relu", "rn", "rz", "NaN", "satfinite", "cc", "approx", "wrap"};
+    static constexpr std::string_view kTypes[] = {"b8",  "b16", "b32",   "b64",    "u8",    "u16",   "u32",
+                                                  "u64", "s8",  "s16",   "s32",    "s64",   "f16",   "bf16",
+                                                  "f32", "f64", "f16x2", "bf16x2", "u16x2", "s16x2", "pred"};
+    static constexpr std::string_view kWords[] = {"ftz", "sat",       "relu", "rn",     "rz",
+                                                  "NaN", "satfinite", "cc",   "approx", "wrap"};
     for (size_t i = 1; i < words.size(); ++i) {
       if (!ptx::type_named(words[i])) continue;
-      const size_t place = static_cast<size_t>(
-          std::count_if(words.begin(), words.begin() + static_cast<ptrdiff_t>(i),
-                        [](const std::string& word) { return ptx::type_named(word).has_value(); }));
+      const size_t place =
+          static_cast<size_t>(std::count_if(words.begin(), words.begin() + static_cast<ptrdiff_t>(i),
+                                            [](const std::string& word) { return ptx::type_named(word).has_value(); }));
       for (const std::string_view type : kTypes) {
         auto changed = words;
         auto changed_types = types;
@@ -176,8 +177,8 @@ class Enumeration {
   /// Caching hints, scopes and orders don't change values: each is seen alone, with 32-bit scalars.
   static bool too_hinted(const Row& row, const Choice& choice) {
     using enum ptx::Modifier;
-    static constexpr ptx::Modifier kPlain[] = {V2, V4, V8, Global, Shared, Local, Noftz, And, Or, Xor,
-                                               Exch, Cas, Add, Min, Max, Inc, Dec, Weak, Relaxed, Gpu};
+    static constexpr ptx::Modifier kPlain[] = {V2,   V4,  V8,  Global, Shared, Local, Noftz, And,  Or,      Xor,
+                                               Exch, Cas, Add, Min,    Max,    Inc,   Dec,   Weak, Relaxed, Gpu};
     unsigned hints = 0;
     bool is_word = true;
     for (size_t s = 0; s < choice.size(); ++s) {
@@ -242,7 +243,8 @@ std::string kernel(const Case& c, size_t number) {
   std::string text = formatted(
       ".visible .entry k{}(.param .u64 inputs, .param .u64 outputs, .param .u64 spare, .param .u32 count,\n"
       "  .param .align 16 .b8 constants[16])\n{{\n"
-      "  .reg .pred %outside, %skip, %p;\n  .reg .b32 %i, %t, %cc, %count;\n  .reg .b64 %in, %out, %scratch, %m, %g, %w;\n",
+      "  .reg .pred %outside, %skip, %p;\n  .reg .b32 %i, %t, %cc, %count;\n  .reg .b64 %in, %out, %scratch, %m, %g, "
+      "%w;\n",
       number);
   for (size_t i = 0; i < c.inputs.size(); ++i) text += formatted("  .reg {} %a{};\n", register_type(c.inputs[i]), i);
   for (size_t i = 0; i < c.outputs.size(); ++i) text += formatted("  .reg {} %d{};\n", register_type(c.outputs[i]), i);

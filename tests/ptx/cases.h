@@ -9,8 +9,8 @@
 #include "ptx/syntax/isa.h"
 
 // The cases of the PTX referee. A case is one spelling of an instruction in a kernel that, for each index, loads raw
-// operand bits, executes the instruction and stores the raw bits of all that it wrote. The same kernels ran on an NVIDIA
-// GPU once (golden.tsv) and run on Cupola in each test.
+// operand bits, executes the instruction and stores the raw bits of all that it wrote. The same kernels ran on an
+// NVIDIA GPU once (golden.tsv) and run on Cupola in each test.
 
 namespace cupola::ptxtest {
 
@@ -24,7 +24,8 @@ enum class Comparison : uint8_t {
 /// A value that a kernel loads or stores: its type says how operand sets are drawn and where NaNs may sit.
 struct Slot {
   ptx::Type type = ptx::Type::B32;
-  unsigned bits = 32;  ///< of the register; a narrow type may sit in a wide one
+  unsigned bits = 32;             ///< of the register; a narrow type may sit in a wide one
+  uint64_t range = ~uint64_t{0};  ///< only these bits are drawn, where PTX leaves larger operands open
 };
 
 struct Case {
@@ -33,7 +34,8 @@ struct Case {
   std::string body;  ///< statements on the registers %a0, %a1 ... (inputs) and %d0, %d1 ... (outputs)
   std::vector<Slot> inputs, outputs;
   bool warp = false;      ///< all 32 lanes execute; 32 outputs are kept instead of 24
-  bool division = false;  ///< operand 1 is never zero: PTX leaves the result open ("Division by zero yields an unspecified, machine-specific value")
+  bool division = false;  ///< operand 1 is never zero: PTX leaves the result open ("Division by zero yields an
+                          ///< unspecified, machine-specific value")
   Comparison comparison = Comparison::Bits;
 
   unsigned kept() const { return warp ? 32 : 24; }
@@ -51,8 +53,8 @@ std::vector<Case> cases_of(const std::string& form);
 /// Spellings near those of the rows which no row takes: another type, a word more or less. For finding gaps in isa.def.
 std::vector<Case> strange_cases();
 
-/// A module with a kernel k0, k1 ... for each case. Parameters: inputs, outputs, scratch (kScratchBytes a thread), count,
-/// kConstants bytes. The module holds 64 constant bytes.
+/// A module with a kernel k0, k1 ... for each case. Parameters: inputs, outputs, scratch (kScratchBytes a thread),
+/// count, kConstants bytes. The module holds 64 constant bytes.
 std::string module_text(std::span<const Case* const> cases);
 constexpr unsigned kScratchBytes = 64;
 constexpr unsigned kBlock = 128;

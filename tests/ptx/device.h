@@ -20,8 +20,8 @@ class Device {
 
   /// Loads a module made from `cases`; its kernels run until the next load.
   bool load(std::span<const Case* const> cases);
-  /// Executes kernel `number` of the module: `set_count` sets of the case's inputs, 64 bits an operand; the outputs come
-  /// back likewise.
+  /// Executes kernel `number` of the module: `set_count` sets of the case's inputs, 64 bits an operand; the outputs
+  /// come back likewise.
   bool run(const Case& of, size_t number, std::span<const uint64_t> inputs, unsigned set_count,
            std::vector<uint64_t>& outputs);
   std::string name() const;

@@ -5,8 +5,8 @@
 //   ptx-golden --values FILE...        runs the operand sets of data files: form, operands, expected bits
 //   ptx-golden --parse                 reads all cases with Cupola's parser and verifier; needs no device
 //
-// golden.tsv was taken on an NVIDIA H200 through NVIDIA's driver. Only the driver API is used, so the same program runs on
-// either. A line: case, outputs of the kept sets (hexadecimal, of the registers' widths, set after set), hash of the
+// golden.tsv was taken on an NVIDIA H200 through NVIDIA's driver. Only the driver API is used, so the same program runs
+// on either. A line: case, outputs of the kept sets (hexadecimal, of the registers' widths, set after set), hash of the
 // random sets' outputs (operands.h), 32 bits for each kind of draw; "~" where approximations.cpp judges them instead.
 
 #include <algorithm>
@@ -160,7 +160,7 @@ struct Options {
   std::string mode, file, census, refused, forms = ".*";
   std::vector<std::string> values;
   bool everything = false;
-  bool strange = false;  ///< spellings that no row takes
+  bool strange = false;            ///< spellings that no row takes
   unsigned shard = 0, shards = 1;  ///< every shards-th case only
 };
 
@@ -186,7 +186,8 @@ int write(const Options& options, const std::vector<const Case*>& cases) {
     const Case& c = *cases[i];
     if (c.comparison == Comparison::Bound) {
       const std::string wrong = bound_violation(c, outputs);
-      if (!wrong.empty()) std::fprintf(stderr, "the reference breaks the bound: %s: %s\n", c.name.c_str(), wrong.c_str());
+      if (!wrong.empty())
+        std::fprintf(stderr, "the reference breaks the bound: %s: %s\n", c.name.c_str(), wrong.c_str());
     }
     const Golden golden = measured(c, outputs);
     return formatted("{}\t{}", golden.outputs, golden.hash);

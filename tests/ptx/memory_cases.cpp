@@ -3,9 +3,9 @@
 #include "base/format.h"
 #include "cases.h"
 
-// Loads, stores and atomic operations. Each thread has memory of its own: 64 bytes of the scratch buffer, of the block's
-// shared memory or of its local memory. A case fills it, executes the instruction on it and stores what it read and what
-// then lies in memory.
+// Loads, stores and atomic operations. Each thread has memory of its own: 64 bytes of the scratch buffer, of the
+// block's shared memory or of its local memory. A case fills it, executes the instruction on it and stores what it read
+// and what then lies in memory.
 
 namespace cupola::ptxtest {
 namespace {

@@ -31,9 +31,9 @@ constexpr uint64_t kEdges64f[] = {
     0x800fffffffffffff, 0x0010000000000000, 0x8010000000000000, 0x7fefffffffffffff, 0xffefffffffffffff,
     0x3fe0000000000000, 0x400921fb54442d18, 0xc059000000000000, 0x3fefffffffffffff, 0x3ff0000000000001,
     0x4330000000000000, 0x41e0000000000000, 0xc3e0000000000000, 0x47efffffe0000000, 0x36a0000000000000};
-constexpr uint64_t kEdges16i[] = {0x0000, 0x0001, 0xffff, 0x8000, 0x7fff, 0x8001, 0x5555, 0xaaaa, 0x00ff, 0xff00,
-                                  0x0080, 0x007f, 0xff7f, 0x0010, 0x000f, 0x0011, 0x0020, 0x0002, 0xfffe, 0x1234,
-                                  0x0040, 0xfedc, 0x4000, 0xc000, 0x0100};
+constexpr uint64_t kEdges16i[] = {0x0000, 0x0001, 0xffff, 0x8000, 0x7fff, 0x8001, 0x5555, 0xaaaa, 0x00ff,
+                                  0xff00, 0x0080, 0x007f, 0xff7f, 0x0010, 0x000f, 0x0011, 0x0020, 0x0002,
+                                  0xfffe, 0x1234, 0x0040, 0xfedc, 0x4000, 0xc000, 0x0100};
 constexpr uint64_t kEdges32i[] = {0x00000000, 0x00000001, 0xffffffff, 0x80000000, 0x7fffffff, 0x80000001, 0x55555555,
                                   0xaaaaaaaa, 0x000000ff, 0x0000ffff, 0xffff0000, 0x00008000, 0x0000001f, 0x00000020,
                                   0x00000021, 0x00000040, 0x00000010, 0x00000002, 0xfffffffe, 0x12345678, 0xfedcba98,
@@ -181,7 +181,7 @@ uint64_t operand_bits(const Case& of, unsigned set, unsigned k) {
     if (slot.bits > bits_of(slot.type) && slot.type != Type::Pred) bits |= random << std::max(bits_of(slot.type), 8U);
   } else {
     // Equal operands are too rare to be left to chance.
-    if (k > 0 && (random & 7) == 0 && of.inputs[k - 1].type == slot.type) return operand_bits(of, set, k - 1);
+    const bool same = k > 0 && (random & 7) == 0 && of.inputs[k - 1].type == slot.type;
     const Draw draw = draw_of(of, set);
     const uint64_t next = mixed(random);
     const Element element = element_of(slot, next);
@@ -190,8 +190,9 @@ uint64_t operand_bits(const Case& of, unsigned set, unsigned k) {
       bits = (bits & 0xffff) | drawn(draw, element.type, 16, element.is_float, mixed(next)) << 16;
     if (slot.bits > bits_of(slot.type) && slot.type != Type::Pred && draw != Draw::Small)
       bits = narrowed(bits, std::max(bits_of(slot.type), 8U)) | random << std::max(bits_of(slot.type), 8U);
+    if (same) bits = operand_bits(of, set, k - 1);
   }
-  bits = narrowed(bits, slot.type == Type::Pred ? 1 : width);
+  bits = narrowed(bits, slot.type == Type::Pred ? 1 : width) & slot.range;
   if (of.division && k == 1 && narrowed(bits, bits_of(slot.type)) == 0) bits = 3;
   return bits;
 }

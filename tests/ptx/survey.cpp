@@ -82,7 +82,7 @@ class Worker {
 
 /// What the child has said so far.
 struct Progress {
-  size_t next = 0;                    ///< the first case without a verdict
+  size_t next = 0;  ///< the first case without a verdict
   size_t module_first = 0, module_count = 0;
   std::optional<size_t> executing;
   std::string stop;
@@ -162,7 +162,8 @@ std::vector<std::string> survey(std::span<const Case* const> cases, const Task& 
         verdicts[culprit] = end_of(status), progress.next = culprit + 1;
         if (task.report) task.report(culprit, verdicts[culprit]);
       }
-    } else if (progress.next < progress.module_first + progress.module_count && progress.next == progress.module_first) {
+    } else if (progress.next < progress.module_first + progress.module_count &&
+               progress.next == progress.module_first) {
       singles_until = progress.module_first + progress.module_count;
     }  // else: the last verdict was the failure; a new process goes on behind it
     progress.executing.reset();

@@ -18,15 +18,16 @@ using ptx::TypeKind;
 
 // What has only registers for operands but needs a state, a warp, or a place in the program.
 constexpr std::string_view kNotValues[] = {
-    "bra",  "brx",   "call",  "ret",        "exit",  "trap",  "brkpt",        "pmevent",  "nanosleep", "setmaxnreg",
-    "bar",  "shfl",  "vote",  "match",      "elect", "redux", "activemask",   "barrier",  "alloca",    "stacksave",
-    "cvta", "mapa",  "fence", "griddepcontrol", "membar", "cp", "stackrestore", "mbarrier", "isspacep",  "istypep",
-    "mma",  "wmma",  "wgmma", "movmatrix",  "ldmatrix", "getctarank", "createpolicy", "tcgen05"};
+    "bra",        "brx",        "call",         "ret",        "exit",         "trap",    "brkpt", "pmevent",
+    "nanosleep",  "setmaxnreg", "bar",          "shfl",       "vote",         "match",   "elect", "redux",
+    "activemask", "barrier",    "alloca",       "stacksave",  "cvta",         "mapa",    "fence", "griddepcontrol",
+    "membar",     "cp",         "stackrestore", "mbarrier",   "isspacep",     "istypep", "mma",   "wmma",
+    "wgmma",      "movmatrix",  "ldmatrix",     "getctarank", "createpolicy", "tcgen05"};
 
 /// What PTX leaves open, and therefore isn't compared. Everything else is compared bit for bit.
 struct Open {
   std::string_view opcode;
-  enum class What : uint8_t { NanPayload, DivisionByZero } what;
+  enum class What : uint8_t { NanPayload, NanPayload64, DivisionByZero, LargeOperand } what;
   std::string_view why;
 };
 constexpr std::string_view kPayload =
@@ -34,15 +35,23 @@ constexpr std::string_view kPayload =
     "neither for arithmetic, and making each sum's NaN canonical costs a CPU a comparison and a blend";
 constexpr std::string_view kConversion =
     "PTX ISA promises the canonical NaN for conversions to halves only; those to .f32 and .f64 carry payloads on";
-constexpr std::string_view kZero = "PTX ISA, div and rem: 'division by zero yields an unspecified, machine-specific value'";
+constexpr std::string_view kZero =
+    "PTX ISA, div and rem: 'division by zero yields an unspecified, machine-specific value'";
+constexpr std::string_view kExtreme =
+    "PTX ISA promises the canonical NaN of min and max, but the reference keeps an operand's payload for .f64";
+constexpr std::string_view kField =
+    "PTX ISA restricts position and length to 0..255; the 64-bit forms of the reference don't cut larger ones";
+constexpr std::string_view kBase = "PTX ISA gives fns a base of 0..31";
 constexpr Open kOpen[] = {
-    {"add", Open::What::NanPayload, kPayload},     {"sub", Open::What::NanPayload, kPayload},
-    {"mul", Open::What::NanPayload, kPayload},     {"fma", Open::What::NanPayload, kPayload},
-    {"mad", Open::What::NanPayload, kPayload},     {"div", Open::What::NanPayload, kPayload},
-    {"rcp", Open::What::NanPayload, kPayload},     {"sqrt", Open::What::NanPayload, kPayload},
-    {"abs", Open::What::NanPayload, kPayload},     {"neg", Open::What::NanPayload, kPayload},
-    {"cvt", Open::What::NanPayload, kConversion},  {"div", Open::What::DivisionByZero, kZero},
-    {"rem", Open::What::DivisionByZero, kZero},
+    {"add", Open::What::NanPayload, kPayload},    {"sub", Open::What::NanPayload, kPayload},
+    {"mul", Open::What::NanPayload, kPayload},    {"fma", Open::What::NanPayload, kPayload},
+    {"mad", Open::What::NanPayload, kPayload},    {"div", Open::What::NanPayload, kPayload},
+    {"rcp", Open::What::NanPayload, kPayload},    {"sqrt", Open::What::NanPayload, kPayload},
+    {"abs", Open::What::NanPayload, kPayload},    {"neg", Open::What::NanPayload, kPayload},
+    {"cvt", Open::What::NanPayload, kConversion}, {"div", Open::What::DivisionByZero, kZero},
+    {"rem", Open::What::DivisionByZero, kZero},   {"min", Open::What::NanPayload64, kExtreme},
+    {"max", Open::What::NanPayload64, kExtreme},  {"bfe", Open::What::LargeOperand, kField},
+    {"bfi", Open::What::LargeOperand, kField},    {"fns", Open::What::LargeOperand, kBase},
 };
 bool is_open(std::string_view opcode, Open::What what) {
   return std::ranges::any_of(kOpen, [&](const Open& open) { return open.opcode == opcode && open.what == what; });
@@ -59,8 +68,17 @@ bool has_fraction(Type type) {
 
 Comparison comparison_of(const Form& form) {
   if (is_approximate(form)) return Comparison::Bound;
-  if (is_open(form.row->opcode, Open::What::NanPayload) && !form.types.empty() && has_fraction(form.types.front())) return Comparison::AnyNan;
+  if (is_open(form.row->opcode, Open::What::NanPayload) && !form.types.empty() && has_fraction(form.types.front()))
+    return Comparison::AnyNan;
+  if (is_open(form.row->opcode, Open::What::NanPayload64) && form.type() == Type::F64) return Comparison::AnyNan;
   return Comparison::Bits;
+}
+
+/// The bits that operand `i` (0 the destination) of a form may have.
+uint64_t range_of(const Form& form, size_t i) {
+  if (!is_open(form.row->opcode, Open::What::LargeOperand)) return ~uint64_t{0};
+  if (form.row->opcode == "fns") return i == 2 ? 31 : ~uint64_t{0};
+  return form.row->specs[i].rule == ptx::TypeRule::Fixed && bits_of(form.type()) == 64 ? 0xff : ~uint64_t{0};
 }
 
 // The carry flag: the first statement sets it from a 0 or 1, the second stores it as one.
@@ -123,6 +141,8 @@ Case built(const Form& form, const Variant& variant) {
       continue;
     }
     Slot slot = slot_for(form.operand_type(spec, Type::B32));
+    slot.range = range_of(form, i);
+    if (spec.is_destination() && !form.types.empty() && form.types.front() == Type::TF32) slot.type = Type::TF32;
     if (spec.relaxed && variant.wide > slot.bits) slot.bits = variant.wide;
     const std::string_view part = i < 4 ? variant.parts[i] : "";
     if (!spec.is_destination()) {
@@ -150,7 +170,8 @@ std::vector<Variant> variants_of(const Form& form) {
   const std::string_view opcode = form.row->opcode;
   if (opcode == "lop3") {
     made.clear();
-    for (const std::string_view table : {"0x00", "0x01", "0x1b", "0x80", "0x96", "0xca", "0xe8", "0xfe", "0xff", "0x3c"})
+    for (const std::string_view table :
+         {"0x00", "0x01", "0x1b", "0x80", "0x96", "0xca", "0xe8", "0xfe", "0xff", "0x3c"})
       made.push_back({.name = formatted("#{}", table), .constant = std::string(table)});
   }
   bool predicate = false, relaxed = false;
@@ -158,7 +179,8 @@ std::vector<Variant> variants_of(const Form& form) {
     predicate |= spec.rule == ptx::TypeRule::Fixed && spec.fixed == Type::Pred && !spec.is_destination();
     relaxed |= spec.relaxed;
   }
-  if (predicate && opcode != "lop3" && !form.any(Modifier::Or, Modifier::Xor)) made.push_back({.name = "!p", .negate_predicate = true});
+  if (predicate && opcode != "lop3" && !form.any(Modifier::Or, Modifier::Xor))
+    made.push_back({.name = "!p", .negate_predicate = true});
   if (relaxed && form.types.size() == 2 && ptx::is_integer(form.types[0]) && ptx::is_integer(form.types[1])) {
     made.push_back({.name = "in b32", .wide = 32});
     made.push_back({.name = "in b64", .wide = 64});

@@ -11,7 +11,8 @@ using ptx::Type;
 const Slot kWord{Type::B32, 32};
 const Slot kPredicate{Type::Pred, 1};
 
-/// Who takes part. Sources of a shuffle must lie among them: `keep` are the bits of an index or distance that may differ.
+/// Who takes part. Sources of a shuffle must lie among them: `keep` are the bits of an index or distance that may
+/// differ.
 struct Members {
   std::string_view name;
   uint32_t mask;
@@ -58,8 +59,8 @@ void add_shuffles(std::vector<Case>& into) {
         // A clamp that is odd would send even lanes to odd ones.
         if (members.keep == 30 && (c & 0x17) == 0x17) continue;
         made.body += formatted("  and.b32 %a1, %a1, {};\n", members.keep);
-        made.body += under_mask(members, formatted("shfl.sync.{}.b32 %d0|%d1, %a0, %a1, 0x{:x}, 0x{:x};", kind, c,
-                                                   members.mask));
+        made.body += under_mask(
+            members, formatted("shfl.sync.{}.b32 %d0|%d1, %a0, %a1, 0x{:x}, 0x{:x};", kind, c, members.mask));
         into.push_back(std::move(made));
       }
 }
@@ -103,8 +104,8 @@ void add_matches(std::vector<Case>& into) {
 
 void add_reductions(std::vector<Case>& into) {
   for (const Members& members : kMembers) {
-    for (const std::string_view kind : {"add.u32", "add.s32", "min.u32", "min.s32", "max.u32", "max.s32", "and.b32",
-                                        "or.b32", "xor.b32"}) {
+    for (const std::string_view kind :
+         {"add.u32", "add.s32", "min.u32", "min.s32", "max.u32", "max.s32", "and.b32", "or.b32", "xor.b32"}) {
       Case made = started(formatted("redux.sync.{}", kind), members.name, {kWord}, {kWord});
       made.body += under_mask(members, formatted("redux.sync.{} %d0, %a0, 0x{:x};", kind, members.mask));
       into.push_back(std::move(made));
