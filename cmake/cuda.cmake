@@ -1,8 +1,8 @@
 # cupola_cuda_program(name SOURCES file... [OUTPUT file] [OPTIONS flag...] [LIBS argument...])
 #
 # A CUDA program of our own, compiled and linked by the cupolac of this tree; the target is `name`, the program OUTPUT or
-# build/bin/name. OPTIONS go to each compilation, LIBS to the link. A source is compiled again when it, a header, or cupolac
-# changes; libraries are only waited for, because programs find them when they start.
+# build/bin/name. OPTIONS go to each compilation, LIBS to the link. A source is compiled again when it, a header, cupolac
+# or the device library changes; other libraries are only waited for, because programs find them when they start.
 include_guard(GLOBAL)
 
 function(cupola_cuda_program name)
@@ -14,6 +14,11 @@ function(cupola_cuda_program name)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/cuda/${name})
   file(MAKE_DIRECTORY ${folder})
 
+  # The PTX in an object holds functions of the device library.
+  set(device_libraries ${CMAKE_BINARY_DIR}/lib/cupola/device.bc)
+  if(CUPOLA_LIBCLC)
+    list(APPEND device_libraries ${CMAKE_BINARY_DIR}/lib/cupola/c_library.bc)
+  endif()
   set(objects)
   foreach(source IN LISTS ARG_SOURCES)
     get_filename_component(source ${source} ABSOLUTE)
@@ -21,7 +26,7 @@ function(cupola_cuda_program name)
     set(object ${folder}/${stem}.o)
     add_custom_command(OUTPUT ${object}
       COMMAND ${cupolac} ${ARG_OPTIONS} -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
-      DEPENDS ${source} cupolac
+      DEPENDS ${source} cupolac ${device_libraries}
       DEPFILE ${object}.d
       COMMENT "CUDA object ${name}/${stem}.o" VERBATIM)
     list(APPEND objects ${object})

@@ -63,17 +63,35 @@ TEST_F(Compile, LinksTheStaticRuntime) {
   EXPECT_THAT(run_shell("ldd " + path("square")).text, Not(HasSubstr("libcudart")));
 }
 
-TEST_F(Compile, FatbinHoldsKirForTheArchitecture) {
+TEST_F(Compile, FatbinHoldsKirAndPtxForTheArchitecture) {
   ASSERT_EQ(cupolac("-fatbin -arch=sm_80 square.cu").status, 0);
   const std::string bytes = read("square.fatbin");
   auto entries = image::read_fatbin(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
   ASSERT_TRUE(entries) << entries.error().message;
-  ASSERT_EQ(entries->size(), 1u);
+  ASSERT_EQ(entries->size(), 2u);
+  const auto code = [&](size_t i) {
+    const std::span<const std::byte> bytes_of_it = (*entries)[i].payload;
+    return std::string(reinterpret_cast<const char*>(bytes_of_it.data()), bytes_of_it.size());
+  };
   EXPECT_EQ((*entries)[0].kind, image::FatbinKind::Kir);
   EXPECT_EQ((*entries)[0].sm, 80u);
-  const std::string code(reinterpret_cast<const char*>((*entries)[0].payload.data()), (*entries)[0].payload.size());
-  EXPECT_EQ(code.substr(0, 2), "BC");  // LLVM bitcode's magic
-  EXPECT_THAT(code, HasSubstr("_Z6squarePi"));
+  EXPECT_EQ(code(0).substr(0, 2), "BC");  // LLVM bitcode's magic
+  EXPECT_THAT(code(0), HasSubstr("_Z6squarePi"));
+  EXPECT_EQ((*entries)[1].kind, image::FatbinKind::Ptx);
+  EXPECT_EQ((*entries)[1].sm, 80u);
+  EXPECT_THAT(code(1), AllOf(HasSubstr(".target sm_80\n"), HasSubstr(".visible .entry _Z6squarePi(")));
+}
+
+TEST_F(Compile, FatbinGoesWithoutPtxWhereNoneCanBeMade) {
+  write("j.cu", "__global__ void j(double* x) { *x = j0(*x); }\n");  // no Bessel functions in PTX
+  const ShellOutput output = cupolac("-v -fatbin j.cu");
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_THAT(output.text, HasSubstr("note: no PTX in 'j.fatbin': kir: kernel 'j(double*)'"));
+  EXPECT_THAT(output.text, HasSubstr("'j0' is defined nowhere"));
+  const std::string bytes = read("j.fatbin");
+  const auto entries = image::read_fatbin(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
+  ASSERT_TRUE(entries) << entries.error().message;
+  EXPECT_EQ(entries->size(), 1u);
 }
 
 TEST_F(Compile, ObjectsLibrariesAndSharedLibraries) {
