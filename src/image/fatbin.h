@@ -29,7 +29,8 @@ struct FatbinEntry {
 /// when not known). Errors: InvalidImage, naming the offset and what was wrong. The spans point into `bytes`.
 Result<std::vector<FatbinEntry>> read_fatbin(const std::byte* bytes, size_t limit);
 
-/// The entry's contents, decompressed. Errors: InvalidImage for what LZ4 or zstd cannot unpack to the size that the entry gives.
+/// The entry's contents, decompressed. Errors: InvalidImage for what LZ4 or zstd cannot unpack to the size that the
+/// entry gives.
 Result<std::vector<std::byte>> contents(const FatbinEntry& entry);
 
 /// Makes a fatbin of uncompressed entries.
