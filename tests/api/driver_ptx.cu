@@ -427,6 +427,85 @@ CASE(errors_come_when_the_text_is_loaded) {
   EXPECT(!log.empty());
 }
 
+/// What a launch gives of a kernel that is this statement, in a context of its own.
+CUresult outcome_of(const std::string& statement) {
+  CUcontext own = nullptr;
+  CU_OK(cuCtxCreate(&own, nullptr, 0, check::the_device()));
+  const std::string text = kHead + (".visible .entry k()\n{\n\t" + statement + "\n\tret;\n}\n");
+  CUmodule module = nullptr;
+  CU_OK(cuModuleLoadData(&module, text.c_str()));
+  CUfunction kernel = nullptr;
+  CU_OK(cuModuleGetFunction(&kernel, module, "k"));
+  CU_OK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  const CUresult outcome = cuCtxSynchronize();
+  CU_OK(cuCtxDestroy(own));
+  return outcome;
+}
+
+CASE(trap_ends_the_grid) {
+  EXPECT_CUDA(outcome_of("trap;"), CUDA_ERROR_LAUNCH_FAILED);
+}
+
+CASE(brkpt_without_a_debugger_ends_the_grid) {
+  EXPECT_CUDA(outcome_of("brkpt;"), CUDA_ERROR_LAUNCH_FAILED);
+}
+
+// 32 threads copy 16 bytes each and add up the words of the thread behind; a phase ends when all of them have arrived.
+CASE(an_mbarrier_ends_its_phase_after_copies) {
+  constexpr const char* kText = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<8>;
+	.shared .align 16 .b8 tile[512]; .shared .align 8 .b64 barrier;
+	ld.param.u64 %rd1, [p];
+	cvta.to.global.u64 %rd1, %rd1;
+	mov.u32 %r1, %tid.x;
+	setp.ne.u32 %p, %r1, 0;
+	@%p bra.uni ready;
+	mbarrier.init.shared.b64 [barrier], 32;
+ready:
+	bar.sync 0;
+	shl.b32 %r2, %r1, 4;
+	cvt.u64.u32 %rd2, %r2;
+	add.u64 %rd2, %rd1, %rd2;
+	mov.u32 %r3, tile;
+	add.u32 %r4, %r3, %r2;
+	cp.async.cg.shared.global.L2::128B [%r4], [%rd2], 16;
+	cp.async.wait_all;
+	setp.lt.u32 %p, %r1, 16;
+	@%p bra lower;
+	mbarrier.arrive.shared::cluster.b64 %rd3, [barrier];
+	bra wait;
+lower:
+	mbarrier.arrive.shared::cta.b64 %rd3, [barrier];
+wait:
+	mbarrier.try_wait.parity.shared::cta.b64 %p, [barrier], 0;
+	@!%p bra wait;
+	add.u32 %r5, %r2, 16;
+	and.b32 %r5, %r5, 511;
+	add.u32 %r5, %r3, %r5;
+	ld.shared.v2.u64 {%rd4, %rd5}, [%r5];
+	add.u64 %rd4, %rd4, %rd5;
+	bar.sync 0;
+	st.global.u64 [%rd2], %rd4;
+	ret;
+}
+)";
+  std::vector<uint64_t> words(64);
+  std::iota(words.begin(), words.end(), 100);
+  check::use_context();
+  CUmodule module = nullptr;
+  CU_OK(cuModuleLoadData(&module, kText));
+  const auto sums = run(module, words, 32);
+  for (unsigned i = 0; i < 32; ++i) {
+    const unsigned behind = (i + 1) % 32;
+    EXPECT_EQUAL(sums[2 * i], words[2 * behind] + words[2 * behind + 1]);
+  }
+  CU_OK(cuModuleUnload(module));
+}
+
 CASE(machine_code_alone_is_no_binary) {
   check::use_context();
   auto bytes = fat_binary("not code");
