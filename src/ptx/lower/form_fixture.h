@@ -16,7 +16,8 @@
 #include "ptx/syntax/verify.h"
 
 // Single instructions from text to kir. A value is what LLVM folds the function to, once kir::prepare has given every
-// instruction its meaning; so only forms that need no thread and no memory have one here. Calls of the device library fold as well.
+// instruction its meaning; so only forms that need no thread and no memory have one here. Calls of the device library
+// fold as well.
 
 namespace cupola::ptx {
 
