@@ -4,11 +4,15 @@
 // "PTX ISA, Warp Level Matrix Instructions", written down below figure by figure, not as the one rule that the
 // implementation has; for wmma, whose fragments are opaque, the matrices in memory alone. Every element of A, B and C
 // is different, so that a wrong layout cannot pass. Runs on NVIDIA's driver as well.
+//
+//   ptx-matrices [FILE]   runs all cases; FILE lists forms, one a line, which the cases must hold: scripts/ptx_table.py
+//                         counts them as tested
 
 #include <cuda.h>
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <string>
 
@@ -290,7 +294,7 @@ void add_wmma(std::vector<Case>& cases, const Opaque& shape, Number c_type, Numb
   const std::string x = text_of(shape.factor), factors = shape.factor == F16 ? "." : "." + x + "." + x + ".";
   const std::string form = "wmma.mma" + operation + ".sync.aligned" + layout(how.layouts & 1) +
                            layout(how.layouts & 2) + geometry + "." + text_of(d_type) + factors + text_of(c_type) +
-                           (rule.saturate ? ".satfinite" : "");
+                           rule.rounding + (rule.saturate ? ".satfinite" : "");
   body += form;
   for (const unsigned i : {3u, 0u, 1u, 2u})
     body += (i == 3 ? " " : ", ") + registers(operands[i].piece, operands[i].registers);
@@ -330,8 +334,8 @@ void add_all_wmma(std::vector<Case>& cases) {
     for (const Number c : shape.sums)
       for (const Number d : shape.sums) {
         // Every layout of A and B, of C and D, every space, with and without strides.
-        const Arrangement ways[] = {
-            {0, false, 0}, {1 + 4, true, 1}, {2 + 8, true, 2}, {1 + 2 + 4 + 8, true, 0}, {2, false, 2}};
+        const Arrangement ways[] = {{0, false, 0}, {1 + 4, true, 1}, {2 + 8, true, 2}, {1 + 2 + 4 + 8, true, 0},
+                                    {2, false, 2}, {2, false, 1}};
         unsigned number = 0;
         for (Arrangement way : ways) {
           if (narrow) way.layouts = (way.layouts & ~1u) | 2;
@@ -339,6 +343,7 @@ void add_all_wmma(std::vector<Case>& cases) {
           if (shape.factor == B1) rule.bits = number % 2 ? Rule::Bits::Xor : Rule::Bits::And;
           if (c == S32 && shape.factor != B1) rule.saturate = number % 2;
           if (c == F32 && d == F32 && number == 3) rule.c_times = 2;
+          if (shape.factor == F64 && number == 4) rule.rounding = ".rn";
           add_wmma(cases, shape, c, d, way, rule);
           ++number;
         }
@@ -517,11 +522,29 @@ int run_module(const std::vector<const Case*>& cases, unsigned version, unsigned
   return failed;
 }
 
-int run_all() {
+/// How many forms of the list no case holds.
+int missing_forms(const std::vector<Case>& cases, const char* list) {
+  std::ifstream file(list);
+  if (!file) return printf("%s cannot be read\n", list), 1;
+  int missing = 0;
+  for (std::string form; std::getline(file, form);) {
+    if (form.empty() || form[0] == '#') continue;
+    const bool held = std::any_of(cases.begin(), cases.end(), [&](const Case& each) {
+      return ("\n" + each.body).find("\n" + form + " ") != std::string::npos;
+    });
+    if (held) continue;
+    printf("no case holds %s\n", form.c_str());
+    ++missing;
+  }
+  return missing;
+}
+
+int run_all(const char* list) {
   std::vector<Case> cases;
   add_all_mma(cases);
   add_all_wmma(cases);
   add_all_moves(cases);
+  if (list && missing_forms(cases, list)) return 1;
   CUdevice device = 0;
   CUcontext context = nullptr;
   int major = 0, minor = 0;
@@ -546,6 +569,6 @@ int run_all() {
 }  // namespace
 }  // namespace cupola::ptxtest
 
-int main() {
-  return cupola::ptxtest::run_all();
+int main(int argc, char** argv) {
+  return cupola::ptxtest::run_all(argc > 1 ? argv[1] : nullptr);
 }
