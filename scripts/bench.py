@@ -13,6 +13,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "build" / "bin" / "bench"
@@ -29,8 +30,8 @@ def machine():
     return f"{name}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
 
 
-def run_program(name, results, metrics):
-    out = subprocess.run([PROGRAMS / name], capture_output=True, text=True)
+def run_program(name, results, metrics, arguments=()):
+    out = subprocess.run([PROGRAMS / name, *arguments], capture_output=True, text=True)
     if out.returncode != 0:
         sys.exit(f"bench: {name} failed: {out.stderr.strip()}")
     for line in out.stdout.splitlines():
@@ -52,7 +53,17 @@ def run_first_kernel(results, metrics):
     results.append({"name": "first-kernel/cached", "seconds": statistics.median(t for t, _ in rows[1:]), "limit_seconds": 0.010, "baselines": {}})
 
 
+def run_read_ptx(results, metrics):
+    """The PTX that cupolac packed into our own programs, as one text a program."""
+    tool = PROGRAMS.parent / "cupola"
+    with tempfile.TemporaryDirectory() as folder:
+        for program in sorted(p for p in PROGRAMS.parent.glob("*/*") if p.is_file() and os.access(p, os.X_OK)):
+            subprocess.run([tool, "fatbin", program, "--extract", folder], capture_output=True)
+        run_program("read_ptx", results, metrics, sorted(pathlib.Path(folder).glob("*.ptx")))
+
+
 SUITES = {
+    "compile": run_read_ptx,
     "launch": lambda results, metrics: (run_program("launch", results, metrics), run_first_kernel(results, metrics)),
     "cpu": lambda results, metrics: run_program("cpu", results, metrics),
 }
