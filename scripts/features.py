@@ -5,8 +5,10 @@ or prefixes as build/test-results/results.tsv lists them, separated by spaces); 
 function of a .def table must be called by a test (api_calls.py), under the very name that it is exported by; one that is Partial
 must have its gap in docs/api_gaps.tsv.
 
+Every form of the PTX census must lower and be run by a test, or have its gap in docs/ptx_gaps.tsv (ptx_table.py).
+
 README.md holds a table of feature groups by device, which --readme writes anew from docs/readme_table.tsv: each cell is a list
-of feature ids, or table:NAME for the coverage of a .def table. A stale table is a problem too.
+of feature ids, or table:NAME for the coverage of a .def table. A stale table is a problem too, as are docs/api.md and docs/ptx.md.
 """
 
 import argparse
@@ -15,6 +17,7 @@ import re
 import sys
 
 import api_calls
+import ptx_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DRIVER_TABLE = ROOT / "src/cuda/driver/driver.def"
@@ -24,7 +27,6 @@ FUNCTION_ROW = r"^\s*\w+_(?:FN\(|FN_AS\([^,]*,|INTERNAL\([^,]*,)\s*(\w+)\s*,(?:\
 STATUSES = {"done", "partial", "todo", "na", "needs-mac"}
 DEVICES = ("cpu", "metal", "nvidia")
 LONG_TESTS = ("bare-root", "asan:", "tsan:")  # only ./test --full runs them: a claim that names one is not checked without --full
-PTX_CENSUS_FORMS = 673  # forms over 517 public programs; the PTX reader will bring isa.def
 
 
 def read_results():
@@ -56,7 +58,7 @@ def check_features(rows, results, full, problems):
             continue
         if not tests:
             problems.append(f"{id_}: claimed {status} without a test")
-        for wanted in tests.split():
+        for wanted in tests.split() if results else ():
             if wanted.startswith(LONG_TESTS) and not full:
                 continue
             matching = [s for name, s in results.items() if name == wanted or name.startswith(wanted)]
@@ -174,8 +176,8 @@ def readme_table(rows, tables, problems):
     return "\n".join(table)
 
 
-def check_readme(table, page, write, problems):
-    """The table in README.md and `page`, which is docs/api.md, are as the files hold them; writes them if `write`."""
+def check_readme(table, pages, write, problems):
+    """The table in README.md and `pages`, texts by path, are as the files hold them; writes them if `write`."""
     path = ROOT / "README.md"
     begin, end = "<!-- made by ./features --readme -->\n", "<!-- end -->"
     before, found, rest = path.read_text().partition(begin)
@@ -184,7 +186,7 @@ def check_readme(table, page, write, problems):
         problems.append("README.md: no place for the table")
         return
     text = f"{before}{begin}{table}\n{end}{after}"
-    for file, wanted in ((path, text), (ROOT / "docs" / "api.md", page)):
+    for file, wanted in ((path, text), *((ROOT / name, page) for name, page in pages.items())):
         if write:
             file.write_text(wanted)
         elif not file.exists() or wanted != file.read_text():
@@ -201,11 +203,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--no-results", action="store_true", help="do not check that tests ran")
     parser.add_argument("--full", action="store_true", help="the results are of ./test --full")
-    parser.add_argument("--readme", action="store_true", help="write the table of README.md and docs/api.md anew")
+    parser.add_argument("--readme", action="store_true", help="write the table of README.md, docs/api.md and docs/ptx.md anew")
     arguments = parser.parse_args()
     problems = []
     rows = read_features()
-    results = read_results()
+    results = {} if arguments.no_results else read_results()
     if not results and not arguments.no_results:
         sys.exit("features: no test results; run ./test first")
     counts = check_features(rows, results, arguments.full, problems)
@@ -215,10 +217,12 @@ def main():
         "runtime": check_functions("runtime", RUNTIME_TABLE, called, gaps, problems),
     }
     check_gaps(gaps, problems)
-    check_readme(readme_table(rows, tables, problems), api_page(gaps), arguments.readme, problems)
-    for label, counted in tables.items():
-        print(functions_line(label, counted))
-    print(f"isa: 0 of {PTX_CENSUS_FORMS} census forms")
+    tables["isa"] = isa = ptx_table.census(results, problems)
+    pages = {"docs/api.md": api_page(gaps), "docs/ptx.md": ptx_table.page()}
+    check_readme(readme_table(rows, tables, problems), pages, arguments.readme, problems)
+    for label in ("driver", "runtime"):
+        print(functions_line(label, tables[label]))
+    print(f"isa: {isa['Full']} of {sum(isa.values())} census forms")
     print(intrinsics_line())
     print("ufunc: 0 full, 0 partial, 0 todo of 0 (no table yet)")
     for problem in problems:

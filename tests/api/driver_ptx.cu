@@ -460,6 +460,7 @@ CASE(an_mbarrier_ends_its_phase_after_copies) {
 	.reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<8>;
 	.shared .align 16 .b8 tile[512]; .shared .align 8 .b64 barrier;
 	ld.param.u64 %rd1, [p];
+	prefetch.tensormap [%rd1];
 	cvta.to.global.u64 %rd1, %rd1;
 	mov.u32 %r1, %tid.x;
 	setp.ne.u32 %p, %r1, 0;

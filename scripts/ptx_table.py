@@ -1,0 +1,207 @@
+"""The PTX front end's table (src/ptx/syntax/isa): which forms of the census lower and are tested, and docs/ptx.md.
+
+A form of tests/ptx/census_forms.txt is done when its row lowers and a passing test holds it: one of EVIDENCE, files that list
+or contain what a test runs. docs/ptx_gaps.tsv says of every row that Cupola refuses why; a form that is neither is a problem.
+"""
+
+import pathlib
+import re
+from dataclasses import dataclass, field
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SYNTAX = ROOT / "src/ptx/syntax"
+GAPS = "docs/ptx_gaps.tsv"
+# Where forms stand: the first column of a list, or statements in the text of a test.
+EVIDENCE = (
+    ("lists", "tests/ptx/golden.tsv", "ptx-golden"),
+    ("lists", "tests/ptx/values/*.tsv", "ptx-values"),
+    ("lists", "tests/ptx/matrix_forms.txt", "ptx-matrices"),
+    ("texts", "tests/ptx/round_trip/*.ptx", "ptx-round-trip"),
+    ("texts", "tests/api/driver_ptx.cu", "api.driver_ptx"),
+    ("texts", "src/compile/ptx_device_test.cpp", "cupola-compile-test/Ptx cupola-compile-test/Forms/Ptx"),
+)
+STATEMENT = re.compile(r"(?:^|[\s;{}\":])([a-z]\w*(?:\.\w+(?:::\w+)*)*)(?=[\s;])", re.M)
+PAGE_HEAD = """# PTX instructions
+
+Made by `./features --readme` from the table that the parser and the lowering use (`src/ptx/syntax/isa`) and docs/ptx_gaps.tsv.
+Each line is a family of forms. *Modifiers and types*: slots between spaces, `|` between the words of which one fills a slot, `?`
+behind a slot that may stay empty, `*` for any words; their order, types apart, is free. *Operands*: `d` is written, the others are
+read; `[a]` is an address, `{a}` a vector where the form has .v2, .v4 or .v8, `{a*}` a vector of any length, `d/p` a destination
+and a predicate, `#a` a constant, `@a` a label, `a~` may sit in a wider register, `a+` may be a variable's name, `a?` may be left out;
+`:` gives a type (`0` the form's first, `1` its second, `2` its third, `w` twice as wide as its last, `b` bits of that width, `any`
+the register's), without it the form's last. *Since*: the PTX version and the least target. *Status*: lowered, or why a module
+that holds it is refused when it is loaded.
+
+Sets of words:
+
+"""
+
+
+@dataclass
+class Row:
+    chapter: str
+    opcode: str
+    version: int
+    target: int
+    pattern: str
+    operands: str
+    lowering: str
+    slots: list = field(default_factory=list)  # (words, optional)
+    refused: bool = False
+
+
+def sets():
+    body = (SYNTAX / "isa.cpp").read_text().partition("kSets[] = {")[2].partition("\n};")[0]
+    return dict(re.findall(r'\{"(\w+)", "([^"]+)"\}', body))
+
+
+def slot(text, known):
+    words = []
+    for word in text.removesuffix("?").split("|"):
+        words += known[word[1:]].split("|") if word.startswith("@") else [word]
+    return words, text.endswith("?")
+
+
+def rows():
+    known = sets()
+    pending = {name for path in (ROOT / "src/ptx/lower").glob("*.cpp") for name in re.findall(r"^PENDING\((\w+)\)", path.read_text(), re.M)}
+    made = []
+    for chapter in re.findall(r'#include "ptx/syntax/isa/(\w+)\.def"', (SYNTAX / "isa.def").read_text()):
+        text = (SYNTAX / "isa" / f"{chapter}.def").read_text()
+        for opcode, version, target, pattern, operands, lowering in re.findall(
+                r'^PTX\((\w+), (\d+), (\d+), "([^"]*)", "([^"]*)", (\w+)\)', text, re.M):
+            row = Row(chapter, opcode, int(version), int(target), pattern, operands, lowering)
+            row.slots = [slot(word, known) for word in pattern.split() if word != "*"]
+            row.refused = lowering == "unsupported" or lowering in pending
+            made.append(row)
+    return made
+
+
+def takes(row, words):
+    """As FormTable::understand: a word goes to the first free slot that takes it."""
+    free = list(row.slots)
+    for word in words:
+        found = next((i for i, (choices, _) in enumerate(free) if word in choices), None)
+        if found is not None:
+            del free[found]
+        elif "*" not in row.pattern.split():
+            return False
+    return all(optional for _, optional in free)
+
+
+def row_of(form, table):
+    """The row that takes the form; one that lowers where several do, which their operands tell apart."""
+    opcode, *words = form.split(".")
+    found = [row for row in table if row.opcode == opcode and takes(row, words)]
+    return min(found, key=lambda row: row.refused, default=None)
+
+
+def ordered_words():
+    return {"row", "col", *re.findall(r'^PTX_TYPE\(\w+, "(\w+)"', (SYNTAX / "types.def").read_text(), re.M)}
+
+
+def spelling(form, ordered):
+    """The same for two spellings of one form: only types and layouts stand in an order that counts."""
+    opcode, *words = form.split(".")
+    return opcode, tuple(sorted(word for word in words if word not in ordered)), tuple(word for word in words if word in ordered)
+
+
+def forms_in(kind, path):
+    text = path.read_text()
+    if kind == "lists":
+        return {re.split(r"[\t ]", line, maxsplit=1)[0] for line in text.splitlines() if line and not line.startswith("#")}
+    return set(STATEMENT.findall(re.sub(r"//.*", "", text)))
+
+
+def passed(tests, results):
+    """Without results nothing is known, and the claim stands."""
+    if not results:
+        return True
+    for test in tests.split():
+        matching = [status for name, status in results.items() if name.startswith(test)]
+        if "failed" in matching or "passed" not in matching:
+            return False
+    return True
+
+
+def tested_forms(results, problems):
+    ordered, found = ordered_words(), set()
+    for kind, pattern, tests in EVIDENCE:
+        paths = sorted(ROOT.glob(pattern))
+        if not paths:
+            problems.append(f"isa: {pattern}, which is to show what {tests} runs, is not there")
+        elif not passed(tests, results):
+            problems.append(f"isa: {tests} did not pass: the forms in {pattern} do not count")
+        else:
+            found.update(spelling(form, ordered) for path in paths for form in forms_in(kind, path))
+    return found
+
+
+def read_gaps(table, problems):
+    """Why a row is refused: the reason of the line with its opcode whose words begin the row's pattern."""
+    reasons = {}
+    lines = (ROOT / GAPS).read_text().splitlines()
+    if lines[0] != "opcodes\tmodifiers begin with\treason":
+        problems.append(f"{GAPS}: wrong header")
+    for line in lines[1:]:
+        opcodes, words, reason = (line.split("\t") + ["", ""])[:3]
+        for opcode in opcodes.split():
+            matching = [i for i, row in enumerate(table) if row.refused and row.opcode == opcode and row.pattern.startswith(words)]
+            if not matching or not reason:
+                problems.append(f"{GAPS}: no row with a reason is refused as '{opcode} {words}'; remove the line when it lowers")
+            for i in matching:
+                reasons.setdefault(i, reason)
+    problems += [f"{GAPS}: no reason why '{row.opcode} {row.pattern}' is refused" for i, row in enumerate(table) if row.refused and i not in reasons]
+    return reasons
+
+
+def census(results, problems):
+    """Forms by status, as the .def tables of functions have them. Every form that is not done is a gap with a reason, or a problem."""
+    table = rows()
+    reasons, tested, ordered = read_gaps(table, problems), tested_forms(results, problems), ordered_words()
+    forms = [line for line in (ROOT / "tests/ptx/census_forms.txt").read_text().splitlines() if line and not line.startswith("#")]
+    done = 0
+    for form in forms:
+        row = row_of(form, table)
+        if row is None:
+            problems.append(f"isa: no row takes {form}")
+        elif row.refused:
+            if table.index(row) not in reasons:
+                problems.append(f"isa: {form} is refused without a reason in {GAPS}")
+        elif spelling(form, ordered) in tested:
+            done += 1
+        else:
+            problems.append(f"isa: {form} lowers, but no test that passed runs it")
+    return {"Full": done, "Partial": 0, "Todo": len(forms) - done}
+
+
+def code(text):
+    return f"`{text}`".replace("|", "\\|") if text else ""
+
+
+def chapter_note(chapter):
+    lines = []
+    for line in (SYNTAX / "isa" / f"{chapter}.def").read_text().splitlines():
+        if not line.startswith("//"):
+            break
+        lines.append(line[2:].strip())
+    return " ".join(lines)
+
+
+def page():
+    """docs/ptx.md."""
+    table = rows()
+    reasons = read_gaps(table, [])
+    parts = [PAGE_HEAD + "| set | words |\n|---|---|\n" + "\n".join(f"| `@{name}` | {code(words)} |" for name, words in sets().items())]
+    lowered = sum(not row.refused for row in table)
+    parts.append(f"{lowered} of {len(table)} rows lower, of {len({row.opcode for row in table})} instructions.")
+    for chapter in dict.fromkeys(row.chapter for row in table):
+        lines = [f"## {chapter.capitalize()}\n\n{chapter_note(chapter)}\n", "| instruction | modifiers and types | operands | since | status |", "|---|---|---|---|---|"]
+        for i, row in enumerate(table):
+            if row.chapter != chapter:
+                continue
+            since = f"{row.version // 10}.{row.version % 10}" + (f", sm_{row.target}" if row.target else "")
+            status = f"refused: {reasons.get(i, '')}" if row.refused else "lowered"
+            lines.append(f"| `{row.opcode}` | {code(row.pattern)} | {code(row.operands)} | {since} | {status} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
