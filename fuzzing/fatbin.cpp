@@ -16,6 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   for (const image::FatbinEntry& entry : *read) {
     FUZZ_CHECK(entry.payload.data() >= bytes.data());
+    const Result<std::vector<std::byte>> unpacked = image::contents(entry);
+    FUZZ_CHECK(!unpacked ||
+               unpacked->size() == (entry.uncompressed_size ? entry.uncompressed_size : entry.payload.size()));
     FUZZ_CHECK(entry.payload.data() + entry.payload.size() <= bytes.data() + bytes.size());
   }
   const std::vector<std::byte> written = image::write_fatbin(*read);

@@ -10,13 +10,17 @@
 namespace cupola::image {
 namespace {
 
-constexpr uint64_t kLargest = uint64_t{1} << 32;  // bytes: what a damaged header may make us allocate
+constexpr uint64_t kLargest = uint64_t{1} << 32;  // bytes
+// The most that a byte can unpack to (LZ4: a run of 255; zstd: a block of 128 KiB from 4 bytes), so that a damaged
+// header does not make us allocate what no payload could fill.
+constexpr uint64_t kLz4Ratio = 255, kZstdRatio = 40000;
 
 }  // namespace
 
 Result<std::vector<std::byte>> contents(const FatbinEntry& entry) {
   if (!entry.uncompressed_size) return std::vector(entry.payload.begin(), entry.payload.end());
-  if (entry.uncompressed_size > kLargest)
+  const uint64_t ratio = entry.flags & kFlagZstd ? kZstdRatio : kLz4Ratio;
+  if (entry.uncompressed_size > kLargest || entry.uncompressed_size / ratio > entry.payload.size())
     return fail(ErrorCode::InvalidImage, "fatbin: an entry claims {} bytes when unpacked", entry.uncompressed_size);
   std::vector<std::byte> unpacked(entry.uncompressed_size);
   bool good = false;
