@@ -20,6 +20,7 @@ EVIDENCE = (
     ("texts", "tests/api/driver_ptx.cu", "api.driver_ptx"),
     ("texts", "src/compile/ptx_device_test.cpp", "cupola-compile-test/Ptx cupola-compile-test/Forms/Ptx"),
 )
+OPEN = "tests/ptx/open_forms.txt"  # cases that are known to differ from the golden data: their forms do not count
 STATEMENT = re.compile(r"(?:^|[\s;{}\":])([a-z]\w*(?:\.\w+(?:::\w+)*)*)(?=[\s;])", re.M)
 PAGE_HEAD = """# PTX instructions
 
@@ -134,7 +135,7 @@ def tested_forms(results, problems):
             problems.append(f"isa: {tests} did not pass: the forms in {pattern} do not count")
         else:
             found.update(spelling(form, ordered) for path in paths for form in forms_in(kind, path))
-    return found
+    return found - {spelling(form, ordered) for form in forms_in("lists", ROOT / OPEN)}
 
 
 def read_gaps(table, problems):
