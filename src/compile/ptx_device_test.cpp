@@ -47,17 +47,21 @@ class Ptx : public ::testing::Test {
     executable_ = *loaded;
   }
 
+  Result<> launch(uint32_t threads, void* in, void* out, uint32_t blocks = 1) {
+    void* parameters[] = {in, out};
+    hal::Launch command;
+    command.executable = executable_;
+    command.kernel = executable_->find_kernel("k").value();
+    command.grid = {blocks};
+    command.block = {threads};
+    command.parameters.resize(sizeof parameters);
+    std::memcpy(command.parameters.data(), parameters, sizeof parameters);
+    return queue_->progress()->wait(queue_->submit(std::move(command)));
+  }
+
   void run(uint32_t threads, void* in, void* out, uint32_t blocks = 1) {
     ASSERT_TRUE(executable_);
-    void* parameters[] = {in, out};
-    hal::Launch launch;
-    launch.executable = executable_;
-    launch.kernel = executable_->find_kernel("k").value();
-    launch.grid = {blocks};
-    launch.block = {threads};
-    launch.parameters.resize(sizeof parameters);
-    std::memcpy(launch.parameters.data(), parameters, sizeof parameters);
-    const Result<> result = queue_->progress()->wait(queue_->submit(std::move(launch)));
+    const Result<> result = launch(threads, in, out, blocks);
     EXPECT_TRUE(result) << result.error().message;
   }
 
@@ -387,6 +391,16 @@ TEST_F(Ptx, FencesOfAllScopesAreTaken) {
     st.b64 [%x2], 1;)";
   alignas(128) unsigned char in[128];
   EXPECT_THAT(results(body, 2, in), Each(1));
+}
+
+TEST_F(Ptx, AFaultNamesTheLineOfLoc) {
+  load(".loc 1 12 3\nst.global.u32 [%x0], 1;\n.loc 1 14 3\nst.b64 [%x2], 1;", ".file 1 \"dir/saxpy.cu\"\n");
+  ASSERT_TRUE(executable_);
+  Words out(1);
+  const Result<> result = launch(1, nullptr, out.data());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::IllegalAddress);
+  EXPECT_THAT(result.error().message, ::testing::HasSubstr("saxpy.cu:12"));
 }
 
 }  // namespace
