@@ -1,7 +1,8 @@
 """The PTX front end's table (src/ptx/syntax/isa): which forms of the census lower and are tested, and docs/ptx.md.
 
-A form of tests/ptx/census_forms.txt is done when its row lowers and a passing test holds it: one of EVIDENCE, files that list
-or contain what a test runs. docs/ptx_gaps.tsv says of every row that Cupola refuses why; a form that is neither is a problem.
+A form of tests/ptx/census_forms.txt is done when its row lowers and a passing test holds it: one of EVIDENCE, files that list or
+contain what a test runs. docs/ptx_gaps.tsv says of every row that Cupola refuses why, and of rows whose forms nothing tests yet; a form that is neither is a
+problem.
 """
 
 import pathlib
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SYNTAX = ROOT / "src/ptx/syntax"
 GAPS = "docs/ptx_gaps.tsv"
+UNTESTED = "untested"  # how a gap begins that is about a row which lowers
 # Where forms stand: the first column of a list, or statements in the text of a test.
 EVIDENCE = (
     ("lists", "tests/ptx/golden.tsv", "ptx-golden"),
@@ -138,41 +140,55 @@ def tested_forms(results, problems):
     return found - {spelling(form, ordered) for form in forms_in("lists", ROOT / OPEN)}
 
 
+@dataclass
+class Gap:
+    """A line of docs/ptx_gaps.tsv."""
+    reason: str
+    forms: int = 0  # of the census
+
+
 def read_gaps(table, problems):
-    """Why a row is refused: the reason of the line with its opcode whose words begin the row's pattern."""
-    reasons = {}
+    """The lines of docs/ptx_gaps.tsv by the rows that they are about: those with the opcode whose words begin the pattern. Rows that
+    are refused, or, where the reason begins so, untested ones."""
+    gaps = {}
     lines = (ROOT / GAPS).read_text().splitlines()
     if lines[0] != "opcodes\tmodifiers begin with\treason":
         problems.append(f"{GAPS}: wrong header")
     for line in lines[1:]:
         opcodes, words, reason = (line.split("\t") + ["", ""])[:3]
+        refused, gap = not reason.startswith(UNTESTED), Gap(reason)
         for opcode in opcodes.split():
-            matching = [i for i, row in enumerate(table) if row.refused and row.opcode == opcode and row.pattern.startswith(words)]
+            matching = [i for i, row in enumerate(table) if row.refused == refused and row.opcode == opcode and row.pattern.startswith(words)]
             if not matching or not reason:
-                problems.append(f"{GAPS}: no row with a reason is refused as '{opcode} {words}'; remove the line when it lowers")
+                problems.append(f"{GAPS}: no row is refused as '{opcode} {words}', or no reason is given; remove the line when it lowers")
             for i in matching:
-                reasons.setdefault(i, reason)
-    problems += [f"{GAPS}: no reason why '{row.opcode} {row.pattern}' is refused" for i, row in enumerate(table) if row.refused and i not in reasons]
-    return reasons
+                gaps.setdefault(i, gap)
+    problems += [f"{GAPS}: no reason why '{row.opcode} {row.pattern}' is refused" for i, row in enumerate(table) if row.refused and i not in gaps]
+    return gaps
 
 
 def census(results, problems):
     """Forms by status, as the .def tables of functions have them. Every form that is not done is a gap with a reason, or a problem."""
     table = rows()
-    reasons, tested, ordered = read_gaps(table, problems), tested_forms(results, problems), ordered_words()
+    gaps, tested, ordered = read_gaps(table, problems), tested_forms(results, problems), ordered_words()
     forms = [line for line in (ROOT / "tests/ptx/census_forms.txt").read_text().splitlines() if line and not line.startswith("#")]
-    done = 0
+    done, untested = 0, []
     for form in forms:
         row = row_of(form, table)
         if row is None:
             problems.append(f"isa: no row takes {form}")
-        elif row.refused:
-            if table.index(row) not in reasons:
-                problems.append(f"isa: {form} is refused without a reason in {GAPS}")
-        elif spelling(form, ordered) in tested:
+            continue
+        gap = gaps.get(table.index(row))
+        if not row.refused and spelling(form, ordered) in tested:
             done += 1
-        else:
-            problems.append(f"isa: {form} lowers, but no test that passed runs it")
+        elif gap is not None:
+            gap.forms += 1
+        elif not row.refused:  # read_gaps has said it of a refused one
+            untested.append(form)
+    if untested:
+        problems.append(f"isa: {len(untested)} forms lower, but no test that passed runs them: {' '.join(untested[:20])}")
+    stale = {gap.reason for gap in gaps.values() if gap.reason.startswith(UNTESTED) and not gap.forms}
+    problems += [f"{GAPS}: a test runs all forms of '{reason}'; remove the line" for reason in stale]
     return {"Full": done, "Partial": 0, "Todo": len(forms) - done}
 
 
@@ -192,7 +208,7 @@ def chapter_note(chapter):
 def page():
     """docs/ptx.md."""
     table = rows()
-    reasons = read_gaps(table, [])
+    gaps = read_gaps(table, [])
     parts = [PAGE_HEAD + "| set | words |\n|---|---|\n" + "\n".join(f"| `@{name}` | {code(words)} |" for name, words in sets().items())]
     lowered = sum(not row.refused for row in table)
     parts.append(f"{lowered} of {len(table)} rows lower, of {len({row.opcode for row in table})} instructions.")
@@ -202,7 +218,8 @@ def page():
             if row.chapter != chapter:
                 continue
             since = f"{row.version // 10}.{row.version % 10}" + (f", sm_{row.target}" if row.target else "")
-            status = f"refused: {reasons.get(i, '')}" if row.refused else "lowered"
+            status = "refused: " if row.refused else "lowered, " if i in gaps else "lowered"
+            status += gaps[i].reason if i in gaps else ""
             lines.append(f"| `{row.opcode}` | {code(row.pattern)} | {code(row.operands)} | {since} | {status} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
