@@ -36,7 +36,7 @@ ALLOWED = {
     "cuda/nvrtc": ["compile"],
     "cuda/nvvm": ["compile"],
     "cuda/nvjitlink": ["compile"],
-    "device": [],
+    "device": ["image"],
     "array": ["runtime"],
 }
 # Single files that may include more (their folder may link more): the one place that names back-ends.

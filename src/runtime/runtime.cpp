@@ -113,6 +113,9 @@ void Runtime::drop_objects_of(Context& context) {
   modules.remove_if(of_context);
   events.remove_if(of_context);
   streams.remove_if(of_context);
+  textures.remove_if(of_context);
+  surfaces.remove_if(of_context);
+  arrays.remove_if(of_context);
   libraries.remove_if([&context](Library& library) {
     library.forget(context);
     return false;

@@ -10,6 +10,7 @@
 #include "runtime/event.h"
 #include "runtime/function.h"
 #include "runtime/handles.h"
+#include "runtime/image_objects.h"
 #include "runtime/library.h"
 #include "runtime/module.h"
 #include "runtime/program_cache.h"
@@ -55,6 +56,8 @@ class Runtime {
   Handles<Function> functions;
   Handles<Library> libraries;
   Handles<Kernel> kernels;
+  Handles<Array> arrays;
+  Handles<ImageObject> textures, surfaces;
   AddressMap addresses;
   ProgramCache programs;
 

@@ -20,6 +20,11 @@ typedef enum CUaddress_mode_enum {
   CU_TR_ADDRESS_MODE_BORDER = 3
 } CUaddress_mode;
 typedef enum CUfilter_mode_enum { CU_TR_FILTER_MODE_POINT = 0, CU_TR_FILTER_MODE_LINEAR = 1 } CUfilter_mode;
+#define CU_TRSF_READ_AS_INTEGER 0x01
+#define CU_TRSF_NORMALIZED_COORDINATES 0x02
+#define CU_TRSF_SRGB 0x10
+#define CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION 0x20
+#define CU_TRSF_SEAMLESS_CUBEMAP 0x40
 typedef enum CUarray_cubemap_face_enum {
   CU_CUBEMAP_FACE_POSITIVE_X = 0x00,
   CU_CUBEMAP_FACE_NEGATIVE_X = 0x01,

@@ -59,8 +59,23 @@ Result<uint64_t> in_range(Checked number, const char* what) {
   return fail(ErrorCode::InvalidValue, "the {} runs past the end of the address space", what);
 }
 
-Result<BoxEnd> box_end(CUmemorytype type, const void* host, CUdeviceptr device, size_t x, size_t y, size_t z,
-                       size_t pitch, size_t height, const char* what) {
+/// The array that an end of a copy is; null for other memory. Error: InvalidValue when the box is not inside.
+Result<std::shared_ptr<Array>> array_end(CUmemorytype type, CUarray handle, Checked right, Checked bottom, Checked back,
+                                         const char* what) {
+  if (type != CU_MEMORYTYPE_ARRAY) return nullptr;
+  std::shared_ptr<Array> array = Runtime::get().arrays.find(handle);
+  if (!array) return fail(ErrorCode::InvalidHandle, "the {} is not a CUDA array", what);
+  TRY(const uint64_t x, in_range(right, what));
+  TRY(const uint64_t y, in_range(bottom, what));
+  TRY(const uint64_t z, in_range(back, what));
+  if (x > array->width * array->texel_bytes || y > array->rows() || z > array->slices())
+    return fail(ErrorCode::InvalidValue, "the {} ends at byte {}, row {}, slice {} of an array of {}, {}, {}", what, x,
+                y, z, array->width * array->texel_bytes, array->rows(), array->slices());
+  return array;
+}
+
+Result<BoxEnd> box_end(CUmemorytype type, const void* host, CUdeviceptr device, const Array* array, size_t x, size_t y,
+                       size_t z, size_t pitch, size_t height, const char* what) {
   const Checked slice = Checked(pitch) * height;
   // A slice that wraps is of no consequence while nothing lies behind the first.
   BoxEnd result{0, End::Host, pitch, slice.value};
@@ -77,7 +92,9 @@ Result<BoxEnd> box_end(CUmemorytype type, const void* host, CUdeviceptr device, 
       result.end = End::Unified;
       break;
     case CU_MEMORYTYPE_ARRAY:
-      return fail(ErrorCode::NotSupported, "CUDA arrays are not supported yet; use pitched memory");
+      result.address = array->address;
+      result.end = End::Device;
+      break;
     default:
       return fail(ErrorCode::InvalidValue, "the {} memory type is {}", what, static_cast<int>(type));
   }
@@ -100,8 +117,14 @@ Result<> box(const Parameters& p, size_t src_z, size_t dst_z, size_t src_height,
              CUstream handle, bool asynchronous) {
   TRY(std::shared_ptr<Stream> stream, usable_stream(handle));
   if (p.WidthInBytes == 0 || p.Height == 0 || depth == 0) return {};
-  const size_t src_pitch = p.srcPitch ? p.srcPitch : p.WidthInBytes;
-  const size_t dst_pitch = p.dstPitch ? p.dstPitch : p.WidthInBytes;
+  TRY(const auto src_array, array_end(p.srcMemoryType, p.srcArray, Checked(p.srcXInBytes) + p.WidthInBytes,
+                                      Checked(p.srcY) + p.Height, Checked(src_z) + depth, "source"));
+  TRY(const auto dst_array, array_end(p.dstMemoryType, p.dstArray, Checked(p.dstXInBytes) + p.WidthInBytes,
+                                      Checked(p.dstY) + p.Height, Checked(dst_z) + depth, "destination"));
+  const size_t src_pitch = src_array ? src_array->row_pitch : p.srcPitch ? p.srcPitch : p.WidthInBytes;
+  const size_t dst_pitch = dst_array ? dst_array->row_pitch : p.dstPitch ? p.dstPitch : p.WidthInBytes;
+  if (src_array) src_height = src_array->rows();
+  if (dst_array) dst_height = dst_array->rows();
   if (p.Height > 1 || depth > 1) {
     TRY(check_pitch(src_pitch, p.srcXInBytes, p.WidthInBytes, "source"));
     TRY(check_pitch(dst_pitch, p.dstXInBytes, p.WidthInBytes, "destination"));
@@ -115,10 +138,10 @@ Result<> box(const Parameters& p, size_t src_z, size_t dst_z, size_t src_height,
     TRY(in_range(Checked(src_pitch) * src_height, "source"));
     TRY(in_range(Checked(dst_pitch) * dst_height, "destination"));
   }
-  TRY(BoxEnd from,
-      box_end(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes, p.srcY, src_z, src_pitch, src_height, "source"));
-  TRY(BoxEnd to, box_end(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes, p.dstY, dst_z, dst_pitch, dst_height,
-                         "destination"));
+  TRY(BoxEnd from, box_end(p.srcMemoryType, p.srcHost, p.srcDevice, src_array.get(), p.srcXInBytes, p.srcY, src_z,
+                           src_pitch, src_height, "source"));
+  TRY(BoxEnd to, box_end(p.dstMemoryType, p.dstHost, p.dstDevice, dst_array.get(), p.dstXInBytes, p.dstY, dst_z,
+                         dst_pitch, dst_height, "destination"));
   const hal::Copy command{.destination = to.address,
                           .source = from.address,
                           .width = p.WidthInBytes,
