@@ -204,6 +204,35 @@ CASE(variables_have_their_initial_values) {
   CU_OK(cuModuleUnload(module));
 }
 
+CASE(variables_that_are_not_visible_have_names_too) {  // `static __device__`, as nvcc writes it
+  CUmodule module = load(R"(
+.global .align 4 .u32 hidden = 3;
+.const .align 4 .u32 scale[2] = {10, 20};
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<2>; .reg .b32 %r<4>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [hidden];
+	ld.const.u32 %r2, [scale+4];
+	mad.lo.u32 %r3, %r1, %r2, 1;
+	st.global.u32 [%rd1], %r3;
+	ret;
+})");
+  if (!module) return;
+  EXPECT_EQUAL(run(module, {0})[0], 61u);
+  CUdeviceptr address = 0;
+  size_t bytes = 0;
+  const uint32_t values[2] = {5, 7};
+  CU_OK(cuModuleGetGlobal(&address, &bytes, module, "hidden"));
+  EXPECT_EQUAL(bytes, 4u);
+  CU_OK(cuMemcpyHtoD(address, values, 4));
+  CU_OK(cuModuleGetGlobal(&address, &bytes, module, "scale"));
+  EXPECT_EQUAL(bytes, 8u);
+  CU_OK(cuMemcpyHtoD(address + 4, values + 1, 4));
+  EXPECT_EQUAL(run(module, {0})[0], 36u);
+  CU_OK(cuModuleUnload(module));
+}
+
 CASE(shared_memory_is_static_and_dynamic) {
   std::vector<uint64_t> words(64);
   std::iota(words.begin(), words.end(), 0u);

@@ -1,6 +1,7 @@
 #include "ptx/lower/module_lowering.h"
 
 #include <llvm/IR/Constants.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include <numeric>
 
@@ -48,6 +49,11 @@ llvm::FunctionType* known_signature(llvm::LLVMContext& context, llvm::StringRef 
     return llvm::FunctionType::get(types[0], llvm::ArrayRef(types).drop_front(), false);
   }
   return nullptr;
+}
+
+/// Strings and tables that the compiler made have names that no program can: "$str".
+bool host_may_name(const Variable& variable) {
+  return variable.linkage != Linkage::Internal || !variable.name.starts_with('$');
 }
 
 std::string numbers_of(const PerformanceBound& bound) {
@@ -207,8 +213,7 @@ llvm::GlobalVariable* ModuleLowering::make_variable(const Variable& variable, co
       initial, name, nullptr, GlobalValue::NotThreadLocal, space);
   made->setAlignment(llvm::Align(std::max(variable.alignment(), 1u)));
   // What the host can find by name it may write before any launch.
-  if (!external && variable.space != Space::Shared && variable.linkage != Linkage::Internal)
-    made->setExternallyInitialized(true);
+  if (!external && variable.space != Space::Shared && host_may_name(variable)) made->setExternallyInitialized(true);
   return made;
 }
 
@@ -263,6 +268,18 @@ Result<> ModuleLowering::initialise(const Variable& variable, llvm::GlobalVariab
   return {};
 }
 
+/// Internal variables stay internal, so that units of separate compilation may each have one of a name, but are kept
+/// and found by it: `static __device__` variables and those of unnamed namespaces are registered by the host like
+/// others.
+void ModuleLowering::keep_named_variables() {
+  llvm::SmallVector<llvm::GlobalValue*, 8> kept;
+  for (const Variable& variable : m.variables) {
+    auto* global = llvm::dyn_cast_or_null<llvm::GlobalVariable>(symbol(variable.name));
+    if (global && global->hasInternalLinkage() && global->isExternallyInitialized()) kept.push_back(global);
+  }
+  if (!kept.empty()) llvm::appendToUsed(out, kept);
+}
+
 Result<> ModuleLowering::declare() {
   for (const Variable& variable : m.variables) {
     if (kind_of(variable.type) == TypeKind::Handle)
@@ -290,6 +307,7 @@ Result<> ModuleLowering::declare() {
   for (const Variable& variable : m.variables)
     if (auto* global = llvm::dyn_cast_or_null<llvm::GlobalVariable>(symbol(variable.name)))
       TRY(initialise(variable, *global));
+  keep_named_variables();
   for (const Alias& alias : m.aliases) {
     llvm::GlobalValue* target = symbol(alias.target);
     if (!target) return fail(ErrorCode::InvalidPtx, "ptx: .alias {}: '{}' is not declared", alias.name, alias.target);

@@ -43,6 +43,7 @@ class ModuleLowering {
 
  private:
   llvm::Function* declare_function(const Function& function);
+  void keep_named_variables();
   Result<llvm::Constant*> address_constant(const Variable& variable, const Initial& value, llvm::Type* type) const;
 
   llvm::StringMap<llvm::GlobalValue*> symbols_;
