@@ -47,6 +47,13 @@ struct HostCall {
   std::function<void()> function;
 };
 
+/// A HostCall that a fault does not drop: `error` is the fault of the queue's domain when the queue reaches the
+/// command, null when there is none. Called exactly once; from a thread that drives the queue when the device's own
+/// cannot start.
+struct Callback {
+  std::function<void(const Error* error)> function;
+};
+
 /// Holds the queue back until the semaphore reaches the value.
 struct Wait {
   std::shared_ptr<Semaphore> semaphore;
@@ -64,6 +71,6 @@ struct Timestamp {
   std::shared_ptr<std::atomic<uint64_t>> nanoseconds;
 };
 
-using Command = std::variant<Launch, Copy, Fill, HostCall, Wait, Signal, Timestamp>;
+using Command = std::variant<Launch, Copy, Fill, HostCall, Callback, Wait, Signal, Timestamp>;
 
 }  // namespace cupola::hal

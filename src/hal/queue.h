@@ -17,7 +17,7 @@ class Queue {
   virtual uint64_t submit(Command command) = 0;
 
   /// Reaches a command's number when that command and all before it are done. After a fault of the queue's domain it
-  /// goes on growing, while commands are dropped unexecuted.
+  /// goes on growing, while commands are dropped unexecuted, all but Callback.
   virtual const std::shared_ptr<Semaphore>& progress() const = 0;
 };
 

@@ -61,6 +61,39 @@ CASE(fault_in_a_kernel_sticks) {
   EXPECT_CUDA(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+// "cuStreamAddCallback": "In the event of a device error, all subsequently executed callbacks will receive an
+// appropriate CUresult." A host function of cuLaunchHostFunc is not called then.
+CASE(callback_after_a_fault_gets_its_error) {
+  check::use_context();
+  CUmodule module = nullptr;
+  CUfunction axpy = nullptr;
+  CU_OK(cuModuleLoad(&module, check::module_path().c_str()));
+  CU_OK(cuModuleGetFunction(&axpy, module, "axpy"));
+  CUstream stream = nullptr;
+  CU_OK(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+  CUdeviceptr nowhere = 0;
+  float a = 1;
+  int count = 1;
+  void* parameters[] = {&nowhere, &nowhere, &a, &count};
+  static std::atomic<int> calls{0}, host_calls{0};
+  static std::atomic<CUresult> status{CUDA_SUCCESS};
+  check::Gate gate;
+  CU_OK(cuLaunchHostFunc(stream, check::Gate::wait, &gate));
+  CU_OK(cuLaunchKernel(axpy, 1, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr));
+  CU_OK(cuLaunchHostFunc(stream, [](void*) { ++host_calls; }, nullptr));
+  const auto callback = [](CUstream, CUresult given, void*) {
+    status = given;
+    ++calls;
+  };
+  CU_OK(cuStreamAddCallback(stream, callback, nullptr, 0));
+  gate.release();
+  EXPECT_CUDA(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
+  for (int i = 0; i < 5000 && calls == 0; ++i) check::Gate::pause(1);
+  EXPECT_EQUAL(calls.load(), 1);
+  EXPECT_CUDA(status.load(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQUAL(host_calls.load(), 0);
+}
+
 CASE(child_of_fork_gets_an_error) {
   check::use_context();
   pid_t child = fork();

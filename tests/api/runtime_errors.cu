@@ -61,4 +61,25 @@ CASE(fault_in_a_kernel_sticks) {
   EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorLaunchFailure);  // reading it does not mend the context
 }
 
+// "cudaStreamAddCallback": callbacks that are reached after an error are given it.
+CASE(callback_after_a_fault_gets_its_error) {
+  cudaStream_t stream = nullptr;
+  CUDA_OK(cudaStreamCreate(&stream));
+  static std::atomic<int> calls{0};
+  static std::atomic<cudaError_t> status{cudaSuccess};
+  check::Gate gate;
+  gate.close(stream);
+  trap_kernel<<<1, 1, 0, stream>>>();
+  const auto callback = [](cudaStream_t, cudaError_t given, void* count) {
+    status = given;
+    ++*static_cast<std::atomic<int>*>(count);
+  };
+  CUDA_OK(cudaStreamAddCallback(stream, callback, &calls, 0));
+  gate.release();
+  EXPECT_CUDA(cudaStreamSynchronize(stream), cudaErrorLaunchFailure);
+  for (int i = 0; i < 5000 && calls == 0; ++i) check::Gate::pause(1);
+  EXPECT_EQUAL(calls.load(), 1);
+  EXPECT_CUDA(status.load(), cudaErrorLaunchFailure);
+}
+
 CHECK_ISOLATED_MAIN()

@@ -101,7 +101,9 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* 
     if (!callback) return fail(ErrorCode::InvalidValue, "callback is null");
     if (flags != 0) return fail(ErrorCode::InvalidValue, "flags are {:#x}; they must be 0", flags);
     TRY(std::shared_ptr<Stream> stream, usable_stream(hStream));
-    stream->submit(hal::HostCall{[=] { callback(hStream, CUDA_SUCCESS, userData); }});
+    stream->submit(hal::Callback{[=](const Error* error) {
+      callback(hStream, error ? static_cast<CUresult>(error->code) : CUDA_SUCCESS, userData);
+    }});
     return {};
   });
 }

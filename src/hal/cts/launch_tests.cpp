@@ -127,6 +127,21 @@ void a_fault_sticks_and_drains(TestCase& t) {
   EXPECT_FALSE(t.queue->progress()->wait(1));
 }
 
+void callbacks_hear_of_a_fault(TestCase& t) {
+  auto gate = t.device->create_semaphore(0);
+  std::vector<ErrorCode> heard;
+  const auto note = [&](const Error* error) { heard.push_back(error ? error->code : ErrorCode{0}); };
+  t.queue->submit(Callback{note});
+  t.queue->submit(Wait{gate, 1});
+  t.queue->submit(t.make_launch("bad_store", {4}, {32}, BadStoreParameters{}));
+  t.queue->submit(Callback{note});  // in the queue before the fault
+  gate->signal(1);
+  EXPECT_FALSE(t.queue->progress()->wait(4));
+  const uint64_t last = t.queue->submit(Callback{note});  // and after it
+  while (t.queue->progress()->value() < last) std::this_thread::yield();
+  EXPECT_EQ(heard, (std::vector{ErrorCode{0}, ErrorCode::IllegalAddress, ErrorCode::IllegalAddress}));
+}
+
 void a_fault_stays_in_its_domain(TestCase& t) {
   auto buffer = t.make_buffer(4096);
   const auto broken = t.device->create_domain(), whole = t.device->create_domain();
@@ -191,6 +206,7 @@ std::vector<Test> launch_tests() {
       {"Launch", "AnExecutableLivesUntilItsLastLaunch", true, an_executable_lives_until_its_last_launch},
       {"Launch", "OccupancyFollowsTheLimits", true, occupancy_follows_the_limits},
       {"Launch", "AFaultSticksAndDrains", true, a_fault_sticks_and_drains},
+      {"Launch", "CallbacksHearOfAFault", true, callbacks_hear_of_a_fault},
       {"Launch", "AFaultStaysInItsDomain", true, a_fault_stays_in_its_domain},
       {"Launch", "AClearedFaultLeavesTheDeviceUsable", true, a_cleared_fault_leaves_the_device_usable},
       {"Launch", "AQueueMayGoWhileItLaunches", true, a_queue_may_go_while_it_launches},

@@ -62,6 +62,17 @@ void host_calls_run_on_another_thread(TestCase& t) {
   EXPECT_NE(there, std::this_thread::get_id());
 }
 
+void callbacks_run_in_order_with_no_error(TestCase& t) {
+  std::vector<int> order;
+  const auto note = [&order](int number) {
+    return Callback{[&order, number](const Error* error) { order.push_back(error ? -1 : number); }};
+  };
+  t.queue->submit(note(1));
+  t.queue->submit(HostCall{[&] { order.push_back(2); }});
+  t.expect_done(*t.queue, t.queue->submit(note(3)));
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+}
+
 void submit_does_not_wait_for_the_command(TestCase& t) {
   std::atomic<bool> released{false};
   t.queue->submit(HostCall{[&] {
@@ -137,6 +148,7 @@ std::vector<Test> queue_tests() {
       {"Queue", "ProgressCoversWhatIsBefore", false, progress_covers_what_is_before},
       {"Queue", "AQueueThatWaitsDoesNotStopOthers", false, a_queue_that_waits_does_not_stop_others},
       {"Queue", "HostCallsRunOnAnotherThread", false, host_calls_run_on_another_thread},
+      {"Queue", "CallbacksRunInOrderWithNoError", false, callbacks_run_in_order_with_no_error},
       {"Queue", "SubmitDoesNotWaitForTheCommand", false, submit_does_not_wait_for_the_command},
       {"Queue", "TimestampsGrowAndSpanWhatIsBetween", false, timestamps_grow_and_span_what_is_between},
       {"Queue", "ThreadsMaySubmitTogether", false, threads_may_submit_together},

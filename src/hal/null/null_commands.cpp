@@ -57,6 +57,12 @@ Result<> run_command(const HostCall& call, NullDomain&) {
   return {};
 }
 
+Result<> run_command(const Callback& callback, NullDomain& domain) {
+  const std::optional<Error> fault = domain.fault();
+  callback.function(fault ? &*fault : nullptr);
+  return {};
+}
+
 Result<> run_command(const Wait& wait, NullDomain& domain) {
   return static_cast<NullSemaphore&>(*wait.semaphore).wait(wait.value, domain);
 }

@@ -11,6 +11,7 @@ Result<> run_command(const Launch& launch, NullDomain& domain);
 Result<> run_command(const Copy& copy, NullDomain& domain);
 Result<> run_command(const Fill& fill, NullDomain& domain);
 Result<> run_command(const HostCall& call, NullDomain& domain);
+Result<> run_command(const Callback& callback, NullDomain& domain);
 Result<> run_command(const Wait& wait, NullDomain& domain);
 Result<> run_command(const Signal& signal, NullDomain& domain);
 Result<> run_command(const Timestamp& timestamp, NullDomain& domain);

@@ -21,13 +21,16 @@ TEST(NullDevice, LaunchIsAStickyFaultThatDropsWhatFollows) {
   auto queue = device->create_queue(0);
   ASSERT_TRUE(queue);
   bool called = false;
+  ErrorCode heard{0};
   (*queue)->submit(Launch{});
+  (*queue)->submit(Callback{[&](const Error* error) { heard = error ? error->code : ErrorCode{0}; }});
   const uint64_t last = (*queue)->submit(HostCall{[&] { called = true; }});
   Result<> done = (*queue)->progress()->wait(last);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::NotSupported);
   while ((*queue)->progress()->value() < last) std::this_thread::yield();
   EXPECT_FALSE(called);
+  EXPECT_EQ(heard, ErrorCode::NotSupported);
   EXPECT_TRUE(device->fault());
 
   device->clear_fault();

@@ -38,9 +38,9 @@ void NullQueue::run() {
   }
 }
 
-/// Executes the command unless the domain has a fault; a failure becomes the fault.
+/// Executes the command unless the domain has a fault, which Callback is for; a failure becomes the fault.
 void NullQueue::execute(Command& command) {
-  if (domain_->fault()) return;
+  if (!std::holds_alternative<Callback>(command) && domain_->fault()) return;
   Result<> done = std::visit([this](auto& each) { return run_command(each, *domain_); }, command);
   if (done) return;
   Lock lock(domain_->state.mutex);

@@ -151,6 +151,19 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
     return true;
   }
 
+  bool run(hal::Callback& callback) {
+    auto submitted = services_.host_calls.submit([domain = domain_, function = callback.function, done = completion()] {
+      const std::optional<Error> fault = domain->faults.get();
+      function(fault ? &*fault : nullptr);
+      done();
+    });
+    if (submitted) return false;
+    const Error error = std::move(submitted).error();
+    domain_->faults.record(error);
+    callback.function(&error);
+    return true;
+  }
+
   bool run(hal::Wait& wait) {
     if (faulted() || wait.semaphore->value() >= wait.value) return true;
     const auto once = std::make_shared<Once>(completion());
