@@ -29,13 +29,16 @@ CASE(pairs) {
 template <typename H>
 void operators() {
   H x = 3;
-  EXPECT_EQUAL(static_cast<float>(x++ + ++x), 8);
+  const H before = x++;
+  EXPECT_EQUAL(static_cast<float>(before + ++x), 8);
   EXPECT_EQUAL(static_cast<int>(x--), 5);
   EXPECT_EQUAL(static_cast<short>(--x), 3);
   x += H(1), x *= H(6), x -= H(4), x /= H(8);
   EXPECT_EQUAL(static_cast<double>(x), 2.5);
   PairOf<H> pair(x, H(1));
-  pair = -(++pair * pair) + +pair--;
+  const PairOf<H> negative = -(++pair * pair);
+  const PairOf<H> positive = +pair--;
+  pair = negative + positive;
   EXPECT_EQUAL(static_cast<float>(pair.x), -8.75f);
   EXPECT_EQUAL(static_cast<float>(pair.y), -2);
 }

@@ -195,9 +195,8 @@ TEST_F(Waiting, TwoCooperativeGridsAtOnce) {
 }
 
 TEST_F(Waiting, AGridBarrierNeedsACooperativeLaunch) {
-  std::vector<Flag> counters(1);
-  Flag errors{0};
-  launch(grid_rounds, {{2}, {2}}, GridParameters{counters.data(), &errors, 1});
+  static Flag counter{0}, errors{0};  // the fault is known before all blocks have ended: they may still count
+  launch(grid_rounds, {{2}, {2}}, GridParameters{&counter, &errors, 1});
   const Result<> result = synchronize();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::LaunchFailed);
