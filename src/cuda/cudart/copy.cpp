@@ -1,6 +1,6 @@
 // Copies and fills. "CUDA Runtime API, Memory Management".
 
-#include "cuda/cudart/api.h"
+#include "cuda/cudart/channel_format.h"
 #include "cuda/cudart/public.h"
 #include "cuda/cudart/registry.h"
 
@@ -90,21 +90,30 @@ Result<CUDA_MEMCPY2D> plane(void* dst, size_t dpitch, const void* src, size_t sp
   return copy;
 }
 
-Result<CUDA_MEMCPY3D> volume(const cudaMemcpy3DParms& p) {
+/// Bytes of an array's texel, which positions in it count; 1 where there is no array.
+Result<size_t> unit_of(const Driver& cu, cudaArray_t array) {
+  if (!array) return 1;
+  TRY(const CUDA_ARRAY3D_DESCRIPTOR shape, shape_of(cu, array));
+  return texel_bytes(shape.Format, shape.NumChannels);
+}
+
+Result<CUDA_MEMCPY3D> volume(const Driver& cu, const cudaMemcpy3DParms& p) {
   TRY(check_kind(p.kind));
-  if (p.srcArray || p.dstArray)
-    return fail(ErrorCode::NotSupported, "CUDA arrays are not there yet; use pitched memory");
   CUDA_MEMCPY3D copy{};
   set_ends(copy, p.dstPtr.ptr, p.dstPtr.pitch, p.srcPtr.ptr, p.srcPtr.pitch, p.kind);
-  copy.srcXInBytes = p.srcPos.x;
+  TRY(const size_t src_unit, unit_of(cu, p.srcArray));
+  TRY(const size_t dst_unit, unit_of(cu, p.dstArray));
+  if (p.srcArray) copy.srcMemoryType = CU_MEMORYTYPE_ARRAY, copy.srcArray = driver_array(p.srcArray);
+  if (p.dstArray) copy.dstMemoryType = CU_MEMORYTYPE_ARRAY, copy.dstArray = driver_array(p.dstArray);
+  copy.srcXInBytes = p.srcPos.x * src_unit;
   copy.srcY = p.srcPos.y;
   copy.srcZ = p.srcPos.z;
   copy.srcHeight = p.srcPtr.ysize;
-  copy.dstXInBytes = p.dstPos.x;
+  copy.dstXInBytes = p.dstPos.x * dst_unit;
   copy.dstY = p.dstPos.y;
   copy.dstZ = p.dstPos.z;
   copy.dstHeight = p.dstPtr.ysize;
-  copy.WidthInBytes = p.extent.width;
+  copy.WidthInBytes = p.extent.width * (p.srcArray ? src_unit : dst_unit);
   copy.Height = p.extent.height;
   copy.Depth = p.extent.depth;
   return copy;
@@ -179,7 +188,7 @@ cudaError_t cudaMemcpy2DAsync(void* dst, size_t dpitch, const void* src, size_t 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
   return with_context([&](const Driver& cu) -> Result<> {
     TRY(given(p, "p"));
-    TRY(CUDA_MEMCPY3D copy, volume(*p));
+    TRY(CUDA_MEMCPY3D copy, volume(cu, *p));
     return empty(p->extent) ? Result<>{} : check(cu.cuMemcpy3D(&copy));
   });
 }
@@ -187,7 +196,7 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
   return with_context([&](const Driver& cu) -> Result<> {
     TRY(given(p, "p"));
-    TRY(CUDA_MEMCPY3D copy, volume(*p));
+    TRY(CUDA_MEMCPY3D copy, volume(cu, *p));
     return empty(p->extent) ? Result<>{} : check(cu.cuMemcpy3DAsync(&copy, stream));
   });
 }
@@ -195,7 +204,7 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
   return with_context([&](const Driver& cu) -> Result<> {
     TRY(given(p, "p"));
-    TRY(CUDA_MEMCPY3D copy, volume(same_device(*p)));
+    TRY(CUDA_MEMCPY3D copy, volume(cu, same_device(*p)));
     return empty(p->extent) ? Result<>{} : check(cu.cuMemcpy3D(&copy));
   });
 }
@@ -203,7 +212,7 @@ cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
   return with_context([&](const Driver& cu) -> Result<> {
     TRY(given(p, "p"));
-    TRY(CUDA_MEMCPY3D copy, volume(same_device(*p)));
+    TRY(CUDA_MEMCPY3D copy, volume(cu, same_device(*p)));
     return empty(p->extent) ? Result<>{} : check(cu.cuMemcpy3DAsync(&copy, stream));
   });
 }

@@ -103,9 +103,9 @@ Result<> describe_pitched(TextureDescriptor& d, const CUDA_RESOURCE_DESC& resour
   if (plane.width == 0 || plane.height == 0 || plane.width > kMost || plane.height > kMost)
     return fail(ErrorCode::InvalidValue, "a texture of {} x {} texels", plane.width, plane.height);
   const uint64_t row = plane.width * format.bytes();
-  if (plane.pitchInBytes < row || plane.pitchInBytes % kPitchUnit || plane.pitchInBytes > kMostPitch)
-    return fail(ErrorCode::InvalidValue, "rows of {} bytes with a pitch of {}, which is to be a multiple of {}", row,
-                plane.pitchInBytes, kPitchUnit);
+  if (plane.pitchInBytes % kPitchUnit || plane.pitchInBytes > kMostPitch)
+    return fail(ErrorCode::InvalidValue, "a pitch of {} bytes, which is to be a multiple of {} up to {}",
+                plane.pitchInBytes, kPitchUnit, kMostPitch);
   TRY(check_memory(plane.devPtr, plane.pitchInBytes * (plane.height - 1) + row, kPitchUnit));
   d.address = plane.devPtr;
   d.row_pitch = plane.pitchInBytes;

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "cuda/cudart/api.h"
+
+// What the runtime API says with a channel descriptor, the driver says with a format and a number of channels.
+
+namespace cupola::cudart {
+
+struct TexelFormat {
+  CUarray_format format;
+  unsigned channels;
+};
+
+/// Error: cudaErrorInvalidChannelDescriptor.
+Result<TexelFormat> texel_format(const cudaChannelFormatDesc& desc);
+cudaChannelFormatDesc channel_descriptor(CUarray_format format, unsigned channels);
+unsigned texel_bytes(CUarray_format format, unsigned channels);
+
+/// The array's shape. Errors: the driver's.
+Result<CUDA_ARRAY3D_DESCRIPTOR> shape_of(const Driver& cu, cudaArray_const_t array);
+
+/// The handle is the driver's.
+inline CUarray driver_array(cudaArray_const_t array) {
+  return reinterpret_cast<CUarray>(const_cast<cudaArray_t>(array));
+}
+
+}  // namespace cupola::cudart
