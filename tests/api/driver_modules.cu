@@ -95,6 +95,105 @@ CASE(load_with_options) {
   CU_OK(cuModuleUnload(module));
 }
 
+namespace {
+
+// A kernel whose second instruction does not exist.
+constexpr const char* kWrongPtx =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %r<3>;\n"
+    "\tmov.u32 %r1, 1;\n\tfrobnicate.u32 %r2, %r1;\n\tret;\n}\n";
+
+template <typename T>
+void* slot(T value) {
+  void* whole = nullptr;
+  std::memcpy(&whole, &value, sizeof value);
+  return whole;
+}
+
+template <typename T>
+T in_slot(void* const& value) {
+  T low;
+  std::memcpy(&low, &value, sizeof low);
+  return low;
+}
+
+}  // namespace
+
+// "CUDA Driver API", Data types, CUjit_option: what the log buffers, their sizes and the wall time are on return.
+CASE(error_log_of_a_wrong_module) {
+  check::use_context();
+  char info[64], error[1024], cut[11];
+  std::memset(info, 'x', sizeof info);
+  std::memset(cut, 'x', sizeof cut);
+  CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER,
+                            CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_WALL_TIME};
+  void* values[] = {info, slot<unsigned>(sizeof info), error, slot<unsigned>(sizeof error), slot(-1.0f)};
+  CUmodule module = nullptr;
+  EXPECT_CUDA(cuModuleLoadDataEx(&module, kWrongPtx, 5, options, values), CUDA_ERROR_INVALID_PTX);
+  EXPECT(std::string(error).find("frobnicate") != std::string::npos);
+  EXPECT(std::memchr(info, 0, sizeof info) != nullptr);
+  EXPECT(in_slot<unsigned>(values[1]) <= sizeof info);
+  // With the terminator or without it.
+  EXPECT(in_slot<unsigned>(values[3]) - std::strlen(error) <= 1);
+  EXPECT(in_slot<float>(values[4]) >= 0.0f && in_slot<float>(values[4]) < 60000.0f);
+  // A buffer that is too small holds the message's beginning, terminated, and nothing is written beyond it.
+  void* small[] = {info, slot<unsigned>(0), cut, slot<unsigned>(sizeof cut - 1), slot(-1.0f)};
+  EXPECT_CUDA(cuModuleLoadDataEx(&module, kWrongPtx, 5, options, small), CUDA_ERROR_INVALID_PTX);
+  EXPECT_EQUAL(cut[10], 'x');
+  EXPECT_EQUAL(std::memchr(cut, 0, 10) != nullptr, true);
+  EXPECT_EQUAL(std::strncmp(cut, error, std::strlen(cut)), 0);
+  EXPECT(std::strlen(cut) > 0 && in_slot<unsigned>(small[3]) <= 10);
+  EXPECT_EQUAL(in_slot<unsigned>(small[1]), 0u);
+  CUlibrary library = nullptr;
+  void* again[] = {info, slot<unsigned>(sizeof info), error, slot<unsigned>(sizeof error), slot(-1.0f)};
+  std::memset(error, 0, sizeof error);
+  EXPECT_CUDA(cuLibraryLoadData(&library, kWrongPtx, options, again, 5, nullptr, nullptr, 0), CUDA_ERROR_INVALID_PTX);
+  EXPECT(std::string(error).find("frobnicate") != std::string::npos);
+}
+
+CASE(options_that_tune_are_taken) {
+  check::use_context();
+  const std::string image = check::module_bytes();
+  CUjit_option options[] = {
+      CU_JIT_TARGET,     CU_JIT_OPTIMIZATION_LEVEL,  CU_JIT_FALLBACK_STRATEGY, CU_JIT_GENERATE_LINE_INFO,
+      CU_JIT_CACHE_MODE, CU_JIT_GLOBAL_SYMBOL_COUNT, CU_JIT_WALL_TIME};
+  void* values[] = {slot<unsigned>(89), slot<unsigned>(3), slot<unsigned>(0), slot<unsigned>(1),
+                    slot<unsigned>(0),  slot<unsigned>(0), slot(-1.0f)};
+  CUmodule module = nullptr;
+  CU_OK(cuModuleLoadDataEx(&module, image.data(), 7, options, values));
+  EXPECT(in_slot<float>(values[6]) >= 0.0f);
+  CU_OK(cuModuleUnload(module));
+}
+
+CASE(options_are_refused) {
+  check::use_context();
+  const std::string image = check::module_bytes();
+  CUmodule module = nullptr;
+  for (const int number : {-1, static_cast<int>(CU_JIT_NUM_OPTIONS), 12345}) {
+    CUjit_option option = static_cast<CUjit_option>(number);
+    void* value = nullptr;
+    EXPECT_CUDA(cuModuleLoadDataEx(&module, image.data(), 1, &option, &value), CUDA_ERROR_INVALID_VALUE);
+  }
+  EXPECT_CUDA(cuModuleLoadDataEx(&module, image.data(), 1, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  // A device may be able to place variables; one that cannot says so.
+  const char* names[] = {"module_counter"};
+  static int place = 40;
+  void* addresses[] = {&place};
+  CUjit_option symbols[] = {CU_JIT_GLOBAL_SYMBOL_NAMES, CU_JIT_GLOBAL_SYMBOL_ADDRESSES, CU_JIT_GLOBAL_SYMBOL_COUNT};
+  void* values[] = {static_cast<void*>(names), static_cast<void*>(addresses), slot<unsigned>(1)};
+  if (SUPPORTED(cuModuleLoadDataEx(&module, image.data(), 3, symbols, values))) CU_OK(cuModuleUnload(module));
+  CUlibrary library = nullptr;
+  CUlibraryOption option = static_cast<CUlibraryOption>(999);
+  void* value = nullptr;
+  EXPECT_CUDA(cuLibraryLoadData(&library, image.data(), nullptr, nullptr, 0, &option, &value, 1),
+              CUDA_ERROR_INVALID_VALUE);
+  option = CU_LIBRARY_BINARY_IS_PRESERVED;
+  value = slot<int>(1);
+  CU_OK(cuLibraryLoadData(&library, image.data(), nullptr, nullptr, 0, &option, &value, 1));
+  CU_OK(cuLibraryUnload(library));
+  EXPECT_CUDA(cuLibraryLoadFromFile(&library, check::module_path().c_str(), nullptr, nullptr, 0, &option, &value, 1),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
 CASE(load_refuses) {
   check::use_context();
   CUmodule module = nullptr;

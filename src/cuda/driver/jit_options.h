@@ -1,64 +1,37 @@
 #pragma once
 
-#include <cstring>
-#include <optional>
+#include <chrono>
+#include <string>
 
 #include "cuda/driver/api.h"
 
 namespace cupola::driver {
 
-/// The log buffers among CUjit_option's; the other options tune NVIDIA's compiler and mean nothing here.
-class JitLogs {
+/// The options of a call that loads code. The table jit_options.def says what becomes of each.
+class JitOptions {
  public:
-  /// Error: InvalidValue when options are announced but missing.
-  static Result<JitLogs> read(unsigned count, const CUjit_option* options, void** values) {
-    if (count && (!options || !values))
-      return fail(ErrorCode::InvalidValue, "{} options are announced, but none are given", count);
-    JitLogs logs;
-    for (unsigned i = 0; i < count; ++i) {
-      switch (options[i]) {
-        case CU_JIT_INFO_LOG_BUFFER:
-          logs.info_.text = static_cast<char*>(values[i]);
-          break;
-        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-          logs.info_.size = &values[i];
-          break;
-        case CU_JIT_ERROR_LOG_BUFFER:
-          logs.error_.text = static_cast<char*>(values[i]);
-          break;
-        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-          logs.error_.size = &values[i];
-          break;
-        default:
-          break;  // an int from outside, not a table's enum
-      }
-    }
-    return logs;
-  }
+  /// Starts the clock of CU_JIT_WALL_TIME. Errors: InvalidValue when options are announced but missing, or for a number
+  /// that is no option; NotSupported for a refused one.
+  static Result<JitOptions> read(unsigned count, const CUjit_option* options, void** values);
 
-  /// Fills the buffers and says how much was written, as CUDA documents for the size options.
-  void write(const Result<>& result) {
-    info_.write("");
-    error_.write(result ? std::string() : result.error().message);
-  }
+  /// Writes what the options ask for: logs, their sizes, the time. Gives the result back.
+  Result<> answer(Result<> result) const;
 
  private:
-  struct Buffer {
+  struct Log {
     char* text = nullptr;
-    void** size = nullptr;  ///< in: bytes there are; out: bytes written
-    void write(const std::string& message) {
-      if (!size) return;
-      const auto room = reinterpret_cast<uintptr_t>(*size) & 0xffffffff;
-      size_t written = 0;
-      if (text && room) {
-        written = std::min<size_t>(message.size(), room - 1);
-        std::memcpy(text, message.data(), written);
-        text[written] = 0;
-      }
-      *size = reinterpret_cast<void*>(written);  // NOLINT(performance-no-int-to-ptr)
-    }
+    void** size = nullptr;  ///< in: bytes there are; out: bytes of text
+    void write(const std::string& message) const;
   };
-  Buffer info_, error_;
+  Result<> take(CUjit_option option, void** value);
+
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Log info_, error_;
+  void** wall_time_ = nullptr;
 };
+
+/// Checks the options of a library that come beside those of the compiler. `from_memory`: for cuLibraryLoadData.
+/// Errors: as JitOptions::read.
+Result<> check_library_options(unsigned count, const CUlibraryOption* options, bool from_memory);
 
 }  // namespace cupola::driver

@@ -46,10 +46,8 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int nu
     TRY(given(module, "module"));
     TRY(given(image, "image"));
     TRY(current_context());
-    TRY(JitLogs logs, JitLogs::read(numOptions, options, optionValues));
-    const Result<> result = load(module, read_code(image, SIZE_MAX));
-    logs.write(result);
-    return result;
+    TRY(const JitOptions jit, JitOptions::read(numOptions, options, optionValues));
+    return jit.answer(load(module, read_code(image, SIZE_MAX)));
   });
 }
 
@@ -131,30 +129,29 @@ Result<> load_library(CUlibrary* library, Result<Code> code) {
 }  // namespace
 
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* jitOptions, void** jitOptionsValues,
-                           unsigned int numJitOptions, CUlibraryOption*, void**, unsigned int) {
+                           unsigned int numJitOptions, CUlibraryOption* libraryOptions, void**,
+                           unsigned int numLibraryOptions) {
   return api_call([&]() -> Result<> {
     TRY(given(library, "library"));
     TRY(given(code, "code"));
-    TRY(JitLogs logs, JitLogs::read(numJitOptions, jitOptions, jitOptionsValues));
-    const Result<> result = load_library(library, read_code(code, SIZE_MAX));
-    logs.write(result);
-    return result;
+    TRY(check_library_options(numLibraryOptions, libraryOptions, true));
+    TRY(const JitOptions jit, JitOptions::read(numJitOptions, jitOptions, jitOptionsValues));
+    return jit.answer(load_library(library, read_code(code, SIZE_MAX)));
   });
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_option* jitOptions,
-                               void** jitOptionsValues, unsigned int numJitOptions, CUlibraryOption*, void**,
-                               unsigned int) {
+                               void** jitOptionsValues, unsigned int numJitOptions, CUlibraryOption* libraryOptions,
+                               void**, unsigned int numLibraryOptions) {
   return api_call([&]() -> Result<> {
     TRY(given(library, "library"));
     TRY(given(fileName, "fileName"));
-    TRY(JitLogs logs, JitLogs::read(numJitOptions, jitOptions, jitOptionsValues));
-    const Result<> result = [&]() -> Result<> {
+    TRY(check_library_options(numLibraryOptions, libraryOptions, false));
+    TRY(const JitOptions jit, JitOptions::read(numJitOptions, jitOptions, jitOptionsValues));
+    return jit.answer([&]() -> Result<> {
       TRY(std::vector<std::byte> bytes, read_file(fileName));
       return load_library(library, read_code(bytes.data(), bytes.size()));
-    }();
-    logs.write(result);
-    return result;
+    }());
   });
 }
 

@@ -29,6 +29,15 @@ TEST_F(Modules, SayWhyCodeCannotRun) {
   EXPECT_NE(std::string(text).find("cupolac"), std::string::npos);
 }
 
+TEST_F(Modules, SymbolsCannotBePlaced) {
+  CUmodule module = nullptr;
+  CUjit_option option = CU_JIT_GLOBAL_SYMBOL_COUNT;
+  void* value = reinterpret_cast<void*>(1);
+  EXPECT_EQ(cuModuleLoadDataEx(&module, "garbage", 1, &option, &value), CUDA_ERROR_NOT_SUPPORTED);
+  value = nullptr;
+  EXPECT_EQ(cuModuleLoadDataEx(&module, "garbage", 1, &option, &value), CUDA_ERROR_INVALID_IMAGE);
+}
+
 TEST_F(Modules, HandlesAreChecked) {
   CUfunction function = nullptr;
   EXPECT_EQ(cuModuleGetFunction(&function, reinterpret_cast<CUmodule>(this), "kernel"), CUDA_ERROR_INVALID_HANDLE);
