@@ -14,7 +14,8 @@ class Semaphore {
 
   virtual uint64_t value() const = 0;
 
-  /// Raises the value to `value`; a lower one changes nothing.
+  /// Raises the value to `value`; a lower one changes nothing. Calls what when() left here, on this thread: the caller
+  /// holds no lock that such a function may take.
   virtual void signal(uint64_t value) = 0;
 
   /// Blocks the calling host thread until the value is reached, or the semaphore's domain has a fault: then its error.
@@ -22,7 +23,8 @@ class Semaphore {
   virtual Result<> wait(uint64_t value) = 0;
 
   /// Calls `then` once when the value is reached: at once on this thread if it already is, else on the signalling
-  /// thread. `then` must not block.
+  /// thread, without a lock of hal's. `then` must not block; it may take locks for a moment, submit to queues and
+  /// signal.
   virtual void when(uint64_t value, std::function<void()> then) = 0;
 };
 

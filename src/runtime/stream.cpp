@@ -67,15 +67,15 @@ Stream::~Stream() {
   if (!last().reached()) order_->retired_.emplace_back(last(), blocking_);
 }
 
-uint64_t Stream::append(hal::Command command) {
-  return submitted_ = queue_->submit(std::move(command));
+void Stream::append(hal::Command command) {
+  submitted_ = queue_->enqueue(std::move(command));
 }
 
 void Stream::wait_for(const Ticket& other) {
   if (!other.reached()) append(hal::Wait{other.semaphore, other.value});
 }
 
-void Stream::follow_others() NO_THREAD_SAFETY_ANALYSIS {
+void Stream::follow_others() {
   if (!blocking_) return;
   if (kind_ == Kind::Legacy) {
     for (const Stream* other : order_->streams_) {
@@ -92,10 +92,15 @@ void Stream::follow_others() NO_THREAD_SAFETY_ANALYSIS {
 }
 
 Ticket Stream::submit(hal::Command command) {
-  Lock lock(order_->mutex_);
-  follow_others();
-  append(std::move(command));
-  return last();
+  Ticket ticket;
+  {
+    Lock lock(order_->mutex_);
+    follow_others();
+    append(std::move(command));
+    ticket = last();
+  }
+  queue_->start();
+  return ticket;
 }
 
 bool Stream::idle() {
@@ -113,9 +118,14 @@ bool Stream::idle() {
 }
 
 Ticket Stream::mark() {
-  Lock lock(order_->mutex_);
-  follow_others();
-  return last();
+  Ticket ticket;
+  {
+    Lock lock(order_->mutex_);
+    follow_others();
+    ticket = last();
+  }
+  queue_->start();
+  return ticket;
 }
 
 }  // namespace cupola::runtime

@@ -11,7 +11,8 @@
 // Streams and the order between them, as "CUDA Driver API, Stream synchronization behavior" gives it: a command on the
 // legacy default stream waits for what was submitted to every blocking stream of its context before, and later commands
 // of blocking streams wait for it. Non-blocking streams take no part. The order is made of hal::Wait commands, so that
-// submitting never blocks the host.
+// submitting never blocks the host. The lock of a context's order is held while commands are enqueued, and never while
+// they start: a command that is done at once calls what waits for it, which may use any stream.
 
 namespace cupola::runtime {
 
@@ -73,9 +74,9 @@ class Stream {
  private:
   friend class StreamOrder;
   Stream(Context& context, Kind kind, unsigned flags, int priority, std::unique_ptr<hal::Queue> queue);
-  uint64_t append(hal::Command command);
-  void wait_for(const Ticket& other);
-  void follow_others();
+  void append(hal::Command command) REQUIRES(order_->mutex_);
+  void wait_for(const Ticket& other) REQUIRES(order_->mutex_);
+  void follow_others() REQUIRES(order_->mutex_);
   Ticket last() const { return {queue_->progress(), submitted_}; }
 
   Context& context_;
@@ -86,7 +87,7 @@ class Stream {
   const int priority_;
   const uint64_t id_;
   const std::unique_ptr<hal::Queue> queue_;
-  // Both are guarded by order_->mutex_.
+  // Both are guarded by order_->mutex_; other streams of the order read them through last().
   uint64_t submitted_ = 0;
   uint64_t legacy_seen_ = 0;  ///< what of the legacy stream this one already waits for
 };

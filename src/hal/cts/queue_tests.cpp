@@ -84,6 +84,32 @@ void submit_does_not_wait_for_the_command(TestCase& t) {
   t.expect_done(*t.queue, last);
 }
 
+// A stream holds a lock while it enqueues, and what waits for its commands may take that lock.
+void enqueue_completes_nothing_on_its_thread(TestCase& t) {
+  static thread_local bool enqueueing = false;
+  std::atomic<int> completions{0}, while_enqueueing{0};
+  uint64_t last = 0;
+  for (uint64_t i = 1; i <= 100; ++i) {
+    auto semaphore = t.device->create_semaphore(0);
+    semaphore->when(1, [&] {
+      if (enqueueing) ++while_enqueueing;
+      ++completions;
+    });
+    enqueueing = true;
+    t.queue->enqueue(Wait{semaphore, 0});
+    last = t.queue->enqueue(Signal{semaphore, 1});
+    t.queue->progress()->when(last, [&] {
+      if (enqueueing) ++while_enqueueing;
+      ++completions;
+    });
+    enqueueing = false;
+    t.queue->start();
+  }
+  t.expect_done(*t.queue, last);
+  while (completions < 200) std::this_thread::yield();
+  EXPECT_EQ(while_enqueueing, 0);
+}
+
 void timestamps_grow_and_span_what_is_between(TestCase& t) {
   std::vector<std::shared_ptr<std::atomic<uint64_t>>> stamps;
   for (int i = 0; i < 5; ++i) {
@@ -150,6 +176,7 @@ std::vector<Test> queue_tests() {
       {"Queue", "HostCallsRunOnAnotherThread", false, host_calls_run_on_another_thread},
       {"Queue", "CallbacksRunInOrderWithNoError", false, callbacks_run_in_order_with_no_error},
       {"Queue", "SubmitDoesNotWaitForTheCommand", false, submit_does_not_wait_for_the_command},
+      {"Queue", "EnqueueCompletesNothingOnItsThread", false, enqueue_completes_nothing_on_its_thread},
       {"Queue", "TimestampsGrowAndSpanWhatIsBetween", false, timestamps_grow_and_span_what_is_between},
       {"Queue", "ThreadsMaySubmitTogether", false, threads_may_submit_together},
       {"Queue", "DestroyingAQueueLetsItsCommandsEnd", false, destroying_a_queue_lets_its_commands_end},

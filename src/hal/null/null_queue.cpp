@@ -16,7 +16,7 @@ NullQueue::~NullQueue() {
   thread_.join();
 }
 
-uint64_t NullQueue::submit(Command command) {
+uint64_t NullQueue::enqueue(Command command) {
   Lock lock(mutex_);
   commands_.push_back(std::move(command));
   changed_.notify_one();

@@ -50,25 +50,27 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
   State(const QueueServices& services, std::shared_ptr<CpuDomain> domain)
       : services_(services), domain_(std::move(domain)), progress_(std::make_shared<CpuSemaphore>(0, domain_)) {}
 
-  uint64_t submit(hal::Command command) {
-    uint64_t number = 0;
+  uint64_t enqueue(hal::Command command) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    commands_.push_back(std::move(command));
+    set_busy(true);
+    return ++submitted_;
+  }
+
+  void start() EXCLUDES(mutex_) {
     {
       Lock lock(mutex_);
-      commands_.push_back(std::move(command));
-      number = ++submitted_;
-      if (pumping_ || in_flight_) return number;
+      if (pumping_ || in_flight_ || commands_.empty()) return;
       pumping_ = true;
-      set_busy(true);
     }
     pump();
-    return number;
   }
 
   const std::shared_ptr<hal::Semaphore>& progress() const { return progress_; }
 
  private:
   /// Starts commands until one is in flight or none is left. One thread at a time: the one that set pumping_.
-  void pump() {
+  void pump() EXCLUDES(mutex_) {
     for (;;) {
       hal::Command command;
       {
@@ -93,7 +95,7 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
   }
 
   /// The command in flight is done, on any thread.
-  void completed() {
+  void completed() EXCLUDES(mutex_) {
     finish_head();
     {
       Lock lock(mutex_);
@@ -104,7 +106,7 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
   }
 
   /// in_flight_ goes last: who sees it false may start the next, whose progress must come after this one's.
-  void finish_head() {
+  void finish_head() EXCLUDES(mutex_) {
     progress_->signal(++finished_);
     Lock lock(mutex_);
     in_flight_ = false;
@@ -200,8 +202,12 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
 CpuQueue::CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain)
     : state_(std::make_shared<State>(services, std::move(domain))) {}
 
-uint64_t CpuQueue::submit(hal::Command command) {
-  return state_->submit(std::move(command));
+uint64_t CpuQueue::enqueue(hal::Command command) {
+  return state_->enqueue(std::move(command));
+}
+
+void CpuQueue::start() {
+  state_->start();
 }
 
 const std::shared_ptr<hal::Semaphore>& CpuQueue::progress() const {

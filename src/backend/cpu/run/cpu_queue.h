@@ -37,7 +37,8 @@ class CpuQueue final : public hal::Queue {
  public:
   CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain);
 
-  uint64_t submit(hal::Command command) override;
+  uint64_t enqueue(hal::Command command) override;
+  void start() override;
   const std::shared_ptr<hal::Semaphore>& progress() const override;
 
  private:
