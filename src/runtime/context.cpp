@@ -118,13 +118,14 @@ Result<> Context::synchronize() {
 Result<uint64_t> Context::limit(int which) const {
   Lock lock(mutex_);
   if (which < 0 || static_cast<size_t>(which) >= limits_.size())
-    return fail(ErrorCode{215}, "limit {} is not one of CUlimit", which);  // CUDA_ERROR_UNSUPPORTED_LIMIT
+    return fail(ErrorCode::UnsupportedLimit, "limit {} is not one of CUlimit", which);
   return limits_[static_cast<size_t>(which)];
 }
 
 Result<> Context::set_limit(int which, uint64_t value) {
   Lock lock(mutex_);
-  if (which < 0 || which >= kSettableLimits) return fail(ErrorCode{215}, "limit {} cannot be set here", which);
+  if (which < 0 || which >= kSettableLimits)
+    return fail(ErrorCode::UnsupportedLimit, "limit {} cannot be set here", which);
   if (which == kStack && value > kMostStack)
     return fail(ErrorCode::InvalidValue, "a stack of {} bytes a thread was asked for; the most is {}", value,
                 kMostStack);

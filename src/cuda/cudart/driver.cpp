@@ -11,7 +11,6 @@
 namespace cupola::cudart {
 namespace {
 
-constexpr ErrorCode kInsufficientDriver{35};
 constexpr const char* kLibrary = "libcuda.so.1";
 std::atomic<const Driver*> replacement = nullptr;
 
@@ -33,7 +32,7 @@ Result<DynLib> open_library() {
     tried += (tried.empty() ? "" : ", ") + path;
   }
   return fail(
-      kInsufficientDriver,
+      ErrorCode::InsufficientDriver,
       "libcuda.so.1 was not found (tried {}): set CUPOLA_LIBRARY_PATH to the folder of Cupola's libraries, or run "
       "the program with 'cupola run'",
       tried);

@@ -21,6 +21,20 @@ TEST(Errors, HaveNamesAndTexts) {
   EXPECT_STREQ(cudaGetErrorName(static_cast<cudaError_t>(11)), "unrecognized error code");
 }
 
+// What is said inside is what CUDA documents outside: every row of the table of errors has a public number and its
+// text.
+TEST(Errors, OfTheWholeProjectArePublicOnes) {
+#define CUPOLA_ERROR(name, number, text) \
+  EXPECT_STREQ(cudaGetErrorString(static_cast<cudaError_t>(number)), text) << #name;
+#include "base/errors.def"
+#undef CUPOLA_ERROR
+  EXPECT_EQ(static_cast<cudaError_t>(ErrorCode::InsufficientDriver), cudaErrorInsufficientDriver);
+  EXPECT_EQ(static_cast<cudaError_t>(ErrorCode::UnsupportedLimit), cudaErrorUnsupportedLimit);
+  EXPECT_EQ(static_cast<cudaError_t>(ErrorCode::PeerAccessUnsupported), cudaErrorPeerAccessUnsupported);
+  EXPECT_EQ(static_cast<cudaError_t>(ErrorCode::UnsupportedExecAffinity), cudaErrorUnsupportedExecAffinity);
+  EXPECT_EQ(static_cast<cudaError_t>(ErrorCode::InvalidClusterSize), cudaErrorInvalidClusterSize);
+}
+
 TEST(Errors, PeekKeepsAndGetClears) {
   FakeDriver::install();
   cudaGetLastError();

@@ -38,8 +38,7 @@ CUresult cuCtxCreate_v2(CUcontext* pctx, unsigned int flags, CUdevice dev) {
 
 CUresult cuCtxCreate_v3(CUcontext* pctx, CUexecAffinityParam*, int numParams, unsigned int flags, CUdevice dev) {
   return api_call([&]() -> Result<> {
-    if (numParams != 0)
-      return fail(ErrorCode{CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY}, "execution affinity is not supported");
+    if (numParams != 0) return fail(ErrorCode::UnsupportedExecAffinity, "execution affinity is not supported");
     return create(pctx, flags, dev);
   });
 }
@@ -47,7 +46,7 @@ CUresult cuCtxCreate_v3(CUcontext* pctx, CUexecAffinityParam*, int numParams, un
 CUresult cuCtxCreate_v4(CUcontext* pctx, CUctxCreateParams* ctxCreateParams, unsigned int flags, CUdevice dev) {
   return api_call([&]() -> Result<> {
     if (ctxCreateParams && ctxCreateParams->numExecAffinityParams != 0)
-      return fail(ErrorCode{CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY}, "execution affinity is not supported");
+      return fail(ErrorCode::UnsupportedExecAffinity, "execution affinity is not supported");
     if (ctxCreateParams && ctxCreateParams->cigParams)
       return fail(ErrorCode::NotSupported, "contexts for graphics are not supported");
     return create(pctx, flags, dev);
@@ -268,7 +267,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
     TRY(std::shared_ptr<Context> current, current_context());
     TRY(std::shared_ptr<Context> peer, Runtime::get().context(peerContext));
     if (peer.get() == current.get()) return fail(ErrorCode::InvalidContext, "a context is no peer of itself");
-    return fail(ErrorCode{CUDA_ERROR_PEER_ACCESS_UNSUPPORTED}, "contexts of one device need no peer access");
+    return fail(ErrorCode::PeerAccessUnsupported, "contexts of one device need no peer access");
   });
 }
 

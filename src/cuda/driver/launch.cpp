@@ -65,7 +65,7 @@ Result<LaunchWishes> read_attributes(const CUlaunchConfig& config) {
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         if (uint64_t{value.clusterDim.x} * value.clusterDim.y * value.clusterDim.z > 1)
           return fail(
-              ErrorCode{CUDA_ERROR_INVALID_CLUSTER_SIZE},
+              ErrorCode::InvalidClusterSize,
               "a cluster of {} x {} x {} blocks was asked for; the device reports compute capability 8.9, which has "
               "none",
               value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
