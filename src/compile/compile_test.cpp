@@ -1,5 +1,6 @@
 #include "compile/compile.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -188,6 +189,57 @@ TEST(Compile, KeepsIntermediateFiles) {
   }
   EXPECT_THAT(endings, ::testing::UnorderedElementsAre(".kir.ll", ".prepared.ll", ".host.ll", ".s"));
   std::filesystem::remove_all(folder);
+}
+
+/// A copy of the library in a folder of its own, with some of the files that belong beside it. Stays loaded, as
+/// libcuda's does.
+class Installation {
+ public:
+  explicit Installation(std::initializer_list<const char*> files) {
+    Dl_info info{};
+    EXPECT_NE(dladdr(dlsym(RTLD_DEFAULT, "cupola_compile"), &info), 0);
+    const std::filesystem::path original = info.dli_fname;
+    std::filesystem::create_directories(folder_ / "cupola");
+    for (const char* file : files) copy_file(original.parent_path() / "cupola" / file, folder_ / "cupola" / file);
+    copy_file(original, folder_ / "compiler.so");
+    library_ = dlopen((folder_ / "compiler.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(library_, nullptr) << dlerror();
+  }
+  ~Installation() { std::filesystem::remove_all(folder_); }
+  Installation(const Installation&) = delete;
+  Installation& operator=(const Installation&) = delete;
+
+  Answer compile(const std::string& target) const {
+    const auto bytes = std::as_bytes(std::span(kAddKernel, std::strlen(kAddKernel)));
+    const auto request =
+        image::serialize(image::CompileRequest{target, "", {{image::CodeKind::Kir, {bytes.begin(), bytes.end()}}}});
+    void* output = nullptr;
+    size_t size = 0;
+    const auto entry = reinterpret_cast<decltype(&cupola_compile)>(dlsym(library_, "cupola_compile"));
+    const auto release = reinterpret_cast<decltype(&cupola_compile_free)>(dlsym(library_, "cupola_compile_free"));
+    const int code = entry(request.data(), request.size(), &output, &size);
+    const auto* begin = static_cast<const std::byte*>(output);
+    Answer answer{code, {begin, begin + size}};
+    release(output);
+    return answer;
+  }
+
+ private:
+  static inline int count_ = 0;
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() /
+      ("cupola-installation-" + std::to_string(getpid()) + "-" + std::to_string(count_++));
+  void* library_ = nullptr;
+};
+
+TEST(Compile, SaysWhichLibraryAnInstallationLacks) {
+  for (const char* target : {"cpu:x86_64:test", "ptx:sm_89"}) {
+    const Answer answer = Installation({}).compile(target);
+    EXPECT_EQ(answer.code, static_cast<int>(ErrorCode::JitCompilerNotFound));
+    EXPECT_THAT(answer.text(), HasSubstr("the installation lacks"));
+    EXPECT_THAT(answer.text(), HasSubstr("/cupola/device.bc: "));
+  }
+  EXPECT_EQ(Installation({"device.bc"}).compile("cpu:x86_64:test").code, 0);
 }
 
 }  // namespace

@@ -24,6 +24,10 @@ namespace {
 
 constexpr std::string_view kCpuTarget = "cpu:", kPtxTarget = "ptx:", kKirTarget = "kir", kSm = "sm_";
 
+std::string library_path(const char* name) {
+  return folder_of_code(reinterpret_cast<const void*>(&library_path)) + "/cupola/" + name;
+}
+
 std::vector<std::byte> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
@@ -31,17 +35,20 @@ std::vector<std::byte> read_file(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-std::vector<std::byte> library_file(const char* name) {
-  return read_file(folder_of_code(reinterpret_cast<const void*>(&library_file)) + "/cupola/" + name);
+/// Read once; kept for the life of the process. Error: JitCompilerNotFound: without it the compiler is not all there.
+Result<std::span<const std::byte>> device_library() {
+  static const auto* const path = new std::string(library_path("device.bc"));
+  static const auto* const bytes = new std::vector<std::byte>(read_file(*path));
+  if (bytes->empty())
+    return fail(ErrorCode::JitCompilerNotFound,
+                "compiler: the installation lacks {}: install Cupola again, or copy its folder 'cupola' there too",
+                *path);
+  return std::span(*bytes);
 }
 
-/// Read once; kept for the life of the process.
-std::span<const std::byte> device_library() {
-  static const auto* bytes = new std::vector<std::byte>(library_file("device.bc"));
-  return *bytes;
-}
+/// As device_library(); empty in a build without libclc, which makes PTX of kernels that need no C function.
 std::span<const std::byte> c_library() {
-  static const auto* bytes = new std::vector<std::byte>(library_file("c_library.bc"));
+  static const auto* const bytes = new std::vector<std::byte>(read_file(library_path("c_library.bc")));
   return *bytes;
 }
 
@@ -92,7 +99,8 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 Result<std::vector<std::byte>> make_image(std::unique_ptr<llvm::Module> module, const image::CompileRequest& request) {
   const std::string keep = keep_path(request, *module);
   keep_text(keep, ".kir.ll", *module);
-  TRY(kir::prepare(*module, {.device_library = device_library(), .expand_inline_ptx = ptx::expand_inline_ptx}));
+  TRY(const std::span<const std::byte> device, device_library());
+  TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   keep_text(keep, ".prepared.ll", *module);
   TRY(const image::KernelImage image, cpu::build::build(std::move(module), {.target = request.target, .keep = keep}));
   return image::serialize(image);
@@ -102,7 +110,8 @@ Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, co
   if (!architecture.starts_with(kSm))
     return fail(ErrorCode::NoBinaryForGpu, "compiler: '{}' is no architecture for PTX; sm_89 is one", architecture);
   const auto number = static_cast<uint32_t>(std::atoi(architecture.c_str() + kSm.size()));
-  TRY(kir::to_nvptx(*module, {.architecture = number, .device_library = device_library(), .c_library = c_library()}));
+  TRY(const std::span<const std::byte> device, device_library());
+  TRY(kir::to_nvptx(*module, {.architecture = number, .device_library = device, .c_library = c_library()}));
   TRY(const std::string text, ptx_text(std::move(module), architecture));
   return bytes_of(text);
 }
