@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace cupola {
 
@@ -13,10 +14,11 @@ struct Settings {
 #undef CUPOLA_SETTING
 };
 
-/// The process's settings; read at the first call and constant afterwards. Any thread.
+/// The process's settings; read at the first call and constant afterwards. Any thread. A value that is not of its
+/// setting's type is reported once as an error and counts as not set.
 const Settings& settings();
 
-/// Reads the environment anew: for tests.
-Settings read_settings();
+/// Reads the environment anew: for tests. A line for each value that cannot be read goes to `problems`.
+Settings read_settings(std::vector<std::string>& problems);
 
 }  // namespace cupola

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/log.h"
+
 namespace cupola {
 namespace {
 
@@ -24,6 +26,13 @@ class Variable {
   std::optional<std::string> before_;
 };
 
+Settings read_settings() {
+  std::vector<std::string> problems;
+  const Settings read = cupola::read_settings(problems);
+  EXPECT_EQ(problems, std::vector<std::string>());
+  return read;
+}
+
 TEST(Settings, ComeFromTheEnvironment) {
   Variable device("CUPOLA_DEVICE", "null"), workers("CUPOLA_WORKERS", "3"), cache("CUPOLA_CACHE", "0");
   const Settings read = read_settings();
@@ -41,8 +50,40 @@ TEST(Settings, EmptyVariableMeansTheDefault) {
 }
 
 TEST(Settings, OffSwitchesOff) {
-  Variable cache("CUPOLA_CACHE", "off");
-  EXPECT_FALSE(read_settings().cache);
+  for (const char* off : {"off", "0", "false", "no"}) {
+    Variable cache("CUPOLA_CACHE", off);
+    EXPECT_FALSE(read_settings().cache) << off;
+  }
+  for (const char* on : {"on", "1", "true", "yes"}) {
+    Variable cache("CUPOLA_CACHE", on);
+    EXPECT_TRUE(read_settings().cache) << on;
+  }
+}
+
+TEST(Settings, ValuesOfAnotherTypeAreReportedAndIgnored) {
+  for (const char* wrong : {"abc", "3x", "-1", "1e3", "99999999999999999999", " "}) {
+    Variable workers("CUPOLA_WORKERS", wrong), cache("CUPOLA_CACHE", "maybe");
+    std::vector<std::string> problems;
+    const Settings read = cupola::read_settings(problems);
+    EXPECT_EQ(read.workers, Settings().workers);
+    EXPECT_EQ(read.cache, Settings().cache);
+    ASSERT_EQ(problems.size(), 2u) << wrong;
+    EXPECT_EQ(problems[0],
+              "CUPOLA_WORKERS is '" + std::string(wrong) + "', which is ignored: it must be a number, 0 or above");
+    EXPECT_NE(problems[1].find("CUPOLA_CACHE is 'maybe'"), std::string::npos);
+  }
+}
+
+TEST(SettingsDeathTest, ProblemsAreLoggedOnce) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // a process that has not read its settings yet
+  Variable workers("CUPOLA_WORKERS", "abc"), log("CUPOLA_LOG", "");
+  const auto read_twice = [] {
+    (void)log::enabled(log::Topic::Api);  // the log may be the first who asks
+    (void)settings();
+    (void)settings();
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(read_twice(), testing::ExitedWithCode(0), "^cupola: error: CUPOLA_WORKERS is 'abc'[^\n]*\n$");
 }
 
 }  // namespace
