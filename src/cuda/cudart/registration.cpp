@@ -89,8 +89,12 @@ cudaError_t __cudaPopCallConfiguration(dim3* gridDim, dim3* blockDim, size_t* sh
   return cudaSuccess;
 }
 
+// Compiled code asks once a kernel and keeps the answer for the life of the process, across resets of the device. So
+// the answer is the stub's own address, which launches take as well.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFuncAddr) {
-  return cudaGetKernel(kernelPtr, entryFuncAddr);
+  if (!kernelPtr || !Registry::get().has_function(entryFuncAddr)) return cudaGetKernel(kernelPtr, entryFuncAddr);
+  *kernelPtr = reinterpret_cast<cudaKernel_t>(const_cast<void*>(entryFuncAddr));
+  return cudaSuccess;
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem,

@@ -43,7 +43,7 @@ TEST_F(Registration, LoadsNothingBeforeTheFirstUse) {
   EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
   EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
   EXPECT_EQ(fake->modules_loaded, 1);
-  EXPECT_EQ(fake->images.at(0), image);
+  EXPECT_EQ(static_cast<const FatbinWrapper*>(fake->images.at(0))->bytes, image);
 }
 
 TEST_F(Registration, LaunchesWithTheGivenShape) {
@@ -99,14 +99,23 @@ TEST_F(Registration, KernelHandlesLaunchToo) {
   ASSERT_EQ(cudaGetKernel(&kernel, &stub), cudaSuccess);
   EXPECT_EQ(__cudaLaunchKernel(kernel, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
 
-  // What compiled code calls: the same handle, and the null stream as the thread's own.
-  cudaKernel_t same = nullptr;
-  ASSERT_EQ(__cudaGetKernel(&same, &stub), cudaSuccess);
-  EXPECT_EQ(same, kernel);
-  EXPECT_EQ(__cudaLaunchKernel_ptsz(kernel, dim3(2), dim3(3), nullptr, 0, nullptr), cudaSuccess);
+  // What compiled code calls, with the null stream as the thread's own.
+  cudaKernel_t kept = nullptr;
+  ASSERT_EQ(__cudaGetKernel(&kept, &stub), cudaSuccess);
+  EXPECT_EQ(__cudaLaunchKernel_ptsz(kept, dim3(2), dim3(3), nullptr, 0, nullptr), cudaSuccess);
   ASSERT_EQ(fake->launches.size(), 2u);
   EXPECT_EQ(fake->launches[0], "1x1x1 1x1x1 0 0");
   EXPECT_EQ(fake->launches[1], "2x1x1 3x1x1 0 2");  // 2: CU_STREAM_PER_THREAD
+}
+
+TEST_F(Registration, WhatCompiledCodeKeepsOutlivesAReset) {
+  cudaKernel_t kept = nullptr;
+  ASSERT_EQ(__cudaGetKernel(&kept, &stub), cudaSuccess);
+  ASSERT_EQ(__cudaLaunchKernel(kept, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
+  EXPECT_EQ(__cudaLaunchKernel(kept, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  const int other = 0;
+  EXPECT_NE(__cudaGetKernel(&kept, &other), cudaSuccess);
 }
 
 TEST_F(Registration, CopiesToAndFromSymbols) {
@@ -135,12 +144,16 @@ TEST_F(Registration, FillsManagedVariablesWhenTheModuleIsInitialised) {
   EXPECT_EQ(managed, fake->variable);
 }
 
-TEST_F(Registration, SeparatelyCompiledCodeIsRefused) {
-  FatbinWrapper linked{FatbinWrapper::kMagic, 2, image, nullptr};
+TEST_F(Registration, SeparatelyCompiledCodeHandsItsUnitsToTheDriver) {
+  const void* units[] = {image, nullptr};
+  FatbinWrapper linked{FatbinWrapper::kMagic, 2, image, units};
   void** second = __cudaRegisterFatBinary(&linked);
   const char third_stub = 0;
   __cudaRegisterFunction(second, &third_stub, nullptr, "kernel", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
-  EXPECT_EQ(cudaLaunchKernel(&third_stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(cudaLaunchKernel(&third_stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  const auto& given = *static_cast<const FatbinWrapper*>(fake->images.back());
+  EXPECT_EQ(given.version, 2u);
+  EXPECT_EQ(given.units, units);
   __cudaUnregisterFatBinary(second);
 }
 

@@ -44,15 +44,15 @@ Result<CUmodule> Registry::module(const Driver& cu, CUcontext context, Fatbin* f
     return fail(ErrorCode::InvalidImage, "the registered fat binary starts with {:#x}, not {:#x}", wrapper.magic,
                 FatbinWrapper::kMagic);
   }
-  if (wrapper.version != 1) {
-    return fail(ErrorCode::NotSupported,
-                "the program was compiled for separate device linking (-rdc=true), which is not there yet: compile it "
-                "without");
-  }
   CUmodule module = nullptr;
-  TRY(check(cu.cuModuleLoadData(&module, wrapper.bytes)));
+  TRY(check(cu.cuModuleLoadData(&module, &wrapper)));  // the driver follows its pointers: one fat binary, or one a unit
   fatbin->modules.set(context, module);
   return module;
+}
+
+bool Registry::has_function(const void* host) {
+  Lock lock(mutex_);
+  return functions_.contains(host);
 }
 
 Result<CUfunction> Registry::function(const Driver& cu, CUcontext context, const void* host) {

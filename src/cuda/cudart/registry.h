@@ -75,6 +75,7 @@ class Registry {
   /// `*host` receives the variable's address when the fat binary is loaded.
   void add_managed_variable(Fatbin* fatbin, void** host, const char* name);
 
+  bool has_function(const void* host);
   /// The kernel that `host` stands for, loaded into `context`, which is current. A handle that this returned before is
   /// accepted as `host` too. Error: InvalidHandle (InvalidDeviceFunction for null), or why the fat binary cannot be
   /// loaded.
