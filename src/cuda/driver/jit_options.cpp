@@ -49,7 +49,8 @@ Result<JitOptions> JitOptions::read(unsigned count, const CUjit_option* options,
 Result<> JitOptions::take(CUjit_option option, void** value) {
   const auto number = static_cast<uint32_t>(option);  // any int, from outside
   if (number >= kRows.size())
-    return fail(ErrorCode::InvalidValue, "{} is no option of CUjit_option; the last is {}", number, kRows.back().name);
+    return fail(ErrorCode::InvalidValue, "{} is no option of CUjit_option; the last is {}", static_cast<int>(number),
+                kRows.back().name);
   const Row& row = kRows[number];
   // Names and addresses alone mean nothing: it is their count that says how many there are.
   if (row.treatment == Treatment::Refused && option == CU_JIT_GLOBAL_SYMBOL_COUNT && low_half(*value) > 0)
