@@ -20,10 +20,11 @@ EVIDENCE = (
     ("lists", "tests/ptx/matrix_forms.txt", "ptx-matrices"),
     ("texts", "tests/ptx/round_trip/*.ptx", "ptx-round-trip"),
     ("texts", "tests/api/driver_ptx.cu", "api.driver_ptx"),
+    ("texts", "tests/api/driver_textures.cu", "api.driver_textures"),
     ("texts", "src/compile/ptx_device_test.cpp", "cupola-compile-test/Ptx cupola-compile-test/Forms/Ptx"),
 )
 OPEN = "tests/ptx/open_forms.txt"  # cases that are known to differ from the golden data: their forms do not count
-STATEMENT = re.compile(r"(?:^|[\s;{}\":])([a-z]\w*(?:\.\w+(?:::\w+)*)*)(?=[\s;])", re.M)
+STATEMENT = re.compile(r"(?:^|[\s;{}\":])([a-z]\w*(?:\.\w+(?:::\w+)*)*)(?=[\s;\"])", re.M)
 PAGE_HEAD = """# PTX instructions
 
 Made by `./features --readme` from the table that the parser and the lowering use (`src/ptx/syntax/isa`) and docs/ptx_gaps.tsv.

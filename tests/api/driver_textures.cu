@@ -287,10 +287,12 @@ CASE(the_only_level_is_every_level) {
   const auto data = squares(16);
   const ArrayOf array(4, 4, 0, CU_AD_FORMAT_FLOAT, 1, 4, data.data());
   const Texture texture(array.resource(), sampling(0));
-  for (const char* form : {"tex.base", "tex.level", "tex.grad"}) {
-    const std::string rest = form[4] == 'l' ? ", %f2" : form[4] == 'g' ? ", {%f2, %f2}, {%f2, %f2}" : "";
-    const auto got = results(fetch(form + std::string(".2d.v4.f32.f32"), "{%f0, %f1}", rest), texture,
-                             {coordinates(2.5f, 1.5f, 0.0f)});
+  struct Form {
+    const char *text, *rest;
+  };
+  for (const Form& form : {Form{"tex.base.2d.v4.f32.f32", ""}, Form{"tex.level.2d.v4.f32.f32", ", %f2"},
+                           Form{"tex.grad.2d.v4.f32.f32", ", {%f2, %f2}, {%f2, %f2}"}}) {
+    const auto got = results(fetch(form.text, "{%f0, %f1}", form.rest), texture, {coordinates(2.5f, 1.5f, 0.0f)});
     EXPECT_EQUAL(as_float(got[0][0]), data[6]);
   }
   const auto moved = results(
@@ -566,6 +568,42 @@ CASE(formatted_stores_convert) {
   halves.copy(nullptr, half);
   EXPECT_EQUAL(half[6], 0x3e00);
   EXPECT_EQUAL(half[7], 0xc000);
+}
+
+// The forms that public programs have, each once.
+CASE(stores_of_public_programs_reach_their_place) {
+  std::vector<uint32_t> zero(4 * 4 * 4 * 2);
+  const ArrayOf line(4, 0, 0, CU_AD_FORMAT_FLOAT, 4, 16, zero.data(), CUDA_ARRAY3D_SURFACE_LDST);
+  const ArrayOf plane(4, 4, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 4, zero.data(), CUDA_ARRAY3D_SURFACE_LDST);
+  const ArrayOf volume(4, 4, 2, CU_AD_FORMAT_UNSIGNED_INT8, 1, 1, zero.data(), CUDA_ARRAY3D_SURFACE_LDST);
+  const ArrayOf layers(4, 4, 2, CU_AD_FORMAT_FLOAT, 4, 16, zero.data(),
+                       CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED);
+  const Word4 words = {0x11, 0x22, 0x33, 0x144};
+  const std::string halves = "cvt.u16.u32 %h0, %r0; cvt.u16.u32 %h1, %r1; cvt.u16.u32 %h2, %r2; cvt.u16.u32 %h3, %r3; ";
+  results("sust.b.1d.v4.b32.trap [%rd0, {32}], {%r0, %r1, %r2, %r3};", Surface(line.resource()), {words});
+  results(halves + "sust.b.2d.v4.b8.trap [%rd0, {4, 2}], {%h0, %h1, %h2, %h3};", Surface(plane.resource()), {words});
+  results(halves + "sust.b.3d.b8.trap [%rd0, {3, 1, 1, 0}], %h3;", Surface(volume.resource()), {words});
+  results("sust.b.a2d.v4.b32.trap [%rd0, {1, 16, 2, 0}], {%r0, %r1, %r2, %r3};", Surface(layers.resource()), {words});
+  std::vector<uint32_t> got(zero.size());
+  line.copy(nullptr, got.data());
+  for (size_t i = 0; i < 16; ++i) EXPECT_EQUAL_AT(i, got[i], i / 4 == 2 ? words[i % 4] : 0);
+  plane.copy(nullptr, got.data());
+  for (size_t i = 0; i < 16; ++i) EXPECT_EQUAL_AT(i, got[i], i == 9 ? 0x44332211 : 0);
+  std::vector<uint8_t> bytes(32);
+  volume.copy(nullptr, bytes.data());
+  for (size_t i = 0; i < 32; ++i) EXPECT_EQUAL_AT(i, bytes[i], i == 16 + 4 + 3 ? 0x44 : 0);
+  layers.copy(nullptr, got.data());
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_EQUAL_AT(i, got[i], i / 4 == 16 + 8 + 1 ? words[i % 4] : 0);
+}
+
+CASE(integer_textures_of_two_dimensions_are_read) {
+  const uint32_t data[4] = {0xdeadbeef, 5, 6, 7};
+  const ArrayOf array(2, 2, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 4, data);
+  const Texture texture(array.resource(), sampling(0));
+  const auto got =
+      results(fetch("tex.2d.v4.u32.f32", "{%f0, %f1}"), texture, {coordinates(0.5f, 0.5f), coordinates(1.5f, 1.5f)});
+  EXPECT_EQUAL(got[0][0], data[0]);
+  EXPECT_EQUAL(got[1][0], data[3]);
 }
 
 // ---- arrays and objects ----
