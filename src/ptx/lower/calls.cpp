@@ -7,9 +7,16 @@ namespace cupola::ptx {
 namespace {
 
 /// What a call hands to parameter i, given as an operand.
-Value* argument_value(Emission& e, const Operand& operand, llvm::Type* type, bool in_memory, Type ptx_type) {
+Value* argument_value(Emission& e, const Operand& operand, llvm::Type* type, const Variable& parameter) {
+  const bool in_memory = !e.module.scalar_type(parameter);
+  const Type ptx_type = parameter.type;
   if (operand.kind == Operand::Kind::Variable) {
     Value* at = e.variable_address(operand.index);
+    if (e.f.variables[operand.index].bytes() < parameter.bytes()) {
+      e.refuse(formatted("an argument of {} bytes for a parameter of {}", e.f.variables[operand.index].bytes(),
+                         parameter.bytes()));
+      return llvm::PoisonValue::get(type);
+    }
     if (in_memory) return at;
     llvm::Type* stored = e.module.scalar_type(e.f.variables[operand.index]);
     if (!stored) stored = e.value_type(ptx_type);
@@ -69,8 +76,7 @@ void emit::call(Emission& e) {
   llvm::SmallVector<Value*, 8> values;
   for (unsigned i = 0; i < arguments.size(); ++i) {
     const Variable& parameter = (*parameter_types)[i];
-    values.push_back(
-        argument_value(e, arguments[i], type->getParamType(i), !e.module.scalar_type(parameter), parameter.type));
+    values.push_back(argument_value(e, arguments[i], type->getParamType(i), parameter));
   }
   if (e.failed()) return;
   llvm::CallInst* made = e.b.CreateCall(type, callee, values);

@@ -22,7 +22,8 @@ void Emission::locate(const Instruction& instruction) {
   located_ = instruction.source;
   const Source& source = f.sources[located_];
   llvm::DISubprogram* scope = into.getSubprogram();
-  if (source.line == 0) return b.SetCurrentDebugLocation(llvm::DebugLoc());
+  // Line 0, of no place: LLVM's inliner wants every call in a function with lines to have one.
+  if (source.line == 0) return b.SetCurrentDebugLocation(llvm::DILocation::get(module.context(), 0, 0, scope));
   llvm::DIScope* file = module.file(source.file);
   llvm::DILocalScope* where = scope;
   if (scope->getFile() != file)
@@ -72,7 +73,8 @@ void Emission::emit_return() {
 }
 
 Result<> Emission::run() {
-  if (f.sources.size() > 1) module.subprogram(f, into);
+  if (f.sources.size() > 1)
+    b.SetCurrentDebugLocation(llvm::DILocation::get(module.context(), 0, 0, module.subprogram(f, into)));
   // Results and parameters are the first variables and registers.
   uint32_t variable = 0, reg = 0;
   for (const Variable& result : f.results) result.space == Space::Reg ? ++reg : ++variable;

@@ -73,6 +73,35 @@ TEST(Lower, TruncatedTextIsRefusedOrMakesAValidModule) {
   }
 }
 
+std::string module_of(const std::string& text) {
+  return ".version 8.7\n.target sm_89\n" + text;
+}
+
+TEST(Lower, CallsBeforeTheFirstLocAreInlined) {
+  const std::string text = module_of(
+      ".file 1 \"a.cu\"\n.func f() { .loc 1 3 1\nret; }\n.visible .entry k() { call f; .loc 1 0 0\ncall f; .loc 1 9 "
+      "1\nret; }\n");
+  EXPECT_EQ(outcome(text), "");
+  llvm::LLVMContext context;
+  const auto module = lower(*parse(text), context);
+  ASSERT_TRUE(module);
+  const auto prepared = kir::prepare(**module, {});
+  EXPECT_TRUE(prepared) << prepared.error().message;
+}
+
+TEST(Lower, MismatchesAreRefused) {
+  const std::string entry = ".entry k() { .reg .b32 %r<3>; .reg .b64 %d<3>; ";
+  for (const std::string& text : std::vector<std::string>{
+           ".extern .func (.param .b32 r) malloc(.param .b64 n, .param .b64 m);\n" + entry +
+               "call (%r1), malloc, (%d1); }",
+           ".func f(.param .align 8 .b8 p[64]) { ret; }\n" + entry + ".param .b32 a; call f, (a); }",
+           ".func f() { ret; }\n.alias f, f;\n", ".alias g, nowhere;\n",
+           ".func f() { ret; }\n.func g() { ret; }\n.alias f, g;\n", entry + "l: .branchtargets m; m: bra l; }",
+           entry + "m: brx.idx %r1, m; }"})
+    EXPECT_THAT(outcome(module_of(text)), HasSubstr("ptx: ")) << text;
+  EXPECT_EQ(outcome(module_of(".func f() { ret; }\n.func g();\n.alias g, f;\n" + entry + "call g; ret; }\n")), "");
+}
+
 TEST(Lower, RefusalsNameInstructionAndLine) {
   const auto body = [](const std::string& instructions) {
     return ".version 8.7\n.target sm_90a\n.entry k()\n{\n\t.reg .b32 %r<9>;\n\t" + instructions + "\n\tret;\n}\n";

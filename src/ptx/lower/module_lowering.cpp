@@ -51,6 +51,18 @@ llvm::FunctionType* known_signature(llvm::LLVMContext& context, llvm::StringRef 
   return nullptr;
 }
 
+/// Whether values of one signature can stand for those of the other, pointers for 64-bit numbers.
+bool same_widths(const llvm::FunctionType& a, const llvm::FunctionType& b) {
+  const auto width = [](const llvm::Type* type) {
+    return type->isPointerTy() ? 64u : static_cast<unsigned>(type->getPrimitiveSizeInBits());
+  };
+  if (a.getNumParams() != b.getNumParams() || a.getReturnType()->isVoidTy() != b.getReturnType()->isVoidTy())
+    return false;
+  for (unsigned i = 0; i < a.getNumParams(); ++i)
+    if (width(a.getParamType(i)) != width(b.getParamType(i))) return false;
+  return width(a.getReturnType()) == width(b.getReturnType());
+}
+
 /// Strings and tables that the compiler made have names that no program can: "$str".
 bool host_may_name(const Variable& variable) {
   return variable.linkage != Linkage::Internal || !variable.name.starts_with('$');
@@ -179,7 +191,8 @@ llvm::GlobalValue* ModuleLowering::symbol(std::string_view name) const {
 llvm::Function* ModuleLowering::declare_function(const Function& function) {
   llvm::FunctionType* type = signature(function.results, function.parameters);
   if (!function.has_body && !function.is_kernel)
-    if (llvm::FunctionType* known = known_signature(context(), function.name)) type = known;
+    if (llvm::FunctionType* known = known_signature(context(), function.name); known && same_widths(*type, *known))
+      type = known;
   auto* made = llvm::Function::Create(
       type, function.is_kernel || !function.has_body ? GlobalValue::ExternalLinkage : linkage_of(function.linkage),
       llvm::StringRef(function.name), out);
@@ -309,18 +322,19 @@ Result<> ModuleLowering::declare() {
       TRY(initialise(variable, *global));
   keep_named_variables();
   for (const Alias& alias : m.aliases) {
-    llvm::GlobalValue* target = symbol(alias.target);
-    if (!target) return fail(ErrorCode::InvalidPtx, "ptx: .alias {}: '{}' is not declared", alias.name, alias.target);
-    llvm::GlobalValue* declared = symbol(alias.name);
-    auto* made = llvm::GlobalAlias::create(GlobalValue::ExternalLinkage, "", target);
-    if (declared) {
-      made->takeName(declared);
-      declared->replaceAllUsesWith(made);
-      declared->eraseFromParent();
-    } else {
-      made->setName(llvm::StringRef(alias.name));
+    auto* target = llvm::dyn_cast_or_null<llvm::Function>(symbol(alias.target));
+    const Function* aliased = function_named(alias.target);
+    const Function* declared = function_named(alias.name);
+    if (!target || !aliased || alias.name == alias.target || (declared && declared->has_body))
+      return fail(ErrorCode::InvalidPtx, "ptx: .alias {}, {}: the first must be declared only, the second a function",
+                  alias.name, alias.target);
+    // Calls and addresses in this unit mean the target; other units do not see the alias.
+    if (llvm::GlobalValue* before = symbol(alias.name)) {
+      before->replaceAllUsesWith(target);
+      before->eraseFromParent();
     }
-    symbols_[llvm::StringRef(alias.name)] = made;
+    symbols_[llvm::StringRef(alias.name)] = target;
+    functions_[llvm::StringRef(alias.name)] = aliased;
   }
   return {};
 }
@@ -355,8 +369,8 @@ llvm::DISubprogram* ModuleLowering::subprogram(const Function& function, llvm::F
 
 Result<> ModuleLowering::lower_bodies() {
   for (const Function& function : m.functions) {
-    if (!function.has_body) continue;
-    auto* into = llvm::cast<llvm::Function>(symbol(function.name));
+    auto* into = llvm::dyn_cast_or_null<llvm::Function>(symbol(function.name));
+    if (!function.has_body || !into) continue;
     Builder b(llvm::BasicBlock::Create(context(), "", into));
     Emission emission(*this, function, *into, b);
     TRY(emission.run());

@@ -4,6 +4,8 @@
 #include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <unordered_map>
+
 #include "base/result.h"
 #include "ptx/syntax/ast.h"
 
@@ -50,7 +52,7 @@ class ModuleLowering {
   llvm::StringMap<const Function*> functions_;
   std::unique_ptr<llvm::DIBuilder> debug_;
   llvm::DICompileUnit* unit_ = nullptr;
-  llvm::DenseMap<uint32_t, llvm::DIFile*> files_;
+  std::unordered_map<uint32_t, llvm::DIFile*> files_;  ///< the text chooses the numbers: any may come
 };
 
 /// The number of LLVM's address space. Local and parameter addresses are generic ones here.

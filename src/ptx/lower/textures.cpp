@@ -195,6 +195,7 @@ void surface_load(Emission& e) {
     }
   });
   const auto registers = e.elements(0);
+  if (registers.size() != count) return e.refuse("a vector in braces is expected");
   for (unsigned i = 0; i < count; ++i)
     e.write(registers[i], e.b.CreateAlignedLoad(type, e.b.CreateConstGEP1_32(type, words, i), alignment), e.type());
 }
@@ -202,6 +203,7 @@ void surface_load(Emission& e) {
 void surface_store(Emission& e) {
   const unsigned count = e.form().vector(), bits = bits_of(e.type());
   const auto registers = e.elements(1);
+  if (registers.size() != count) return e.refuse("a vector in braces is expected");
   if (e.has(FormattedP)) {
     const Geometry& geometry = geometry_of(e);
     Value* surface = object(e, 0);

@@ -257,11 +257,11 @@ Result<> Parser::targets(std::string_view label, bool calls) {
     const Location location = token_.location;
     TRY(const std::string_view name, expect_name(calls ? "a function" : "a label"));
     const Binding* known = calls ? nullptr : find(name);
-    if (!calls && !known)
+    if (!calls && (!known || known->kind == Binding::Kind::Label))
       scopes_.back().pending.push_back({true, index, static_cast<uint32_t>(list.targets.size()), name, location});
     else if (known && known->kind != Binding::Kind::Label)
       return error(formatted("'{}' is not a label", name), location);
-    list.targets.push_back(calls ? symbol(name) : known ? known->index : 0);
+    list.targets.push_back(calls ? symbol(name) : 0);
   } while (accept(","));
   TRY(declare(label, {Binding::Kind::Targets, index}, last_));
   add(Statement::Kind::Targets, index);

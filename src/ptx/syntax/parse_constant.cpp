@@ -104,6 +104,11 @@ Result<Parser::Constant> Parser::constant_binary(int least) {
 }
 
 Result<Parser::Constant> Parser::constant() {
+  if (++depth_ > kDeepest) return error("the expression nests too deeply");
+  struct Leave {
+    unsigned& depth;
+    ~Leave() { --depth; }
+  } leave{depth_};
   TRY(const Constant value, constant_binary(1));
   if (!accept("?")) return value;
   TRY(const Constant then, constant());

@@ -133,8 +133,7 @@ Result<std::vector<Variable>> Parser::parameter_list(bool prototype) {
     if (!in_register && !accept_directive("param")) return error("'.param' or '.reg' is expected, not " + shown());
     TRY(const Variable common, attributes(in_register ? Space::Reg : Space::Param));
     TRY(Variable variable, declarator(common));
-    if (variable.open && !prototype && &variable != &list.back() && !token_.is(")"))
-      return error("only the last parameter may be without a size");
+    if (variable.open && !prototype && !token_.is(")")) return error("only the last parameter may be without a size");
     list.push_back(std::move(variable));
   }
   return list;

@@ -57,7 +57,9 @@ Result<Operand> Parser::named() {
   const std::string_view selector = dot == std::string_view::npos ? std::string_view() : whole.substr(dot + 1);
   Operand operand;
   if (whole == "_") return operand;
-  if (const Binding* binding = find(name)) {
+  // A label is looked for when the braces close: one that is declared later in this block wins over one around it.
+  const Binding* binding = find(name);
+  if (binding && binding->kind != Binding::Kind::Label) {
     operand.index = binding->index;
     switch (binding->kind) {
       case Binding::Kind::Register:
@@ -67,7 +69,6 @@ Result<Operand> Parser::named() {
         operand.kind = Operand::Kind::Variable;
         break;
       case Binding::Kind::Label:
-        operand.kind = Operand::Kind::Label;
         break;
       case Binding::Kind::Prototype:
       case Binding::Kind::Targets:

@@ -189,6 +189,7 @@ Result<Initial> Parser::initial_value(Type type) {
   const int zeros = std::countr_zero(number.bits);
   if (number.is_float || zeros % 8 != 0 || zeros >= 64 || number.bits >> zeros != 0xff)
     return error("the mask of an address is 0xFF at one of its bytes", location);
+  if (token_.kind != Token::Kind::Name) return error("a mask is of a variable's address, not of " + shown());
   TRY(value, initial_value(type));
   TRY(expect(")"));
   value.mask_byte = static_cast<uint8_t>(zeros / 8);

@@ -136,7 +136,22 @@ TEST(Parse, EveryDamagedByteIsRefusedOrReadsBackAsPrinted) {
     }
 }
 
+TEST(Parse, TheNearestLabelIsMeant) {
+  const auto module = parse(module_with("L: { bra L; L: { bra L; } }"));
+  ASSERT_TRUE(module) << module.error().message;
+  const Function& k = module->functions[0];
+  EXPECT_EQ(k.operands_of(k.instructions[0])->index, 1u);
+  EXPECT_EQ(k.operands_of(k.instructions[1])->index, 1u);
+}
+
 TEST(Parse, NestingIsBounded) {
+  std::string choices;
+  for (int i = 0; i < 100000; ++i) choices += "1 ? ";
+  EXPECT_THAT(refusal(".version 8.0\n.target sm_80\n.global .u32 x = " + choices), HasSubstr("nests too deeply"));
+  std::string masks;
+  for (int i = 0; i < 100000; ++i) masks += "0xFF(";
+  EXPECT_THAT(refusal(".version 8.0\n.target sm_80\n.global .u32 x = " + masks), HasSubstr("ptx: line 3"));
+
   const std::string head = ".version 8.0\n.target sm_80\n.entry k() ";
   EXPECT_THAT(refusal(head + std::string(100000, '{')), HasSubstr("nest too deeply"));
   EXPECT_THAT(refusal(head + "{ .reg .b32 %r; mov.b32 %r, " + std::string(100000, '(') + "1"),

@@ -103,8 +103,11 @@ class Verifier {
         if (o.kind == Kind::Immediate) return {};
         return error(in.location, "'{}': a constant is expected", shown(in));
       case OperandSpec::Kind::Label:
+        if (in.form->row->opcode == "brx") {  // the table, not one of its labels
+          if (o.kind == Kind::Symbol && targets_named(m_.names[o.index])) return {};
+          return error(in.location, "'{}': the name of a .branchtargets list is expected", shown(in));
+        }
         if (o.kind == Kind::Label) return {};
-        if (o.kind == Kind::Symbol && targets_named(m_.names[o.index])) return {};
         return error(in.location, "'{}': a label of this function is expected", shown(in));
       case OperandSpec::Kind::Vector:
         if (in.form->vector() == 1) return value(in, spec, o);
