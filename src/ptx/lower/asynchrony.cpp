@@ -6,13 +6,8 @@
 namespace cupola::ptx::emit {
 namespace {
 
-/// Operand i as a generic address.
-Value* generic_address(Emission& e, size_t i, Space space) {
-  return e.b.CreateAddrSpaceCast(e.address(i, space), e.b.getPtrTy());
-}
-
 Value* mbarrier(Emission& e, size_t i) {
-  return generic_address(e, i, e.form().space());
+  return e.generic_address(i, e.form().space());
 }
 
 }  // namespace
@@ -35,7 +30,7 @@ void copy_async(Emission& e) {
       ignores ? e.b.CreateSelect(e.read(3, Type::Pred), e.i32(0), e.i32(bytes)) : e.read(3, Type::U32);
   e.call_library(
       "__cupola_ptx_copy_async", e.b.getVoidTy(),
-      {generic_address(e, 0, Space::Shared), generic_address(e, 1, Space::Global), e.i32(bytes), source_bytes});
+      {e.generic_address(0, Space::Shared), e.generic_address(1, Space::Global), e.i32(bytes), source_bytes});
 }
 
 void copy_commit(Emission&) {}

@@ -55,6 +55,11 @@ class Emission {
   /// The address in brackets, operand i, as a pointer of the space's LLVM address space.
   Value* address(size_t i, Space space) { return address(parts(operand(i))[0], space); }
   Value* address(const Operand& base, Space space);
+  /// The same address as a generic pointer, which functions of the device library take.
+  Value* generic_address(size_t i, Space space) {
+    Value* pointer = address(i, space);
+    return pointer->getType() == b.getPtrTy() ? pointer : b.CreateAddrSpaceCast(pointer, b.getPtrTy());
+  }
   /// A vector's parts; a scalar is its own only part.
   std::span<const Operand> elements(size_t i) const;
   /// Element k of operand i: of a list in braces, or of a register that was declared as a vector; a scalar is its own.

@@ -292,11 +292,6 @@ unsigned matrices_of(const Emission& e) {
   return e.has(X4) ? 4 : e.has(X2) ? 2 : 1;
 }
 
-Value* generic_address(Emission& e, size_t i) {
-  Value* address = e.address(i, e.form().space());
-  return address->getType() == e.b.getPtrTy() ? address : e.b.CreateAddrSpaceCast(address, e.b.getPtrTy());
-}
-
 }  // namespace
 
 namespace emit {
@@ -336,7 +331,7 @@ void matrix_multiply_fragments(Emission& e) {
 void matrix_load_shared(Emission& e) {
   const unsigned count = matrices_of(e);
   e.call_library("__cupola_ptx_load_matrices", e.b.getVoidTy(),
-                 {scratch(e), generic_address(e, 1), e.i32(count), e.i32(e.has(Trans))});
+                 {scratch(e), e.generic_address(1, e.form().space()), e.i32(count), e.i32(e.has(Trans))});
   take(e, 0, count, 1, 0);
 }
 
@@ -344,7 +339,7 @@ void matrix_store_shared(Emission& e) {
   const unsigned count = matrices_of(e);
   if (!put(e, 1, count, 1, 0)) return;
   e.call_library("__cupola_ptx_store_matrices", e.b.getVoidTy(),
-                 {generic_address(e, 0), scratch(e), e.i32(count), e.i32(e.has(Trans))});
+                 {e.generic_address(0, e.form().space()), scratch(e), e.i32(count), e.i32(e.has(Trans))});
 }
 
 void matrix_transpose(Emission& e) {
