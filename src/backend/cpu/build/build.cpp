@@ -19,6 +19,7 @@
 #include "backend/cpu/build/line_table.h"
 #include "backend/cpu/build/memory_scopes.h"
 #include "backend/cpu/build/module_data.h"
+#include "backend/cpu/build/narrow_atomics.h"
 #include "backend/cpu/build/narrow_floats.h"
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/polling.h"
@@ -102,6 +103,7 @@ struct Lowered {
 
 Result<Lowered> lower(llvm::Module& module) {
   expand_constants(module);
+  expand_narrow_atomics(module);  // what they compute is expanded next
   TRY(expand_narrow_floats(module));
   lower_memory_scopes(module);
   TRY(const std::vector<KernelBody> bodies, add_context_parameter(module));
