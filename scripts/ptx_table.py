@@ -5,6 +5,7 @@ contain what a test runs. docs/ptx_gaps.tsv says of every row that Cupola refuse
 problem.
 """
 
+import functools
 import pathlib
 import re
 from dataclasses import dataclass, field
@@ -28,16 +29,28 @@ STATEMENT = re.compile(r"(?:^|[\s;{}\":])([a-z]\w*(?:\.\w+(?:::\w+)*)*)(?=[\s;\"
 PAGE_HEAD = """# PTX instructions
 
 Made by `./features --readme` from the table that the parser and the lowering use (`src/ptx/syntax/isa`) and docs/ptx_gaps.tsv.
-Each line is a family of forms. *Modifiers and types*: slots between spaces, `|` between the words of which one fills a slot, `?`
-behind a slot that may stay empty, `*` for any words; their order, types apart, is free. *Operands*: `d` is written, the others are
-read; `[a]` is an address, `{a}` a vector where the form has .v2, .v4 or .v8, `{a*}` a vector of any length, `d/p` a destination
-and a predicate, `#a` a constant, `@a` a label, `a~` may sit in a wider register, `a+` may be a variable's name, `a?` may be left out;
-`:` gives a type (`0` the form's first, `1` its second, `2` its third, `w` twice as wide as its last, `b` bits of that width, `any`
-the register's), without it the form's last. *Since*: the PTX version and the least target. *Status*: lowered, or why a module
-that holds it is refused when it is loaded.
+Each line is a family of forms. *Modifiers and types*: slots between spaces, `|` between the words of which one fills a slot, `?` behind a
+slot that may stay empty, `*` for any words; their order, types and state spaces apart, is free. *Operands*: `d` is written, the others are
+read; `[a]` is an address, `{a}` a vector where the form has .v2, .v4 or .v8, `{a*}` a vector of any length, `d/p` a destination and a
+predicate, `#a` a constant, `@a` a label, `a~` may sit in a wider register, `a+` may be a variable's name, `a?` may be left out, `a?w`
+stands exactly where the form has one of the words w, `a?w?` must stand there and may elsewhere; `:` gives a type (`0` the form's first, `1`
+its second, `2` its third, `w` twice as wide as its last, `b` bits of that width, `any` the register's), without it the form's last.
+*Since*: the PTX version and the least target. *Status*: lowered, or why a module that holds it is refused when it is loaded.
 
 Sets of words:
 
+"""
+
+ERRORS_HEAD = """## Errors of approximate forms
+
+The bounds that the PTX ISA documents, and the worst errors found against the exact value (MPFR, 200 bits): edge values, 10,000 random
+operands and a dense sweep of each range, all values of halves. *Apart*: how far Cupola and the H200 are from each other at the most, in 536
+of these operand sets. Where the ISA gives no bound, the test's own stands with an asterisk; beyond ±100π sine and cosine need only be of
+size 1. `ptx-approximations` fails when Cupola breaks a bound. The H200 breaks three by a hair itself. Made from
+tests/ptx/errors_cupola.tsv and tests/ptx/errors_h200.tsv, which `ptx-approximations --table` writes on either.
+
+| forms | operand | bound | Cupola | H200 | apart |
+|---|---|---|---|---|---|
 """
 
 
@@ -82,14 +95,19 @@ def rows():
 
 
 def takes(row, words):
-    """As FormTable::understand: a word goes to the first free slot that takes it."""
-    free = list(row.slots)
+    """As FormTable::understand: a word goes to the first free slot that takes it; types and state spaces keep their order."""
+    free, kinds = list(row.slots), (types(), spaces())
     for word in words:
-        found = next((i for i, (choices, _) in enumerate(free) if word in choices), None)
-        if found is not None:
-            del free[found]
-        elif "*" not in row.pattern.split():
-            return False
+        kind = next((kind for kind in kinds if word in kind), set())
+        for i, (choices, optional) in enumerate(free):
+            if word in choices:
+                del free[i]
+                break
+            if not optional and kind.intersection(choices):
+                return False
+        else:
+            if "*" not in row.pattern.split():
+                return False
     return all(optional for _, optional in free)
 
 
@@ -100,8 +118,18 @@ def row_of(form, table):
     return min(found, key=lambda row: row.refused, default=None)
 
 
+@functools.cache
+def types():
+    return set(re.findall(r'^PTX_TYPE\(\w+, "(\w+)"', (SYNTAX / "types.def").read_text(), re.M))
+
+
+@functools.cache
+def spaces():
+    return set(sets()["space"].split("|"))
+
+
 def ordered_words():
-    return {"row", "col", *re.findall(r'^PTX_TYPE\(\w+, "(\w+)"', (SYNTAX / "types.def").read_text(), re.M)}
+    return {"row", "col", *types()}
 
 
 def spelling(form, ordered):
@@ -206,6 +234,23 @@ def chapter_note(chapter):
     return " ".join(lines)
 
 
+def measured_errors(name):
+    """A table of ptx-approximations by form and range: (bound, source, error, operands, apart)."""
+    lines = (ROOT / "tests/ptx" / name).read_text().splitlines()
+    return {tuple(line.split("\t")[:2]): line.split("\t")[2:] for line in lines}
+
+
+def error_lines():
+    """The lines of the table of errors; forms with the same errors share one."""
+    reference, forms = measured_errors("errors_h200.tsv"), {}
+    for (form, place), (bound, source, error, operands, apart) in measured_errors("errors_cupola.tsv").items():
+        _, _, theirs, at, _ = reference[form, place]
+        bound += "*" if source.startswith("not documented") else ""
+        forms.setdefault((place, bound, error, theirs, at, apart), []).append(form)
+    for (place, bound, error, theirs, at, apart), names in forms.items():
+        yield f"| {', '.join(f'`{name}`' for name in names)} | {place or 'any'} | {bound} | {error} | {theirs} at `{at}` | {apart} |"
+
+
 def page():
     """docs/ptx.md."""
     table = rows()
@@ -223,4 +268,5 @@ def page():
             status += gaps[i].reason if i in gaps else ""
             lines.append(f"| `{row.opcode}` | {code(row.pattern)} | {code(row.operands)} | {since} | {status} |")
         parts.append("\n".join(lines))
+    parts.append(ERRORS_HEAD + "\n".join(error_lines()))
     return "\n\n".join(parts) + "\n"

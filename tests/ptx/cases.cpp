@@ -202,9 +202,7 @@ class Enumeration {
   }
 
   void add_memory(const Row& row, const std::string& text) {
-    for (const ptx::OperandSpec& spec : row.specs)
-      if (!spec.optional) ++operands_;
-    if (const auto form = table_.understand(text, std::exchange(operands_, 0))) add_memory_cases(**form, made_);
+    if (const auto form = understood(row, text)) add_memory_cases(*form, made_);
   }
 
   /// A spelling of the census whose words stand in another order than the row's.
@@ -213,16 +211,20 @@ class Enumeration {
     const std::string_view opcode = std::string_view(text).substr(0, text.find('.'));
     for (const Row& row : ptx::rows()) {
       if (row.opcode != opcode || !(is_value_row(row) || is_memory_row(row))) continue;
-      const auto form = table_.understand(text, row.specs.size());
-      if (!form || (*form)->row != &row) continue;
-      return add(row, text, (*form)->types);
+      if (const auto form = understood(row, text)) return add(row, text, form->types);
     }
+  }
+
+  /// The spelling as one of the row, with the fewest operands; nothing where it is none.
+  const ptx::Form* understood(const Row& row, const std::string& text) {
+    for (size_t operands = 0; operands <= row.specs.size(); ++operands)
+      if (const auto form = table_.understand(text, operands); form && (*form)->row == &row) return *form;
+    return nullptr;
   }
 
   std::unordered_set<std::string> census_, refused_, seen_;
   bool everything_;
   FormTable table_;
-  size_t operands_ = 0;
   std::vector<Case> made_;
 };
 

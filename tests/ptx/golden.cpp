@@ -5,6 +5,8 @@
 //                                      names those that are known to differ, with the reason
 //   ptx-golden --values FILE...        runs the operand sets of data files: form, operands, expected bits
 //   ptx-golden --parse                 reads all cases with Cupola's parser and verifier; needs no device
+//   ptx-golden --spellings golden.tsv  looks whether the table takes the recorded spellings and those of --census, and
+//                                      none of --refused
 //
 // golden.tsv was taken on an NVIDIA H200 through NVIDIA's driver. Only the driver API is used, so the same program runs
 // on either. A line: case, outputs of the kept sets (hexadecimal, of the registers' widths, set after set), hash of the
@@ -284,6 +286,40 @@ int parse(const std::vector<const Case*>& cases) {
   return good == cases.size() ? 0 : 1;
 }
 
+/// Whether a module for the reference's target may hold the spelling, with any number of operands.
+bool is_taken(ptx::FormTable& table, const std::string& spelling) {
+  constexpr size_t kMostOperands = 7;
+  constexpr unsigned kTarget = 90;
+  for (size_t operands = 0; operands <= kMostOperands; ++operands)
+    if (const auto form = table.understand(spelling, operands)) return (*form)->row->target <= kTarget;
+  return false;
+}
+
+/// The table against the reference's assembler: what it takes and what it refuses. A refused spelling that the table
+/// takes all the same has its reason behind a tab.
+int check_spellings(const Options& options) {
+  ptx::FormTable table;
+  std::vector<std::string> taken = lines_of(options.census), refused = lines_of(options.refused);
+  for (const std::string& line : lines_of(options.file)) taken.push_back(line.substr(0, line.find_first_of("\t ")));
+  size_t wrong = 0, excepted = 0;
+  const auto report = [&](const std::string& spelling, const char* what) {
+    ++wrong;
+    std::printf("%s\t%s\n", spelling.c_str(), what);
+  };
+  for (const std::string& spelling : taken)
+    if (!is_taken(table, spelling)) report(spelling, "no row takes it");
+  for (const std::string& line : refused) {
+    const std::string spelling = line.substr(0, line.find('\t'));
+    const bool is_exception = spelling != line, takes = is_taken(table, spelling);
+    excepted += is_exception;
+    if (takes && !is_exception) report(spelling, "a row takes it, NVIDIA's assembler does not");
+    if (!takes && is_exception) report(spelling, "no row takes it any more: remove the reason");
+  }
+  std::printf("%zu spellings are taken, %zu refused, %zu taken with a reason; %zu are wrong\n", taken.size(),
+              refused.size() - excepted, excepted, wrong);
+  return wrong == 0 && !taken.empty() && !refused.empty() ? 0 : 1;
+}
+
 /// The lines of data files that name one case.
 struct ValueSets {
   Case made;
@@ -389,7 +425,7 @@ bool understand(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const auto next = [&] { return i + 1 < argc ? std::string(argv[++i]) : std::string(); };
-    if (word == "--write" || word == "--check") {
+    if (word == "--write" || word == "--check" || word == "--spellings") {
       options.mode = word, options.file = next();
     } else if (word == "--parse" || word == "--list") {
       options.mode = word;
@@ -427,12 +463,13 @@ int main(int argc, char** argv) {
   if (!understand(argc, argv, options)) {
     std::fprintf(
         stderr,
-        "ptx-golden --write FILE | --check FILE | --values FILE... | --parse | --list\n"
+        "ptx-golden --write FILE | --check FILE | --values FILE... | --spellings FILE | --parse | --list\n"
         "  [--census FILE] [--refused FILE] [--open FILE] [--forms REGEX] [--shard I/N] [--everything | --strange]\n");
     return 2;
   }
   if (options.mode == "--values") return check_values(options);
   if (options.mode == "--check") return check(options);
+  if (options.mode == "--spellings") return check_spellings(options);
   std::vector<std::string> refused;
   for (const std::string& line : lines_of(options.refused)) refused.push_back(line.substr(0, line.find('\t')));
   const std::vector<Case> all =

@@ -119,9 +119,10 @@ struct Variant {
   bool negate_predicate = false;
 };
 
-bool is_optional_operand_taken(const Form& form, const Variant& variant) {
+bool is_taken(const OperandSpec& spec, const Form& form, const Variant& variant) {
   const bool merges = !variant.parts[0].empty();
-  return merges || form.any(Modifier::Add, Modifier::Min, Modifier::Max).has_value();
+  const OperandSpec::Presence presence = spec.presence(form);
+  return presence == OperandSpec::Presence::Required || (presence == OperandSpec::Presence::Allowed && merges);
 }
 
 Case built(const Form& form, const Variant& variant) {
@@ -135,7 +136,7 @@ Case built(const Form& form, const Variant& variant) {
   size_t index = 0;
   for (const OperandSpec& spec : form.row->specs) {
     const size_t i = index++;
-    if (spec.optional && !is_optional_operand_taken(form, variant)) continue;
+    if (!is_taken(spec, form, variant)) continue;
     if (spec.kind == OperandSpec::Kind::Constant) {
       b.operands.push_back(variant.constant);
       continue;
@@ -176,6 +177,7 @@ std::vector<Variant> variants_of(const Form& form) {
   }
   bool predicate = false, relaxed = false;
   for (const OperandSpec& spec : form.row->specs) {
+    if (spec.presence(form) == OperandSpec::Presence::Absent) continue;
     predicate |= spec.rule == ptx::TypeRule::Fixed && spec.fixed == Type::Pred && !spec.is_destination();
     relaxed |= spec.relaxed;
   }

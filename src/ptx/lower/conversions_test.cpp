@@ -119,7 +119,7 @@ TEST(Conversions, BetweenFloats) {
                                                  {"cvt.rmi.f16.f16", {0xb800}, 0xbc00},
                                                  {"cvt.rpi.ftz.f32.f32", {1}, 0}})
     expect_value(c);
-  EXPECT_NE(refusal("b32", ".reg .b64 a; mov.b64 a, 0; cvt.f32.f64 d, a;").find("rounding"), std::string::npos);
+  EXPECT_NE(refusal("b32", ".reg .b64 a; mov.b64 a, 0; cvt.f32.f64 d, a;").find("lacks one of .rn"), std::string::npos);
 }
 
 TEST(Conversions, OfPairs) {

@@ -23,7 +23,7 @@ constexpr FormValue kSums[] = {
     {"s32", "sub.sat.s32 d, 0x80000000, 1;", "80000000"},
     {"s32", "sub.sat.s32 d, 0, 0x80000000;", "7FFFFFFF"},
     {"u32", "add.u16x2 d, 0xffff0001, 0x00010002;", "3"},
-    {"u32", "sub.s16x2 d, 0x00008000, 0x00010001;", "FFFF7FFF"},
+    {"u32", "add.s16x2 d, 0x00008000, 0xffffffff;", "FFFF7FFF"},
     {"u32", ".reg .u32 t; add.cc.u32 t, 0xffffffff, 1; addc.u32 d, 0, 0;", "1"},
     {"u32", ".reg .u32 t; add.cc.u32 t, 0xfffffffe, 1; addc.u32 d, 0, 0;", "0"},
     {"u32", ".reg .u32 t; add.cc.u32 t, -1, 1; addc.cc.u32 t, -1, 0; addc.u32 d, 0, 0;", "1"},  // carry of a carry

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/format.h"
+
 namespace cupola::ptx {
 namespace {
 
@@ -28,9 +30,11 @@ constexpr Set kSets[] = {
     {"vec", "v2|v4"},
     {"mem", "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"},
     {"icmp", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"},
+    {"scmp", "eq|ne|lt|le|gt|ge"},
     {"fcmp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"},
     {"bool", "and|or|xor"},
     {"int", "u16|u32|u64|s16|s32|s64"},
+    {"int8", "u8|u16|u32|u64|s8|s16|s32|s64"},
 };
 
 std::vector<std::string_view> split(std::string_view text, char at) {
@@ -90,12 +94,17 @@ void set_rule(OperandSpec& spec, std::string_view rule) {
   }
 }
 
-/// "[a]?", "{d*}:f32", "d~:0", "d/p", "#b:u32": brackets round the name, then marks, then the type.
+/// "[a]?", "{d*}:f32", "d~:0", "d/p", "#b:u32", "c:pred?@bool": brackets round the name, then marks, then the type,
+/// then when it stands.
 OperandSpec spec_of(std::string_view text) {
   OperandSpec spec;
   if (text.ends_with('?')) {
     spec.optional = true;
     text.remove_suffix(1);
+  }
+  if (const size_t mark = text.find('?'); mark != std::string_view::npos) {
+    spec.with = slot_of(text.substr(mark + 1)).modifiers;
+    text = text.substr(0, mark);
   }
   if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
     set_rule(spec, text.substr(colon + 1));
@@ -170,46 +179,136 @@ bool contains(const std::vector<Word>& words, Word word) {
   return false;
 }
 
-/// Fills the row's slots with the words. The index of the first word without a slot, words.size() where a required slot
-/// stays empty, or nothing when all fits.
-std::optional<size_t> mismatch(const Row& row, std::span<const std::string_view> words, Form& form) {
+/// Why a spelling is not of a row.
+struct Mismatch {
+  size_t word = 0;             ///< the first word without a slot; the count of the words where a slot stays empty
+  const Slot* slot = nullptr;  ///< the slot that stays empty
+};
+
+bool is_space(Modifier modifier) {
+  using enum Modifier;
+  constexpr Modifier kSpaces[] = {Const, Global, Local, Param, ParamEntry, ParamFunc, Shared, SharedCta, SharedCluster};
+  return std::ranges::find(kSpaces, modifier) != std::end(kSpaces);
+}
+
+/// Whether words of the slot say of which operand they are, as the given word does: types, state spaces.
+bool is_of_kind(const Slot& slot, std::optional<Type> type, std::optional<Modifier> modifier) {
+  if (type) return !slot.types.empty();
+  return modifier && is_space(*modifier) && std::ranges::any_of(slot.modifiers, is_space);
+}
+
+/// The slot that the word fills, or the count of slots: the first free one that takes it. Types and state spaces say of
+/// which operand they are: none passes over a slot for its kind.
+size_t slot_for(const Row& row, const std::vector<bool>& filled, std::optional<Type> type,
+                std::optional<Modifier> modifier) {
+  for (size_t s = 0; s < row.slots.size(); ++s) {
+    if (filled[s]) continue;
+    const Slot& slot = row.slots[s];
+    if ((type && contains(slot.types, *type)) || (modifier && contains(slot.modifiers, *modifier))) return s;
+    if (is_of_kind(slot, type, modifier) && !slot.optional) break;
+  }
+  return row.slots.size();
+}
+
+/// Fills the row's slots with the words; nothing when all fits.
+std::optional<Mismatch> mismatch(const Row& row, std::span<const std::string_view> words, Form& form) {
   std::vector<bool> filled(row.slots.size());
   for (size_t i = 0; i < words.size(); ++i) {
     const auto type = type_named(words[i]);
     const auto modifier = modifier_named(words[i]);
-    size_t s = 0;
-    for (; s < row.slots.size(); ++s)
-      if (!filled[s] &&
-          ((type && contains(row.slots[s].types, *type)) || (modifier && contains(row.slots[s].modifiers, *modifier))))
-        break;
+    const size_t s = slot_for(row, filled, type, modifier);
     if (s == row.slots.size()) {
       if (row.any_words) continue;
-      return i;
+      return Mismatch{.word = i};
     }
     filled[s] = true;
-    if (type && contains(row.slots[s].types, *type))
-      form.types.push_back(*type);
-    else {
+    if (modifier && contains(row.slots[s].modifiers, *modifier)) {
       form.modifiers.push_back(*modifier);
       form.present.set(static_cast<size_t>(*modifier));
+    } else {
+      form.types.push_back(*type);
     }
   }
   for (size_t s = 0; s < row.slots.size(); ++s)
-    if (!filled[s] && !row.slots[s].optional) return words.size();
+    if (!filled[s] && !row.slots[s].optional) return Mismatch{.word = words.size(), .slot = &row.slots[s]};
   return std::nullopt;
 }
 
-bool takes(const Row& row, size_t operands) {
-  if (row.opcode == "call" || row.any_operands) return true;
-  size_t least = 0;
-  for (const OperandSpec& spec : row.specs) least += !spec.optional;
-  return operands >= least && operands <= row.specs.size();
+/// Whether the types among the words are those of the row, whatever the other words.
+bool takes_types(const Row& row, std::span<const std::string_view> words) {
+  std::vector<bool> filled(row.slots.size());
+  for (const std::string_view word : words) {
+    const auto type = type_named(word);
+    if (!type) continue;
+    const size_t s = slot_for(row, filled, type, std::nullopt);
+    if (s == row.slots.size()) return false;
+    filled[s] = true;
+  }
+  for (size_t s = 0; s < row.slots.size(); ++s)
+    if (!filled[s] && !row.slots[s].types.empty() && !row.slots[s].optional) return false;
+  return true;
 }
 
-std::string operand_counts(const std::vector<const Row*>& candidates) {
+/// Whether the form has as many operands as that. One that stands with certain words only comes behind all that always
+/// stand.
+bool takes(const Form& form, size_t operands) {
+  const Row& row = *form.row;
+  if (row.opcode == "call" || row.any_operands) return true;
+  size_t least = 0, most = 0;
+  for (const OperandSpec& spec : row.specs) {
+    const OperandSpec::Presence presence = spec.presence(form);
+    least += presence == OperandSpec::Presence::Required;
+    most += presence != OperandSpec::Presence::Absent;
+  }
+  return operands >= least && operands <= most;
+}
+
+/// "'d a b', or 'd a b c'": what the rows take, each said once.
+std::string operand_counts(const std::vector<const Row*>& fitting) {
   std::string text;
-  for (const Row* row : candidates) text += (text.empty() ? "'" : ", or '") + std::string(row->operands) + "'";
+  for (size_t i = 0; i < fitting.size(); ++i) {
+    const std::string_view operands = fitting[i]->operands;
+    if (std::any_of(fitting.begin(), fitting.begin() + static_cast<std::ptrdiff_t>(i),
+                    [&](const Row* before) { return before->operands == operands; }))
+      continue;
+    text += (text.empty() ? "'" : ", or '") + std::string(operands) + "'";
+  }
   return text;
+}
+
+std::string words_of(const Slot& slot) {
+  std::string text;
+  const auto add = [&](std::string_view word) { text += (text.empty() ? "." : "|.") + std::string(word); };
+  for (const Modifier modifier : slot.modifiers) add(text_of(modifier));
+  for (const Type type : slot.types) add(text_of(type));
+  return text;
+}
+
+/// "setp .eq|.ne [.and|.or|.xor] .b16|.b32|.b64"
+std::string shown(const Row& row) {
+  std::string text(row.opcode);
+  for (const Slot& slot : row.slots) text += slot.optional ? " [" + words_of(slot) + "]" : " " + words_of(slot);
+  return text;
+}
+
+/// Why the words are of none of the rows, to stand behind the spelling: what is wrong with the row that has these types
+/// and takes the most words.
+std::string misfit(const std::vector<const Row*>& candidates, std::span<const std::string_view> words) {
+  Mismatch furthest;
+  const Row* nearest = nullptr;
+  bool has_types = false;
+  for (const Row* row : candidates) {
+    Form unused;
+    const auto bad = mismatch(*row, words, unused);
+    const bool has = !row->any_words && takes_types(*row, words);
+    if (!bad || (nearest && std::pair(has, bad->word) <= std::pair(has_types, furthest.word))) continue;
+    furthest = *bad, nearest = row, has_types = has;
+  }
+  if (furthest.slot) return " lacks one of " + words_of(*furthest.slot);
+  const std::string_view word = words[furthest.word];
+  if (!type_named(word) && !modifier_named(word)) return formatted(": '.{}' does not fit there", word);
+  if (!has_types) return formatted(": no form of '{}' has these types", nearest->opcode);
+  return formatted(": '.{}' does not fit there; the nearest form is '{}'", word, shown(*nearest));
 }
 
 }  // namespace
@@ -217,6 +316,13 @@ std::string operand_counts(const std::vector<const Row*>& candidates) {
 std::span<const Row> rows() {
   static const auto& made = *new std::vector<Row>(take_apart());
   return made;
+}
+
+OperandSpec::Presence OperandSpec::presence(const Form& form) const {
+  const auto has = [&](Modifier modifier) { return form.has(modifier); };
+  if (with.empty()) return optional ? Presence::Allowed : Presence::Required;
+  if (std::ranges::any_of(with, has)) return Presence::Required;
+  return optional ? Presence::Allowed : Presence::Absent;
 }
 
 Space Form::space() const {
@@ -271,26 +377,19 @@ Result<const Form*> FormTable::understand(std::string_view text, size_t operands
   const auto* candidates = rows_of(words[0]);
   if (!candidates) return fail(ErrorCode::InvalidPtx, "'{}' is not an instruction of PTX that Cupola knows", words[0]);
   const std::span<const std::string_view> modifiers(words.data() + 1, words.size() - 1);
-  size_t furthest = 0;
-  bool words_fit = false;
+  std::vector<const Row*> fitting;
   for (const Row* row : *candidates) {
     Form form{.text = std::string(text), .row = row, .modifiers = {}, .types = {}, .present = {}};
-    if (const auto bad = mismatch(*row, modifiers, form)) {
-      furthest = std::max(furthest, *bad);
-      continue;
-    }
-    words_fit = true;
-    if (!takes(*row, operands)) continue;
+    if (mismatch(*row, modifiers, form)) continue;
+    fitting.push_back(row);
+    if (!takes(form, operands)) continue;
     forms_.push_back(std::move(form));
     by_text_.emplace(std::move(key), &forms_.back());
     return &forms_.back();
   }
-  if (words_fit)
-    return fail(ErrorCode::InvalidPtx, "'{}' does not take {} operands; it takes {}", text, operands,
-                operand_counts(*candidates));
-  if (furthest < modifiers.size())
-    return fail(ErrorCode::InvalidPtx, "'{}': '.{}' does not fit there", text, modifiers[furthest]);
-  return fail(ErrorCode::InvalidPtx, "'{}' lacks a modifier or a type", text);
+  if (fitting.empty()) return fail(ErrorCode::InvalidPtx, "'{}'{}", text, misfit(*candidates, modifiers));
+  return fail(ErrorCode::InvalidPtx, "'{}' does not take {} operands; it takes {}", text, operands,
+              operand_counts(fitting));
 }
 
 }  // namespace cupola::ptx

@@ -19,6 +19,8 @@
 
 namespace cupola::ptx {
 
+struct Form;
+
 /// How an operand's type follows from the instruction's.
 enum class TypeRule : uint8_t {
   Last,   ///< the last type of the form (the only one of most)
@@ -33,10 +35,12 @@ enum class TypeRule : uint8_t {
 
 /// One operand of a row. `[a]` is an address, `{a}` a vector where the form has .v2, .v4 or .v8, `{a*}` a vector of any
 /// length or one register, `d/p` a destination and a predicate destination behind a bar, `#a` a constant, `a~` may sit
-/// in a wider register of any type, `a+` may be the address of a variable, `a?` may be left out, `@a` a label or the
-/// name of a table of them.
+/// in a wider register of any type, `a+` may be the address of a variable, `a?` may be left out, `a?w` stands exactly
+/// where the form has one of the words w, `a?w?` must stand there and may elsewhere, `@a` a label or the name of a
+/// table of them.
 struct OperandSpec {
   enum class Kind : uint8_t { Value, Address, Vector, AnyVector, Constant, Label };
+  enum class Presence : uint8_t { Required, Allowed, Absent };
   Kind kind = Kind::Value;
   char name = 0;  ///< 'd' is written, all others are read
   bool optional = false;
@@ -45,6 +49,8 @@ struct OperandSpec {
   bool address_of = false;      ///< a variable's or function's name stands for its address
   TypeRule rule = TypeRule::Last;
   Type fixed = Type::B32;
+  std::vector<Modifier> with;  ///< the words that it stands with
+  Presence presence(const Form& form) const;
   bool is_destination() const { return name == 'd'; }
 };
 
