@@ -28,4 +28,9 @@ find_program(CUPOLA_OPT NAMES opt-22 opt HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED
 
 if(CUPOLA_TESTS)
   find_package(GTest REQUIRED)
+  # The judge of approximate instructions. Its package brings no CMake file.
+  find_path(mpfr_headers NAMES mpfr.h REQUIRED)
+  find_library(mpfr_library NAMES mpfr REQUIRED)
+  add_library(MPFR::MPFR UNKNOWN IMPORTED)
+  set_target_properties(MPFR::MPFR PROPERTIES IMPORTED_LOCATION ${mpfr_library} INTERFACE_INCLUDE_DIRECTORIES ${mpfr_headers})
 endif()
