@@ -1,3 +1,5 @@
+#include "ptx/lower/comparisons.h"
+
 #include "ptx/lower/float_values.h"
 
 // setp and set. PTX ISA, "Comparison and Selection Instructions", "Half Precision Comparison Instructions".
@@ -33,7 +35,9 @@ constexpr Comparison kComparisons[] = {
     {Modifier::Nan, kNone, kNone, Predicate::FCMP_UNO},
 };
 
-Predicate predicate_of(Emission& e, Type type) {
+}  // namespace
+
+llvm::CmpInst::Predicate predicate_of(const Emission& e, Type type) {
   for (const Comparison& comparison : kComparisons) {
     if (!e.has(comparison.modifier)) continue;
     const TypeKind kind = kind_of(type);
@@ -42,6 +46,8 @@ Predicate predicate_of(Emission& e, Type type) {
   }
   return kNone;
 }
+
+namespace {
 
 /// Compares operands 1 and 2, of the last type: an i1, or <2 x i1> of a pair. Null after a refusal.
 Value* compared(Emission& e) {

@@ -17,7 +17,7 @@ Value* flush_single(Emission& e, Value* value) {
 
 Value* integer_to_float(Emission& e, Value* value, bool is_signed, llvm::Type* to) {
   const unsigned width = value->getType()->getIntegerBitWidth();
-  const bool exact = width < to->getFPMantissaWidth();
+  const bool exact = width < static_cast<unsigned>(to->getFPMantissaWidth());
   if (exact || directed_rounding(e).empty())
     return is_signed ? e.b.CreateSIToFP(value, to) : e.b.CreateUIToFP(value, to);
   if (to->getScalarSizeInBits() == 16)  // rounding twice in one direction is rounding once

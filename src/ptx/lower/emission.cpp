@@ -1,99 +1,12 @@
 #include "ptx/lower/emission.h"
 
+#include <llvm/IR/ValueSymbolTable.h>
+
 #include <bit>
 
 #include "ptx/syntax/printer.h"
 
 namespace cupola::ptx {
-namespace {
-
-/// LLVM's name for a special register; not_intrinsic for those that are a constant here.
-Id::ID intrinsic_of(Special special, unsigned component) {
-  const auto of = [&](Id::ID x, Id::ID y, Id::ID z, Id::ID w) {
-    return component == 0 ? x : component == 1 ? y : component == 2 ? z : w;
-  };
-  switch (special) {
-    case Special::Tid:
-      return of(Id::nvvm_read_ptx_sreg_tid_x, Id::nvvm_read_ptx_sreg_tid_y, Id::nvvm_read_ptx_sreg_tid_z,
-                Id::nvvm_read_ptx_sreg_tid_w);
-    case Special::Ntid:
-      return of(Id::nvvm_read_ptx_sreg_ntid_x, Id::nvvm_read_ptx_sreg_ntid_y, Id::nvvm_read_ptx_sreg_ntid_z,
-                Id::nvvm_read_ptx_sreg_ntid_w);
-    case Special::Ctaid:
-      return of(Id::nvvm_read_ptx_sreg_ctaid_x, Id::nvvm_read_ptx_sreg_ctaid_y, Id::nvvm_read_ptx_sreg_ctaid_z,
-                Id::nvvm_read_ptx_sreg_ctaid_w);
-    case Special::Nctaid:
-      return of(Id::nvvm_read_ptx_sreg_nctaid_x, Id::nvvm_read_ptx_sreg_nctaid_y, Id::nvvm_read_ptx_sreg_nctaid_z,
-                Id::nvvm_read_ptx_sreg_nctaid_w);
-    case Special::ClusterId:
-      return of(Id::nvvm_read_ptx_sreg_clusterid_x, Id::nvvm_read_ptx_sreg_clusterid_y,
-                Id::nvvm_read_ptx_sreg_clusterid_z, Id::nvvm_read_ptx_sreg_clusterid_w);
-    case Special::NclusterId:
-      return of(Id::nvvm_read_ptx_sreg_nclusterid_x, Id::nvvm_read_ptx_sreg_nclusterid_y,
-                Id::nvvm_read_ptx_sreg_nclusterid_z, Id::nvvm_read_ptx_sreg_nclusterid_w);
-    case Special::ClusterCtaid:
-      return of(Id::nvvm_read_ptx_sreg_cluster_ctaid_x, Id::nvvm_read_ptx_sreg_cluster_ctaid_y,
-                Id::nvvm_read_ptx_sreg_cluster_ctaid_z, Id::nvvm_read_ptx_sreg_cluster_ctaid_w);
-    case Special::ClusterNctaid:
-      return of(Id::nvvm_read_ptx_sreg_cluster_nctaid_x, Id::nvvm_read_ptx_sreg_cluster_nctaid_y,
-                Id::nvvm_read_ptx_sreg_cluster_nctaid_z, Id::nvvm_read_ptx_sreg_cluster_nctaid_w);
-    case Special::ClusterCtarank:
-      return Id::nvvm_read_ptx_sreg_cluster_ctarank;
-    case Special::ClusterNctarank:
-      return Id::nvvm_read_ptx_sreg_cluster_nctarank;
-    case Special::IsExplicitCluster:
-      return Id::nvvm_is_explicit_cluster;
-    case Special::LaneId:
-      return Id::nvvm_read_ptx_sreg_laneid;
-    case Special::WarpId:
-      return Id::nvvm_read_ptx_sreg_warpid;
-    case Special::NwarpId:
-      return Id::nvvm_read_ptx_sreg_nwarpid;
-    case Special::SmId:
-      return Id::nvvm_read_ptx_sreg_smid;
-    case Special::NsmId:
-      return Id::nvvm_read_ptx_sreg_nsmid;
-    case Special::GridId:
-      return Id::nvvm_read_ptx_sreg_gridid;
-    case Special::LanemaskEq:
-      return Id::nvvm_read_ptx_sreg_lanemask_eq;
-    case Special::LanemaskLe:
-      return Id::nvvm_read_ptx_sreg_lanemask_le;
-    case Special::LanemaskLt:
-      return Id::nvvm_read_ptx_sreg_lanemask_lt;
-    case Special::LanemaskGe:
-      return Id::nvvm_read_ptx_sreg_lanemask_ge;
-    case Special::LanemaskGt:
-      return Id::nvvm_read_ptx_sreg_lanemask_gt;
-    case Special::Clock:
-      return Id::nvvm_read_ptx_sreg_clock;
-    case Special::ClockHi:
-    case Special::Clock64:
-      return Id::nvvm_read_ptx_sreg_clock64;
-    case Special::GlobalTimer:
-    case Special::GlobalTimerHi:
-      return Id::nvvm_read_ptx_sreg_globaltimer;
-    case Special::GlobalTimerLo:
-      return Id::nvvm_read_ptx_sreg_globaltimer_lo;
-    case Special::TotalSmemSize:
-      return Id::nvvm_read_ptx_sreg_total_smem_size;
-    case Special::AggrSmemSize:
-      return Id::nvvm_read_ptx_sreg_aggr_smem_size;
-    case Special::DynamicSmemSize:
-      return Id::nvvm_read_ptx_sreg_dynamic_smem_size;
-    case Special::CurrentGraphExec:  // no graph runs on the device
-    case Special::ReservedSmemBegin:
-    case Special::ReservedSmemEnd:
-    case Special::ReservedSmemCap:
-    case Special::ReservedSmem0:
-    case Special::ReservedSmem1:
-      return Id::not_intrinsic;
-  }
-  return Id::not_intrinsic;
-}
-
-}  // namespace
-
 void Emission::refuse(std::string_view reason) {
   if (failed()) return;
   error_ = {ErrorCode::NotSupported, formatted("ptx: line {}, column {}: '{}': {}", in->location.line,
@@ -117,6 +30,12 @@ Value* Emission::slot(llvm::Type* type, const llvm::Twine& name, unsigned align)
   llvm::AllocaInst* made = at.CreateAlloca(type, nullptr, name);
   if (align) made->setAlignment(llvm::Align(align));
   return made;
+}
+
+Value* Emission::words() {
+  constexpr llvm::StringLiteral kName = "cupola.words";  // inline PTX: other fragments of the function made them
+  if (Value* made = into.getValueSymbolTable()->lookup(kName)) return made;
+  return slot(llvm::ArrayType::get(b.getInt32Ty(), kWords), kName, 8);
 }
 
 Value* Emission::register_slot(uint32_t index) {
@@ -203,16 +122,6 @@ Value* Emission::call_library(llvm::StringRef name, llvm::Type* result, llvm::Ar
   llvm::SmallVector<llvm::Type*, 8> types;
   for (Value* argument : arguments) types.push_back(argument->getType());
   return b.CreateCall(module.out.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false)), arguments);
-}
-
-Value* Emission::read_special(const Operand& operand) {
-  const auto special = static_cast<Special>(operand.index);
-  llvm::Type* type = value_type(type_of(special));
-  const Id::ID id = intrinsic_of(special, operand.component);
-  if (id == Id::not_intrinsic) return llvm::Constant::getNullValue(type);
-  Value* value = b.CreateIntrinsic(id, {});
-  if (special == Special::ClockHi || special == Special::GlobalTimerHi) value = b.CreateLShr(value, 32);
-  return convert(value, type);
 }
 
 Value* Emission::read_register(const Operand& operand) {

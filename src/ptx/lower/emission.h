@@ -78,6 +78,11 @@ class Emission {
   /// A function of the device library (src/device), by name; declared with the types of the arguments.
   Value* call_library(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<Value*> arguments);
 
+  /// The function's words that go to the library and come back; one array for all calls, since they do not overlap.
+  static constexpr unsigned kWords = 32;
+  Value* words();
+  Value* word(unsigned index) { return b.CreateConstGEP1_32(b.getInt32Ty(), words(), index); }
+
   /// "ptx: line 41, column 2: 'wgmma...': <reason>"
   void refuse(std::string_view reason);
   bool failed() const { return !error_.message.empty(); }

@@ -1,6 +1,5 @@
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallVector.h>
-#include <llvm/IR/ValueSymbolTable.h>
 #include <llvm/Support/MathExtras.h>
 
 #include "ptx/lower/emission.h"
@@ -95,23 +94,6 @@ unsigned words_of(Type type) {
   return type == Type::F64 ? 2 : 1;
 }
 
-constexpr unsigned kScratchWords = 32;
-
-/// The function's array of words that goes to the library; one for all, since calls do not overlap.
-Value* scratch(Emission& e) {
-  if (Value* made = e.into.getValueSymbolTable()->lookup("matrix.words")) return made;
-  llvm::BasicBlock& entry = e.into.getEntryBlock();
-  llvm::IRBuilder<> at(&entry, entry.begin());
-  llvm::AllocaInst* made =
-      at.CreateAlloca(llvm::ArrayType::get(at.getInt32Ty(), kScratchWords), nullptr, "matrix.words");
-  made->setAlignment(llvm::Align(8));
-  return made;
-}
-
-Value* word(Emission& e, unsigned index) {
-  return e.b.CreateConstGEP1_32(e.b.getInt32Ty(), scratch(e), index);
-}
-
 /// The registers of operand i to words from `first` on. False (and refused) unless there are `count`.
 bool put(Emission& e, size_t i, unsigned count, unsigned words, unsigned first) {
   const auto registers = e.elements(i);
@@ -120,7 +102,7 @@ bool put(Emission& e, size_t i, unsigned count, unsigned words, unsigned first) 
     return false;
   }
   for (unsigned r = 0; r < count; ++r)
-    e.b.CreateStore(e.read(registers[r], words == 2 ? Type::B64 : Type::B32), word(e, first + r * words));
+    e.b.CreateStore(e.read(registers[r], words == 2 ? Type::B64 : Type::B32), e.word(first + r * words));
   return true;
 }
 
@@ -133,7 +115,7 @@ bool take(Emission& e, size_t i, unsigned count, unsigned words, unsigned first)
   }
   const Type type = words == 2 ? Type::B64 : Type::B32;
   for (unsigned r = 0; r < count; ++r)
-    e.write(registers[r], e.b.CreateLoad(e.value_type(type), word(e, first + r * words)), type);
+    e.write(registers[r], e.b.CreateLoad(e.value_type(type), e.word(first + r * words)), type);
   return true;
 }
 
@@ -179,7 +161,7 @@ void multiply(Emission& e, std::string_view opcode, const Product& product, Type
   if (!put(e, 3, accumulator_registers(product.c, c), words_c, first_c)) return;
   e.call_library(
       formatted("__cupola_ptx_{}_{}_{}{}", opcode, text_of(product.shape), element.name, directed ? "_directed" : ""),
-      e.b.getVoidTy(), {scratch(e), e.i32(flags_of(e, d, a, b, c))});
+      e.b.getVoidTy(), {e.words(), e.i32(flags_of(e, d, a, b, c))});
   take(e, 0, accumulator_registers(product.c, d), words_c, first_c);
 }
 
@@ -279,12 +261,12 @@ void move_fragment(Emission& e, bool is_load, size_t fragment, size_t memory) {
                    {from, to, line_step, step, e.i32(encoded(*p)), e.i32(p->count)});
   };
   if (!is_load) {
-    if (put(e, fragment, p->registers, p->words, 0)) call("store", scratch(e), matrix);
+    if (put(e, fragment, p->registers, p->words, 0)) call("store", e.words(), matrix);
     return;
   }
   // A fragment larger than a line is filled up.
-  for (unsigned i = p->count * p->bits / 32; i < p->registers * p->words; ++i) e.b.CreateStore(e.i32(0), word(e, i));
-  call("load", scratch(e), matrix);
+  for (unsigned i = p->count * p->bits / 32; i < p->registers * p->words; ++i) e.b.CreateStore(e.i32(0), e.word(i));
+  call("load", e.words(), matrix);
   take(e, fragment, p->registers, p->words, 0);
 }
 
@@ -331,7 +313,7 @@ void matrix_multiply_fragments(Emission& e) {
 void matrix_load_shared(Emission& e) {
   const unsigned count = matrices_of(e);
   e.call_library("__cupola_ptx_load_matrices", e.b.getVoidTy(),
-                 {scratch(e), e.generic_address(1, e.form().space()), e.i32(count), e.i32(e.has(Trans))});
+                 {e.words(), e.generic_address(1, e.form().space()), e.i32(count), e.i32(e.has(Trans))});
   take(e, 0, count, 1, 0);
 }
 
@@ -339,7 +321,7 @@ void matrix_store_shared(Emission& e) {
   const unsigned count = matrices_of(e);
   if (!put(e, 1, count, 1, 0)) return;
   e.call_library("__cupola_ptx_store_matrices", e.b.getVoidTy(),
-                 {e.generic_address(0, e.form().space()), scratch(e), e.i32(count), e.i32(e.has(Trans))});
+                 {e.generic_address(0, e.form().space()), e.words(), e.i32(count), e.i32(e.has(Trans))});
 }
 
 void matrix_transpose(Emission& e) {

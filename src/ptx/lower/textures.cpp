@@ -1,5 +1,3 @@
-#include <llvm/IR/ValueSymbolTable.h>
-
 #include "ptx/lower/emission.h"
 
 // Texture and surface instructions. PTX ISA, "Texture Instructions", "Surface Instructions". The work is done by the
@@ -27,19 +25,7 @@ const Geometry& geometry_of(const Emission& e) {
   return kGeometries[0];
 }
 
-constexpr unsigned kFirstOffset = 4, kWords = 8;
-
-/// The function's array of words that goes to the library; one for all, since calls do not overlap.
-Value* scratch(Emission& e) {
-  if (Value* made = e.into.getValueSymbolTable()->lookup("texture.words")) return made;
-  llvm::BasicBlock& entry = e.into.getEntryBlock();
-  llvm::IRBuilder<> at(&entry, entry.begin());
-  return at.CreateAlloca(llvm::ArrayType::get(at.getInt32Ty(), kWords), nullptr, "texture.words");
-}
-
-Value* word(Emission& e, unsigned index) {
-  return e.b.CreateConstGEP1_32(e.b.getInt32Ty(), scratch(e), index);
-}
+constexpr unsigned kFirstOffset = 4;
 
 /// The 64-bit object in the brackets of operand i. Null, and refused, where a variable's name stands there.
 Value* object(Emission& e, size_t i) {
@@ -66,7 +52,7 @@ bool put_coordinates(Emission& e, size_t i, const Geometry& geometry) {
     return false;
   }
   for (unsigned c = 0; c < geometry.coordinates; ++c)
-    e.b.CreateStore(e.read(is_vector ? e.parts(list)[c] : list, Type::B32), word(e, c));
+    e.b.CreateStore(e.read(is_vector ? e.parts(list)[c] : list, Type::B32), e.word(c));
   return true;
 }
 
@@ -81,7 +67,7 @@ bool put_offset(Emission& e, size_t i, const Geometry& geometry) {
   }
   for (unsigned d = 0; d < 3; ++d)
     e.b.CreateStore(given && d < geometry.dimensions ? e.read(parts[d], Type::S32) : e.i32(0),
-                    word(e, kFirstOffset + d));
+                    e.word(kFirstOffset + d));
   return true;
 }
 
@@ -92,7 +78,7 @@ void take_channels(Emission& e, Type type) {
   Value* channel[4];
   for (unsigned c = 0; c < 4; ++c) {
     channel[c] =
-        e.b.CreateLoad(half || pair ? e.b.getFloatTy() : static_cast<llvm::Type*>(e.b.getInt32Ty()), word(e, c));
+        e.b.CreateLoad(half || pair ? e.b.getFloatTy() : static_cast<llvm::Type*>(e.b.getInt32Ty()), e.word(c));
     if (half || pair) channel[c] = e.b.CreateFPTrunc(channel[c], e.b.getHalfTy());
   }
   if (registers.size() != (pair ? 2u : 4u)) return e.refuse("the result has four channels");
@@ -123,7 +109,7 @@ Value* surface_bytes(Emission& e, size_t i, unsigned bytes) {
   Value* surface = object(e, i);
   if (!surface || !put_coordinates(e, i, geometry)) return nullptr;
   return e.call_library("__cupola_ptx_surface_bytes", e.b.getPtrTy(),
-                        {scratch(e), surface, e.i32(number_of(geometry)), e.i32(bytes), e.i32(outside_of(e))});
+                        {e.words(), surface, e.i32(number_of(geometry)), e.i32(bytes), e.i32(outside_of(e))});
 }
 
 /// Emits `access` for pointers that are not null. Values that reach what follows go through memory.
@@ -152,7 +138,7 @@ void texture_fetch(Emission& e) {
   Value* texture = object(e, 1);
   if (!texture || !put_coordinates(e, 1, geometry) || !put_offset(e, offset, geometry)) return;
   e.call_library(formatted("__cupola_ptx_tex_{}_{}", text_of(geometry.name), text_of(e.type())), e.b.getVoidTy(),
-                 {scratch(e), texture});
+                 {e.words(), texture});
   take_channels(e, e.type(0));
 }
 
@@ -165,7 +151,7 @@ void texture_gather(Emission& e) {
   Value* texture = object(e, 1);
   if (!texture || !put_coordinates(e, 1, geometry) || !put_offset(e, 2, geometry)) return;
   e.call_library(formatted("__cupola_ptx_tld4_{}", text_of(geometry.name)), e.b.getVoidTy(),
-                 {scratch(e), texture, e.i32(number)});
+                 {e.words(), texture, e.i32(number)});
   take_channels(e, e.type(0));
 }
 
@@ -184,7 +170,7 @@ void surface_load(Emission& e) {
   Value* pointer = surface_bytes(e, 1, count * bits / 8);
   if (!pointer) return;
   llvm::Type* type = e.b.getIntNTy(bits);
-  Value* words = scratch(e);  // 16 bytes at most
+  Value* words = e.words();  // 16 bytes at most
   for (unsigned i = 0; i < count; ++i)
     e.b.CreateStore(llvm::Constant::getNullValue(type), e.b.CreateConstGEP1_32(type, words, i));
   const llvm::Align alignment(std::min(bits / 8, 4u));
@@ -209,9 +195,9 @@ void surface_store(Emission& e) {
     Value* surface = object(e, 0);
     if (!surface || !put_coordinates(e, 0, geometry)) return;
     for (unsigned c = 0; c < 4; ++c)
-      e.b.CreateStore(c < count ? e.read(registers[c], Type::B32) : e.i32(0), word(e, kFirstOffset + c));
+      e.b.CreateStore(c < count ? e.read(registers[c], Type::B32) : e.i32(0), e.word(kFirstOffset + c));
     e.call_library("__cupola_ptx_surface_store_texel", e.b.getVoidTy(),
-                   {scratch(e), surface, e.i32(number_of(geometry)), e.i32(outside_of(e))});
+                   {e.words(), surface, e.i32(number_of(geometry)), e.i32(outside_of(e))});
     return;
   }
   Value* pointer = surface_bytes(e, 0, count * bits / 8);
@@ -239,7 +225,7 @@ void surface_reduce(Emission& e) {
     Value* surface = object(e, 0);
     if (!surface || !put_coordinates(e, 0, geometry)) return;
     pointer = e.call_library("__cupola_ptx_surface_texel", e.b.getPtrTy(),
-                             {scratch(e), surface, e.i32(number_of(geometry)), e.i32(outside_of(e))});
+                             {e.words(), surface, e.i32(number_of(geometry)), e.i32(outside_of(e))});
   } else {
     pointer = surface_bytes(e, 0, bytes);
   }

@@ -1,4 +1,4 @@
-#include "ptx/lower/emission.h"
+#include "ptx/lower/comparisons.h"
 
 // PTX ISA, "Video Instructions". The scalar ones work on a word, half or byte of each source, with more bits than 32 in
 // between; the result is saturated to the part of the destination that is written. The SIMD ones work on two halves or
@@ -75,20 +75,9 @@ void finish(Emission& e, Value* wide, Type type) {
   e.write(without_part(destination), result, type);
 }
 
+/// 1 where it holds, else 0. Numbers wide enough to be signed.
 Value* compared(Emission& e, Value* x, Value* y) {
-  using P = llvm::CmpInst::Predicate;
-  struct Comparison {
-    Modifier modifier;
-    P predicate;
-  };
-  constexpr Comparison kComparisons[] = {
-      {Modifier::Eq, P::ICMP_EQ},  {Modifier::Ne, P::ICMP_NE},  {Modifier::Lt, P::ICMP_SLT},
-      {Modifier::Le, P::ICMP_SLE}, {Modifier::Gt, P::ICMP_SGT}, {Modifier::Ge, P::ICMP_SGE},
-  };
-  for (const Comparison& each : kComparisons)
-    if (e.has(each.modifier)) return e.b.CreateZExt(e.b.CreateICmp(each.predicate, x, y), x->getType());
-  e.refuse("a comparison is expected");
-  return x;
+  return e.b.CreateZExt(e.b.CreateICmp(predicate_of(e, Type::S64), x, y), x->getType());
 }
 
 /// vadd, vsub, vmin, vmax, vabsdiff and their SIMD kin, on numbers that have bits to spare.

@@ -29,7 +29,7 @@ struct SpecialRow {
   uint8_t components;
 };
 constexpr SpecialRow kSpecials[] = {
-#define PTX_SPECIAL(name, text, type, components) {text, Type::type, components},
+#define PTX_SPECIAL(name, text, type, components, intrinsic) {text, Type::type, components},
 #include "ptx/syntax/special_registers.def"
 #undef PTX_SPECIAL
 };

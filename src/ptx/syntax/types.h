@@ -40,7 +40,7 @@ enum class Space : uint8_t {
 std::string_view text_of(Space space);
 
 enum class Special : uint8_t {
-#define PTX_SPECIAL(name, text, type, components) name,
+#define PTX_SPECIAL(name, text, type, components, intrinsic) name,
 #include "ptx/syntax/special_registers.def"
 #undef PTX_SPECIAL
 };
