@@ -193,6 +193,13 @@ struct Alias {
 };
 
 struct Module {
+  // A move leaves the text's characters and the forms where they are; a copy's names and forms would be the first's.
+  Module() = default;
+  Module(Module&&) = default;
+  Module& operator=(Module&&) = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
   std::string text;                       ///< all names point here; ends with a zero byte
   uint32_t version = 0;                   ///< 8.7 is 87
   std::vector<std::string_view> targets;  ///< "sm_89", "debug"
