@@ -1,8 +1,8 @@
 #pragma once
 
 // Cooperative groups: "CUDA C++ Programming Guide, Cooperative Groups". A group is a value: its kind and, for groups
-// inside a warp, the mask of its lanes. Needs nothing but cuda_runtime.h. Not here: clusters (sm_90) and tiles of more
-// than 32 threads.
+// inside a warp, the mask of its lanes. Needs nothing but cuda_runtime.h. Clusters (from sm_90 on) are not here: naming
+// them is an error.
 
 #include "cuda_runtime.h"
 
@@ -10,86 +10,14 @@
 
 #define _CG_HAS_GRID_GROUP
 
-extern "C" __device__ void __cupola_grid_sync() __asm__("cupola.grid.sync");
-extern "C" __device__ unsigned int __cupola_grid_is_cooperative() __asm__("cupola.grid.is_cooperative");
+#include "cupola/groups_base.h"
+#include "cupola/groups_lanes.h"
+#include "cupola/groups_warps.h"
 
 namespace cooperative_groups {
 
 #pragma push_macro("CUPOLA_GROUP")
 #define CUPOLA_GROUP __device__ __inline__ __attribute__((always_inline))
-
-namespace details {
-
-enum group_kind { invalid_group, block_group, whole_grid_group, lanes_group };
-
-CUPOLA_GROUP unsigned int lane() { return __nvvm_read_ptx_sreg_laneid(); }
-CUPOLA_GROUP unsigned int lanes_below(unsigned int mask) { return __popc(mask & ((1u << lane()) - 1)); }
-CUPOLA_GROUP unsigned int block_rank_of_thread() {
-  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-}
-CUPOLA_GROUP unsigned int block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
-CUPOLA_GROUP unsigned long long grid_blocks() { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
-CUPOLA_GROUP unsigned long long grid_block_rank() {
-  return blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
-}
-/// The lane of the mask's member number `rank`.
-CUPOLA_GROUP unsigned int lane_of(unsigned int mask, unsigned int rank) {
-  for (; rank > 0; --rank) mask &= mask - 1;
-  return __ffs(mask) - 1;
-}
-
-/// Any value that can be copied bytewise, shuffled word by word from a lane.
-template <typename T>
-CUPOLA_GROUP T shuffle(unsigned int mask, const T& value, unsigned int from_lane) {
-  constexpr unsigned int words = (sizeof(T) + 3) / 4;
-  unsigned int buffer[words] = {};
-  __builtin_memcpy(buffer, &value, sizeof(T));
-  for (unsigned int i = 0; i < words; ++i) buffer[i] = __shfl_sync(mask, buffer[i], (int)from_lane);
-  T result = value;
-  __builtin_memcpy((void*)&result, buffer, sizeof(T));
-  return result;
-}
-
-}  // namespace details
-
-/// Any group whose kind is known at run time only.
-class thread_group {
- public:
-  thread_group() = default;
-
-  CUPOLA_GROUP unsigned long long num_threads() const {
-    if (kind_ == details::whole_grid_group) return details::grid_blocks() * details::block_threads();
-    return kind_ == details::block_group ? details::block_threads() : __popc(mask_);
-  }
-  CUPOLA_GROUP unsigned long long size() const { return num_threads(); }
-  CUPOLA_GROUP unsigned long long thread_rank() const {
-    if (kind_ == details::whole_grid_group)
-      return details::grid_block_rank() * details::block_threads() + details::block_rank_of_thread();
-    return kind_ == details::block_group ? details::block_rank_of_thread() : details::lanes_below(mask_);
-  }
-  CUPOLA_GROUP bool is_valid() const {
-    return kind_ == details::whole_grid_group ? __cupola_grid_is_cooperative() != 0 : kind_ != details::invalid_group;
-  }
-  CUPOLA_GROUP void sync() const {
-    if (kind_ == details::whole_grid_group)
-      __cupola_grid_sync();
-    else if (kind_ == details::block_group)
-      __barrier_sync(0);
-    else
-      __syncwarp(mask_);
-  }
-
- protected:
-  CUPOLA_GROUP thread_group(details::group_kind kind, unsigned int mask) : kind_(kind), mask_(mask) {}
-
-  details::group_kind kind_ = details::invalid_group;
-  unsigned int mask_ = 0;
-
-  friend CUPOLA_GROUP thread_group tiled_partition(const thread_group& parent, unsigned int size);
-};
-
-/// What arrive gives and wait takes.
-struct group_arrival_token {};
 
 /// The block.
 class thread_block : public thread_group {
@@ -104,7 +32,7 @@ class thread_block : public thread_group {
   CUPOLA_GROUP static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
   CUPOLA_GROUP static dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
   CUPOLA_GROUP static dim3 dim_threads() { return group_dim(); }
-  // Waiting where the token is used up is as strong as a split barrier.
+  // "Threads blocked on barrier_wait might be released before other threads call barrier_wait": here they are not.
   CUPOLA_GROUP static arrival_token barrier_arrive() { return {}; }
   CUPOLA_GROUP static void barrier_wait(arrival_token&&) { sync(); }
 
@@ -113,6 +41,14 @@ class thread_block : public thread_group {
   friend CUPOLA_GROUP thread_block this_thread_block();
 };
 CUPOLA_GROUP thread_block this_thread_block() { return thread_block(); }
+
+/// What tiles of more than a warp need below compute capability 8.0; elsewhere it "should consume no memory".
+template <unsigned int MaxBlockSize = 1024>
+struct block_tile_memory {};
+template <unsigned int MaxBlockSize>
+CUPOLA_GROUP thread_block this_thread_block(block_tile_memory<MaxBlockSize>&) {
+  return this_thread_block();
+}
 
 /// The grid. sync() needs a cooperative launch.
 class grid_group : public thread_group {
@@ -141,130 +77,14 @@ class grid_group : public thread_group {
 };
 CUPOLA_GROUP grid_group this_grid() { return grid_group(); }
 
-namespace details {
-
-/// What groups inside a warp share. `place` is the group's number among its siblings, `siblings` their count.
-class lanes : public thread_group {
- public:
-  lanes() = default;
-
-  CUPOLA_GROUP void sync() const { __syncwarp(mask_); }
-  CUPOLA_GROUP unsigned int meta_group_rank() const { return place_; }
-  CUPOLA_GROUP unsigned int meta_group_size() const { return siblings_; }
-  CUPOLA_GROUP int any(int predicate) const { return __any_sync(mask_, predicate); }
-  CUPOLA_GROUP int all(int predicate) const { return __all_sync(mask_, predicate); }
-
-  /// The value of member `rank`.
-  template <typename T>
-  CUPOLA_GROUP T shfl(T value, unsigned int rank) const {
-    const unsigned int members = __popc(mask_);
-    return shuffle(mask_, value, lane_of(mask_, rank < members ? rank : rank % members));
-  }
-  /// The value of the member `delta` ranks above or below; one's own where there is none.
-  template <typename T>
-  CUPOLA_GROUP T shfl_down(T value, unsigned int delta) const {
-    const unsigned int rank = lanes_below(mask_);
-    return shuffle(mask_, value, delta < __popc(mask_) - rank ? lane_of(mask_, rank + delta) : lane());
-  }
-  template <typename T>
-  CUPOLA_GROUP T shfl_up(T value, unsigned int delta) const {
-    const unsigned int rank = lanes_below(mask_);
-    return shuffle(mask_, value, delta <= rank ? lane_of(mask_, rank - delta) : lane());
-  }
-
-  /// Bit i stands for member i.
-  CUPOLA_GROUP unsigned int ballot(int predicate) const { return packed(__ballot_sync(mask_, predicate)); }
-  template <typename T>
-  CUPOLA_GROUP unsigned int match_any(T value) const {
-    return packed(__match_any_sync(mask_, value));
-  }
-  template <typename T>
-  CUPOLA_GROUP unsigned int match_all(T value, int& predicate) const {
-    return packed(__match_all_sync(mask_, value, &predicate));
-  }
-
-  CUPOLA_GROUP unsigned int lane_mask() const { return mask_; }
-
- protected:
-  CUPOLA_GROUP lanes(unsigned int mask, unsigned int place, unsigned int siblings)
-      : thread_group(lanes_group, mask), place_(place), siblings_(siblings) {}
-
- private:
-  CUPOLA_GROUP unsigned int packed(unsigned int lanes_set) const {
-    unsigned int result = 0, bit = 1;
-    for (unsigned int rest = mask_; rest; rest &= rest - 1, bit <<= 1)
-      if (lanes_set & rest & (0u - rest)) result |= bit;
-    return result;
-  }
-
-  unsigned int place_ = 0, siblings_ = 0;
-};
-
-}  // namespace details
-
-/// The threads of a warp that are active together, or a part of them.
-class coalesced_group : public details::lanes {
- public:
-  CUPOLA_GROUP unsigned int num_threads() const { return __popc(mask_); }
-  CUPOLA_GROUP unsigned int size() const { return num_threads(); }
-  CUPOLA_GROUP unsigned int thread_rank() const { return details::lanes_below(mask_); }
-
-  CUPOLA_GROUP coalesced_group(unsigned int mask, unsigned int place, unsigned int siblings)
-      : lanes(mask, place, siblings) {}
-};
-CUPOLA_GROUP coalesced_group coalesced_threads() { return coalesced_group(__activemask(), 0, 1); }
-
+/// A part of a group: Size threads, a power of two up to 1024.
 template <unsigned int Size, typename Parent = void>
 class thread_block_tile;
-
-/// A tile of Size threads, a power of two up to a warp.
 template <unsigned int Size>
-class thread_block_tile<Size, void> : public details::lanes {
-  static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
-                "Cupola supports tiles of 1, 2, 4, 8, 16 or 32 threads");
-
- public:
-  CUPOLA_GROUP static constexpr unsigned int num_threads() { return Size; }
-  CUPOLA_GROUP static constexpr unsigned int size() { return Size; }
-  CUPOLA_GROUP static unsigned int thread_rank() { return details::lane() & (Size - 1); }
-
-  template <typename T>
-  CUPOLA_GROUP T shfl(T value, int rank) const {
-    return details::shuffle(mask_, value, first() + ((unsigned int)rank & (Size - 1)));
-  }
-  template <typename T>
-  CUPOLA_GROUP T shfl_down(T value, unsigned int delta) const {
-    const unsigned int rank = thread_rank();
-    return details::shuffle(mask_, value, first() + (delta < Size - rank ? rank + delta : rank));
-  }
-  template <typename T>
-  CUPOLA_GROUP T shfl_up(T value, unsigned int delta) const {
-    const unsigned int rank = thread_rank();
-    return details::shuffle(mask_, value, first() + (delta <= rank ? rank - delta : rank));
-  }
-  template <typename T>
-  CUPOLA_GROUP T shfl_xor(T value, unsigned int lanes) const {
-    const unsigned int rank = thread_rank() ^ lanes;
-    return details::shuffle(mask_, value, first() + (rank < Size ? rank : thread_rank()));
-  }
-  CUPOLA_GROUP unsigned int ballot(int predicate) const { return __ballot_sync(mask_, predicate) >> first(); }
-  template <typename T>
-  CUPOLA_GROUP unsigned int match_any(T value) const {
-    return __match_any_sync(mask_, value) >> first();
-  }
-  template <typename T>
-  CUPOLA_GROUP unsigned int match_all(T value, int& predicate) const {
-    return __match_all_sync(mask_, value, &predicate) >> first();
-  }
-
+class thread_block_tile<Size, void> : public details::tile<Size> {
  protected:
-  CUPOLA_GROUP thread_block_tile(unsigned int place, unsigned int siblings)
-      : lanes((Size == 32 ? 0xffffffffu : (1u << (Size % 32)) - 1) << first(), place, siblings) {}
-
- private:
-  CUPOLA_GROUP static unsigned int first() { return details::lane() & ~(Size - 1); }
+  using details::tile<Size>::tile;
 };
-
 /// The same, knowing at compile time what it is a part of.
 template <unsigned int Size, typename Parent>
 class thread_block_tile : public thread_block_tile<Size, void> {
@@ -276,9 +96,13 @@ class thread_block_tile : public thread_block_tile<Size, void> {
 CUPOLA_GROUP thread_block_tile<1> this_thread() { return thread_block_tile<1, thread_block>(0, 1); }
 
 /// Parts of Size threads. A block that is no multiple of Size has a smaller last warp: its missing lanes count as
-/// exited.
+/// exited. Waits for the parent's threads where Size is more than a warp.
 template <unsigned int Size, typename Parent>
 CUPOLA_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
+  if (Size > 32) {
+    if (details::lane() == 0) details::begin_warps_barrier(Size / 32);
+    parent.sync();
+  }
   const unsigned int threads = (unsigned int)parent.num_threads();
   return thread_block_tile<Size, Parent>((unsigned int)parent.thread_rank() / Size, (threads + Size - 1) / Size);
 }
@@ -326,6 +150,12 @@ CUPOLA_GROUP auto group_size(const Group& group) -> decltype(group.num_threads()
   return group.num_threads();
 }
 
+#define CUPOLA_CLUSTERS \
+  __attribute__((unavailable("thread block clusters need sm_90; Cupola's devices have compute capability 8.9")))
+class CUPOLA_CLUSTERS cluster_group;
+CUPOLA_CLUSTERS __device__ void this_cluster();
+#undef CUPOLA_CLUSTERS
+
 /// One member calls the function.
 template <typename Group, typename Function, typename... Arguments>
 CUPOLA_GROUP void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
@@ -336,8 +166,8 @@ template <typename Group, typename Function, typename... Arguments>
 CUPOLA_GROUP auto invoke_one_broadcast(const Group& group, Function&& function, Arguments&&... arguments)
     -> decltype(function(static_cast<Arguments&&>(arguments)...)) {
   decltype(function(static_cast<Arguments&&>(arguments)...)) result{};
-  if (group.thread_rank() == 0) result = function(static_cast<Arguments&&>(arguments)...);
-  return group.shfl(result, 0);
+  if (group.thread_rank() == 0) result = static_cast<Function&&>(function)(static_cast<Arguments&&>(arguments)...);
+  return details::broadcast(group, result, 0);
 }
 
 #pragma pop_macro("CUPOLA_GROUP")

@@ -1,7 +1,11 @@
 // Cooperative groups: the block, tiles of it, the lanes at one place, the grid of a cooperative launch.
-// Oracle: "CUDA C++ Programming Guide", Cooperative Groups; what each thread must see is computed on the host.
+// Oracle: "CUDA C++ Programming Guide", Cooperative Groups; what each thread must see is computed on the host, in the
+// order of rank.
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
 
 #include "check.h"
 
@@ -98,6 +102,255 @@ CASE(grid) {
   CUDA_OK(cudaDeviceSynchronize());
   EXPECT_EQUAL(out[0], 1000u);
   for (unsigned i = 1; i < 128; ++i) EXPECT_EQUAL_AT(i, out[i], 128 - i);
+}
+
+// -- tiles of more than a warp --
+
+/// 2 x 2 matrices over unsigned: a product that does not commute, so that the order of members shows.
+struct Matrix {
+  unsigned m[4];
+};
+struct Product {
+  __host__ __device__ Matrix operator()(const Matrix& a, const Matrix& b) const {
+    return {{a.m[0] * b.m[0] + a.m[1] * b.m[2], a.m[0] * b.m[1] + a.m[1] * b.m[3], a.m[2] * b.m[0] + a.m[3] * b.m[2],
+             a.m[2] * b.m[1] + a.m[3] * b.m[3]}};
+  }
+};
+__host__ __device__ static Matrix matrix_of(unsigned i) {
+  return {{i + 1, 1, i * 3, 7}};
+}
+static bool operator==(const Matrix& a, const Matrix& b) {
+  return std::memcmp(a.m, b.m, sizeof a.m) == 0;
+}
+
+struct WideResult {
+  unsigned rank, place, siblings, sum, any, all, moved, shown;
+  Matrix product, scanned, below;
+};
+
+template <unsigned Size, unsigned Within>
+__global__ void wide_kernel(WideResult* out) {
+  __shared__ cg::block_tile_memory<1024> memory;
+  const cg::thread_block block = cg::this_thread_block(memory);
+  const auto outer = cg::tiled_partition<Within>(block);
+  const auto tile = cg::tiled_partition<Size>(outer);
+  const unsigned me = threadIdx.x;
+  WideResult& r = out[me];
+  r.rank = tile.thread_rank();
+  r.place = tile.meta_group_rank();
+  r.siblings = tile.meta_group_size();
+  r.sum = cg::reduce(tile, me, cg::plus<unsigned>());
+  r.any = tile.any(me == Size + 3);
+  r.all = tile.all(me >= Size);
+  r.moved = tile.shfl(me, (tile.thread_rank() * 5 + 1) % Size);
+  r.shown = cg::invoke_one_broadcast(tile, [&] { return tile.thread_rank() + tile.meta_group_rank() * 1000; });
+  r.product = cg::reduce(tile, matrix_of(me), Product());
+  r.scanned = cg::inclusive_scan(tile, matrix_of(me), Product());
+  r.below = cg::exclusive_scan(tile, matrix_of(me), Product());
+}
+
+template <unsigned Size, unsigned Within>
+static void check_wide(unsigned threads) {
+  check::Managed<WideResult> out(threads);
+  wide_kernel<Size, Within><<<1, threads>>>(out);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (unsigned me = 0; me < threads; ++me) {
+    const unsigned rank = me % Size, start = me - rank;
+    unsigned sum = 0;
+    Matrix product = matrix_of(start), scanned = product, below = {};
+    for (unsigned i = 0; i < Size; ++i) {
+      sum += start + i;
+      if (i == 0) continue;
+      if (i <= rank) below = scanned, scanned = Product()(scanned, matrix_of(start + i));
+      product = Product()(product, matrix_of(start + i));
+    }
+    EXPECT_EQUAL_AT(me, out[me].rank, rank);
+    EXPECT_EQUAL_AT(me, out[me].place, me % Within / Size);
+    EXPECT_EQUAL_AT(me, out[me].siblings, Within / Size);
+    EXPECT_EQUAL_AT(me, out[me].sum, sum);
+    EXPECT_EQUAL_AT(me, out[me].any, start == Size);
+    EXPECT_EQUAL_AT(me, out[me].all, start >= Size);
+    EXPECT_EQUAL_AT(me, out[me].moved, start + (rank * 5 + 1) % Size);
+    EXPECT_EQUAL_AT(me, out[me].shown, me % Within / Size * 1000);
+    EXPECT(out[me].product == product);
+    EXPECT(out[me].scanned == scanned);
+    EXPECT(out[me].below == below);
+  }
+}
+
+CASE(tiles_of_more_than_a_warp) {
+  check_wide<64, 64>(192);
+  check_wide<64, 256>(512);
+  check_wide<128, 512>(512);
+  check_wide<256, 256>(256);
+  check_wide<512, 1024>(1024);
+  check_wide<1024, 1024>(1024);
+  check_wide<32, 64>(128);
+}
+
+// Tiles wait for themselves alone: tile i synchronises i + 1 times.
+__global__ void apart_kernel(unsigned* out) {
+  __shared__ unsigned values[512];
+  const auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+  const unsigned me = threadIdx.x, mirror = me - tile.thread_rank() + 63 - tile.thread_rank();
+  values[me] = me;
+  for (unsigned turn = 0; turn <= tile.meta_group_rank(); ++turn) {
+    tile.sync();
+    const unsigned next = values[mirror] + 1;
+    tile.sync();
+    values[me] = next;
+  }
+  cg::thread_group any_kind = tile;
+  any_kind.sync();
+  out[me] = values[mirror] + any_kind.size() * 10000 + any_kind.thread_rank() * 1000000;
+}
+
+CASE(wide_tiles_wait_apart) {
+  check::Managed<unsigned> out(512);
+  apart_kernel<<<1, 512>>>(out);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (unsigned me = 0; me < 512; ++me) {
+    const unsigned rank = me % 64, mirror = me - rank + 63 - rank, turns = me / 64 + 1;
+    // Each turn swaps mirrored threads' values and adds 1.
+    EXPECT_EQUAL_AT(me, out[me], (turns % 2 ? me : mirror) + turns + 640000 + rank * 1000000);
+  }
+}
+
+// -- reduce and scan --
+
+struct Reductions {
+  int sum, least, greatest, all, any, odd, coalesced;
+  double real;
+  int inclusive, exclusive, greatest_so_far;
+};
+
+__global__ void reductions_kernel(const int* in, Reductions* out) {
+  const auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+  const int value = in[threadIdx.x];
+  Reductions& r = out[threadIdx.x];
+  r.sum = cg::reduce(tile, value, cg::plus<int>());
+  r.least = cg::reduce(tile, value, cg::less<int>());
+  r.greatest = cg::reduce(tile, value, cg::greater<int>());
+  r.all = cg::reduce(tile, value, cg::bit_and<int>());
+  r.any = cg::reduce(tile, value, cg::bit_or<int>());
+  r.odd = cg::reduce(tile, value, cg::bit_xor<int>());
+  r.real = cg::reduce(tile, value * 0.5, cg::plus<double>());
+  r.inclusive = cg::inclusive_scan(tile, value);
+  r.exclusive = cg::exclusive_scan(tile, value, cg::plus<int>());
+  r.greatest_so_far = cg::inclusive_scan(tile, value, [](int a, int b) { return a > b ? a : b; });
+  r.coalesced = 0;
+  if (value % 3) {
+    const cg::coalesced_group active = cg::coalesced_threads();
+    const int last = cg::reduce(active, value, [](int, int b) { return b; });
+    r.coalesced = last * 100 + static_cast<int>(active.num_threads());
+  }
+}
+
+CASE(reductions_and_scans) {
+  check::Managed<int> in(64);
+  check::Managed<Reductions> out(64);
+  unsigned seed = 1;
+  for (unsigned i = 0; i < 64; ++i)
+    seed = seed * 1664525u + 1013904223u, in[i] = static_cast<int>(seed >> 8) - (1 << 22);
+  reductions_kernel<<<1, 64>>>(in, out);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (unsigned me = 0; me < 64; ++me) {
+    const unsigned start = me / 16 * 16;
+    Reductions e = {in[start], in[start],       in[start], in[start], in[start], in[start],
+                    0,         in[start] * 0.5, in[start], 0,         in[start]};
+    for (unsigned i = start + 1; i < start + 16; ++i) {
+      e.sum += in[i], e.real += in[i] * 0.5;
+      e.least = in[i] < e.least ? in[i] : e.least;
+      e.greatest = in[i] > e.greatest ? in[i] : e.greatest;
+      e.all &= in[i], e.any |= in[i], e.odd ^= in[i];
+      if (i > me) continue;
+      e.exclusive = e.inclusive, e.inclusive += in[i];
+      e.greatest_so_far = in[i] > e.greatest_so_far ? in[i] : e.greatest_so_far;
+    }
+    if (in[me] % 3) {
+      int members = 0, last = 0;
+      for (unsigned i = me / 32 * 32; i < me / 32 * 32 + 32; ++i)
+        if (in[i] % 3) ++members, last = in[i];
+      e.coalesced = last * 100 + members;
+    }
+    EXPECT_EQUAL_AT(me, out[me].sum, e.sum);
+    EXPECT_EQUAL_AT(me, out[me].least, e.least);
+    EXPECT_EQUAL_AT(me, out[me].greatest, e.greatest);
+    EXPECT_EQUAL_AT(me, out[me].all, e.all);
+    EXPECT_EQUAL_AT(me, out[me].any, e.any);
+    EXPECT_EQUAL_AT(me, out[me].odd, e.odd);
+    EXPECT_EQUAL_AT(me, out[me].real, e.real);
+    EXPECT_EQUAL_AT(me, out[me].inclusive, e.inclusive);
+    EXPECT_EQUAL_AT(me, out[me].exclusive, e.exclusive);
+    EXPECT_EQUAL_AT(me, out[me].greatest_so_far, e.greatest_so_far);
+    EXPECT_EQUAL_AT(me, out[me].coalesced, e.coalesced);
+  }
+}
+
+// -- partitions by value --
+
+__global__ void partitions_kernel(unsigned* out) {
+  const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+  const cg::coalesced_group same = cg::labeled_partition(warp, warp.thread_rank() * 7 % 5);
+  const cg::coalesced_group halves = cg::binary_partition(same, warp.thread_rank() < 16);
+  unsigned* at = out + threadIdx.x * 5;
+  at[0] = same.size() * 100 + same.thread_rank();
+  at[1] = same.meta_group_size();
+  at[2] = halves.size() * 100 + halves.thread_rank();
+  at[3] = same.shfl(threadIdx.x, 0);
+  const cg::coalesced_group pairs = cg::tiled_partition(same, 2);
+  at[4] = pairs.size() * 100 + pairs.thread_rank() + pairs.meta_group_rank() * 10000;
+}
+
+CASE(partitions_by_value) {
+  check::Managed<unsigned> out(32 * 5);
+  partitions_kernel<<<1, 32>>>(out);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (unsigned me = 0; me < 32; ++me) {
+    unsigned members = 0, rank = 0, near = 0, near_rank = 0, first = 99;
+    for (unsigned i = 0; i < 32; ++i) {
+      if (i * 7 % 5 != me * 7 % 5) continue;
+      if (first == 99) first = i;
+      ++members, rank += i < me;
+      if (i / 16 == me / 16) ++near, near_rank += i < me;
+    }
+    const unsigned pair = rank / 2 * 2 + 1 < members ? 2 : 1;
+    const unsigned expected[] = {members * 100 + rank, 5, near * 100 + near_rank, first,
+                                 pair * 100 + rank % 2 + rank / 2 * 10000};
+    for (unsigned i = 0; i < 5; ++i) EXPECT_EQUAL_AT(me * 5 + i, out[me * 5 + i], expected[i]);
+  }
+}
+
+// -- copies, one member's calls, split barriers --
+
+__global__ void copies_kernel(const short* in, short* out, unsigned* calls) {
+  __shared__ short staged[101];
+  const cg::thread_block block = cg::this_thread_block();
+  cg::memcpy_async(block, staged, in, sizeof(short) * 50);
+  cg::memcpy_async(block, staged + 50, 51, in + 50, 60);  // the smaller count holds
+  cg::wait_prior<1>(block);
+  cg::wait(block);
+  for (unsigned i = block.thread_rank(); i < 101; i += block.size()) out[i] = staged[100 - i];
+  cg::invoke_one(block, [&] { atomicAdd(calls, 1u); });
+  cg::invoke_one(cg::tiled_partition<32>(block), [&](unsigned add) { atomicAdd(calls, add); }, 100u);
+
+  __shared__ unsigned flag;
+  auto token = block.barrier_arrive();
+  block.barrier_wait(static_cast<cg::thread_block::arrival_token&&>(token));
+  if (block.thread_rank() == 95) flag = 7;
+  block.barrier_wait(block.barrier_arrive());
+  atomicAdd(calls + 1, flag);
+}
+
+CASE(copies_and_single_calls) {
+  check::Managed<short> in(128), out(101);
+  check::Managed<unsigned> calls(2);
+  for (int i = 0; i < 128; ++i) in[i] = static_cast<short>(i * 321);
+  copies_kernel<<<1, 96>>>(in, out, calls);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < 101; ++i) EXPECT_EQUAL_AT(i, out[i], in[100 - i]);
+  EXPECT_EQUAL(calls[0], 1u + 3 * 100);
+  EXPECT_EQUAL(calls[1], 96u * 7);
 }
 
 CHECK_MAIN()

@@ -1,6 +1,6 @@
 #pragma once
 
-// cooperative_groups::reduce and the operators it knows.
+// cooperative_groups::reduce and the operators it knows. Values are combined in the order of rank, as a tree.
 
 #include "../cooperative_groups.h"
 
@@ -24,41 +24,81 @@ CUPOLA_OPERATOR(bit_or, (T)(a | b))
 CUPOLA_OPERATOR(bit_xor, (T)(a ^ b))
 #undef CUPOLA_OPERATOR
 
-/// The values of all members combined, in every member. Pairs are combined in the order of a tree.
-template <unsigned int Size, typename Parent, typename T, typename Operator>
-CUPOLA_GROUP T reduce(const thread_block_tile<Size, Parent>& group, T value, Operator&& op) {
-  for (unsigned int distance = Size / 2; distance > 0; distance /= 2)
-    value = op(value, group.shfl_xor(value, distance));
+namespace details {
+
+template <unsigned int Size, typename T, typename Operator>
+CUPOLA_GROUP T reduced(const tile<Size, false>& group, T value, Operator& op) {
+  for (unsigned int distance = 1; distance < Size; distance *= 2) {
+    const T other = group.shfl_xor(value, distance);
+    value = group.thread_rank() & distance ? op(other, value) : op(value, other);
+  }
   return value;
 }
-/// In the order of rank.
 template <typename T, typename Operator>
-CUPOLA_GROUP T reduce(const coalesced_group& group, T value, Operator&& op) {
-  T result = group.shfl(value, 0);
-  for (unsigned int rank = 1; rank < group.num_threads(); ++rank) result = op(result, group.shfl(value, rank));
-  return result;
+CUPOLA_GROUP T reduced(const coalesced_group& group, T value, Operator& op) {
+  const unsigned int rank = group.thread_rank(), members = group.num_threads();
+  for (unsigned int distance = 1; distance < members; distance *= 2) {
+    const T above = group.shfl_down(value, distance);
+    if (rank + distance < members) value = op(value, above);
+  }
+  return group.shfl(value, 0);
+}
+template <unsigned int Size, typename T, typename Operator>
+CUPOLA_GROUP T reduced(const tile<Size, true>& group, T value, Operator& op) {
+  for (unsigned int distance = 1; distance < 32; distance *= 2) {
+    const T other = shuffle(~0u, value, lane() ^ distance);
+    value = lane() & distance ? op(other, value) : op(value, other);
+  }
+  group.show(value);
+  group.value_of(0, value);
+  T next = value;
+  for (unsigned int warp = 1; warp < Size / 32; ++warp) {
+    group.value_of(warp, next);
+    value = op(value, next);
+  }
+  group.hide();
+  return value;
 }
 
-/// reduce, and one member combines the result with *target atomically.
-#define CUPOLA_REDUCE_UPDATE(name, atomic)                                                           \
-  template <typename Group, typename T>                                                              \
-  CUPOLA_GROUP void reduce_update_async(const Group& group, T* target, T value, const name<T>& op) { \
-    const T result = reduce(group, value, op);                                                       \
-    if (group.thread_rank() == 0) atomic(target, result);                                            \
+/// Combines a cuda::atomic's value with another and returns what it was.
+#define CUPOLA_UPDATE(name, fetch)                                 \
+  template <typename Atomic, typename T>                           \
+  CUPOLA_GROUP T update(Atomic& atomic, T value, const name<T>&) { \
+    return atomic.fetch(value);                                    \
   }
-CUPOLA_REDUCE_UPDATE(plus, atomicAdd)
-CUPOLA_REDUCE_UPDATE(less, atomicMin)
-CUPOLA_REDUCE_UPDATE(greater, atomicMax)
-CUPOLA_REDUCE_UPDATE(bit_and, atomicAnd)
-CUPOLA_REDUCE_UPDATE(bit_or, atomicOr)
-CUPOLA_REDUCE_UPDATE(bit_xor, atomicXor)
-#undef CUPOLA_REDUCE_UPDATE
+CUPOLA_UPDATE(plus, fetch_add)
+CUPOLA_UPDATE(less, fetch_min)
+CUPOLA_UPDATE(greater, fetch_max)
+CUPOLA_UPDATE(bit_and, fetch_and)
+CUPOLA_UPDATE(bit_or, fetch_or)
+CUPOLA_UPDATE(bit_xor, fetch_xor)
+#undef CUPOLA_UPDATE
+template <typename Atomic, typename T, typename Operator>
+CUPOLA_GROUP T update(Atomic& atomic, T value, Operator& op) {
+  T before = atomic.load();
+  while (!atomic.compare_exchange_weak(before, op(before, value)));
+  return before;
+}
 
-/// reduce, and one member stores the result.
+}  // namespace details
+
+/// The values of all members combined, in every member. Groups: tiles and coalesced groups.
 template <typename Group, typename T, typename Operator>
-CUPOLA_GROUP void reduce_store_async(const Group& group, T* target, T value, Operator&& op) {
-  const T result = reduce(group, value, op);
-  if (group.thread_rank() == 0) *target = result;
+CUPOLA_GROUP auto reduce(const Group& group, T&& value, Operator&& op) -> decltype(op(value, value)) {
+  return details::reduced(group, (details::plain_t<decltype(op(value, value))>)value, op);
+}
+
+/// reduce, and one member combines the result with the cuda::atomic.
+template <typename Group, typename Atomic, typename T, typename Operator>
+CUPOLA_GROUP void reduce_update_async(const Group& group, Atomic& atomic, T&& value, Operator&& op) {
+  const auto result = reduce(group, value, op);
+  if (group.thread_rank() == 0) details::update(atomic, result, op);
+}
+/// reduce, and one member stores the result in the cuda::atomic.
+template <typename Group, typename Atomic, typename T, typename Operator>
+CUPOLA_GROUP void reduce_store_async(const Group& group, Atomic& atomic, T&& value, Operator&& op) {
+  const auto result = reduce(group, value, op);
+  if (group.thread_rank() == 0) atomic.store(result);
 }
 
 #pragma pop_macro("CUPOLA_GROUP")

@@ -43,6 +43,10 @@ __global__ void k(float* out, int* in) {
   out[2] = cg::invoke_one_broadcast(a, [&] { return atomicAdd(in, (int)a.size()); });
   auto s = cg::tiled_partition<4>(t16);
   out[3] = s.meta_group_size();
+  __shared__ cg::block_tile_memory<256> memory;
+  cg::thread_block_tile<128, cg::thread_block> wide = cg::tiled_partition<128>(cg::this_thread_block(memory));
+  cg::thread_block_tile<64> narrower = cg::tiled_partition<64>(wide);
+  out[4] = cg::reduce(wide, 1, cg::plus<float>()) + cg::exclusive_scan(narrower, 2) + wide.shfl(3.0, 5) + wide.any(1);
   dim3 x = b.group_index();
   out[x.x] = b.thread_index().x;
 }
