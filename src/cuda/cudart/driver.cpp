@@ -12,7 +12,7 @@ namespace cupola::cudart {
 namespace {
 
 constexpr const char* kLibrary = "libcuda.so.1";
-std::atomic<const Driver*> replacement = nullptr;
+std::atomic<const Driver*> replacement = nullptr, per_thread_replacement = nullptr;
 
 std::vector<std::string> candidates() {
   std::vector<std::string> paths;
@@ -41,33 +41,55 @@ Result<DynLib> open_library() {
 #define CUPOLA_TEXT_(x) #x
 #define CUPOLA_TEXT(x) CUPOLA_TEXT_(x)
 
-Result<const Driver*> load() {
-  TRY(DynLib library, open_library());
-  auto* table = new Driver;  // leaked: used after static destructors
-  struct Slot {
-    const char* name;
-    void** function;
-  };
-  const Slot slots[] = {
-#define DRIVER_CALL(name) {CUPOLA_TEXT(name), reinterpret_cast<void**>(&table->name)},
+struct Tables {
+  Driver plain, per_thread;
+};
+
+struct Slot {
+  const char* name;
+  void** function;
+};
+
+std::vector<Slot> slots_of(Driver& table) {
+  return {
+#define DRIVER_CALL(name) {CUPOLA_TEXT(name), reinterpret_cast<void**>(&table.name)},
 #include "cuda/cudart/driver_calls.def"
 #undef DRIVER_CALL
   };
-  for (const Slot& slot : slots) {
+}
+
+/// The function for per-thread default streams; the plain one where there is no such variant.
+void* variant(const DynLib& library, const Slot& slot) {
+  for (const char* suffix : {"_ptsz", "_ptds"})
+    if (auto function = library.symbol((std::string(slot.name) + suffix).c_str())) return *function;
+  return *slot.function;
+}
+
+Result<const Tables*> load() {
+  TRY(DynLib library, open_library());
+  auto* tables = new Tables;  // leaked: used after static destructors
+  Driver* table = &tables->plain;
+  for (const Slot& slot : slots_of(tables->plain)) {
     TRY(*slot.function, library.symbol(slot.name));
   }
+  tables->per_thread = tables->plain;
+  for (const Slot& slot : slots_of(tables->per_thread)) *slot.function = variant(library, slot);
   if (auto status = check(table->cuInit(0)); !status) {
     return fail(status.error().code, "cuInit failed with {}; 'cupola doctor' looks for the reason",
                 static_cast<int>(status.error().code));
   }
-  return table;
+  return tables;
 }
 
 }  // namespace
 
+constinit thread_local int PerThreadStream::depth_ = 0;
+
 Result<const Driver*> driver() {
-  if (const Driver* other = replacement.load(std::memory_order_acquire)) return other;
-  static const auto* const loaded = new Result<const Driver*>([] {
+  const bool per_thread = PerThreadStream::in_force();
+  if (const Driver* other = (per_thread ? per_thread_replacement : replacement).load(std::memory_order_acquire))
+    return other;
+  static const auto* const loaded = new Result<const Tables*>([] {
     auto first = load();
     if (!first) {  // said once, not at each call that then fails
       log::line(log::Topic::Error, "{}", first.error().message);
@@ -75,11 +97,13 @@ Result<const Driver*> driver() {
     }
     return first;
   }());
-  return *loaded;
+  if (!*loaded) return fail((*loaded).error());
+  return per_thread ? &(**loaded)->per_thread : &(**loaded)->plain;
 }
 
-void use_driver(const Driver* other) {
+void use_driver(const Driver* other, const Driver* per_thread) {
   replacement.store(other, std::memory_order_release);
+  per_thread_replacement.store(per_thread, std::memory_order_release);
 }
 
 Result<> check(CUresult status) {

@@ -10,7 +10,7 @@ namespace cupola::cudart {
 
 /// A driver of one device that records what the runtime asks of it. Only what the tests reach is filled in.
 struct FakeDriver {
-  Driver table;
+  Driver table, per_thread_table;  ///< the second: launches go to stream 2 where none is named
   int modules_loaded = 0;
   CUresult next_status = CUDA_SUCCESS;  ///< what cuCtxSynchronize returns
   CUcontext current = nullptr;
@@ -36,7 +36,7 @@ struct FakeDriver {
     FakeDriver& fake = get();
     fake = FakeDriver{};
     fake.fill();
-    use_driver(&fake.table);
+    use_driver(&fake.table, &fake.per_thread_table);
     return fake;
   }
 
@@ -106,6 +106,13 @@ struct FakeDriver {
       fake.launches.push_back(
           formatted("{}x{}x{} {}x{}x{} {} {}", gx, gy, gz, bx, by, bz, shared, reinterpret_cast<uintptr_t>(stream)));
       return CUDA_SUCCESS;
+    };
+    per_thread_table = table;
+    per_thread_table.cuLaunchKernel = [](CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                         unsigned by, unsigned bz, unsigned shared, CUstream stream, void** parameters,
+                                         void** extra) {
+      return get().table.cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared,
+                                        stream ? stream : CU_STREAM_PER_THREAD, parameters, extra);
     };
   }
 };

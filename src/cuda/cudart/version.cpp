@@ -44,6 +44,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** funcPtr,
     TRY(given(symbol, "symbol"));
     TRY(given(funcPtr, "funcPtr"));
     *funcPtr = nullptr;
+    if (flags == cudaEnableDefault && PerThreadStream::in_force()) flags = cudaEnablePerThreadDefaultStream;
     // A name that is not there is told through driverStatus alone where there is one.
     CUdriverProcAddressQueryResult found{};
     TRY(check(
@@ -51,16 +52,4 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** funcPtr,
     if (driverStatus) *driverStatus = static_cast<cudaDriverEntryPointQueryResult>(found);
     return {};
   });
-}
-
-cudaError_t cudaGetDriverEntryPoint_ptsz(const char* symbol, void** funcPtr, unsigned long long flags,
-                                         cudaDriverEntryPointQueryResult* driverStatus) {
-  return cudaGetDriverEntryPointByVersion_ptsz(symbol, funcPtr, CUDART_VERSION, flags, driverStatus);
-}
-
-cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* symbol, void** funcPtr, unsigned int cudaVersion,
-                                                  unsigned long long flags,
-                                                  cudaDriverEntryPointQueryResult* driverStatus) {
-  if (flags == cudaEnableDefault) flags = cudaEnablePerThreadDefaultStream;
-  return cudaGetDriverEntryPointByVersion(symbol, funcPtr, cudaVersion, flags, driverStatus);
 }
