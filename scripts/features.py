@@ -73,7 +73,16 @@ def table_rows(path):
     """(name, suffix, status) of each function in a .def table."""
     text = re.sub(r"//.*", "", path.read_text()) if path.exists() else ""
     rows = [(name, suffix or "", status) for name, suffix, status in re.findall(FUNCTION_ROW, text, re.M)]
+    rows += [(name, suffix, "Refused") for name, suffix in re.findall(r"^\s*\w+_REFUSED\(\s*(\w+)\s*,\s*(\w*)\s*,", text, re.M)]
+    rows += [(name, "", "Refused") for name in re.findall(r"^\s*\w+_ABSENT\((\w+)", text, re.M)]
     return rows + [(name, "", "Todo") for name in re.findall(r"^\s*\w+_TODO\((\w+)", text, re.M)]
+
+
+def refusals(path):
+    """The reason of each Refused function, by exported name."""
+    text = path.read_text() if path.exists() else ""
+    row = r'^\s*\w+_(?:REFUSED\(\s*(\w+)\s*,\s*(\w*)\s*,.*|ABSENT\((\w+)\s*),\s*"([^"]*)"\)$'
+    return {(name + suffix) or absent: why for name, suffix, absent, why in re.findall(row, text, re.M)}
 
 
 def without_stream_variant(name):
@@ -92,11 +101,11 @@ def read_gaps(problems):
 
 
 def check_functions(label, path, called, gaps, problems):
-    counts = {"Full": 0, "Partial": 0, "Todo": 0}
+    counts = {"Full": 0, "Partial": 0, "Refused": 0, "Todo": 0}
     for name, suffix, status in table_rows(path):
         counts[status] += 1
         exported = name + suffix
-        if status != "Todo" and exported not in called:
+        if status in ("Full", "Partial") and exported not in called:
             problems.append(f"{label}: {exported} is {status}, but no test calls it")
         if status == "Partial" and without_stream_variant(exported) not in gaps:
             problems.append(f"{label}: {exported} is Partial, but docs/api_gaps.tsv does not state its gap")
@@ -130,6 +139,14 @@ def gaps_text(path, gaps):
     return "\n".join(f"- {', '.join(functions)}: {gap}." for gap, functions in texts.items())
 
 
+def refusals_text(path):
+    texts = {}
+    for name, why in sorted(refusals(path).items()):
+        if without_stream_variant(name) not in texts.setdefault(why, []):
+            texts[why].append(without_stream_variant(name))
+    return "\n".join(f"- {', '.join(f'`{name}`' for name in names)}: {why}." for why, names in texts.items()) or "- none."
+
+
 def api_page(gaps):
     """docs/api.md: the tables' functions by status."""
     parts = ["# API functions by status\n\nMade by `./features --readme` from driver.def, runtime.def and docs/api_gaps.tsv. A function listed as "
@@ -139,12 +156,13 @@ def api_page(gaps):
         parts.append(f"## {title}")
         parts.append(f"**As documented:** {functions_text(path, 'Full')}")
         parts.append(f"**With a gap,** also in their variants for per-thread default streams:\n\n{gaps_text(path, gaps)}")
+        parts.append(f"**Refused, and why:**\n\n{refusals_text(path)}")
         parts.append(f"**Not there yet:** {functions_text(path, 'Todo')}")
     return "\n\n".join(parts) + "\n"
 
 
 def functions_line(label, counts):
-    return f"{label}: {counts['Full']} full, {counts['Partial']} partial, {counts['Todo']} todo of {sum(counts.values())}"
+    return f"{label}: {counts['Full']} full, {counts['Partial']} partial, {counts['Refused']} refused, {counts['Todo']} todo of {sum(counts.values())}"
 
 
 def cell(items, statuses, tables, problems):

@@ -1,5 +1,5 @@
-// Every Todo row of the table, exported. The prototypes are not visible here: a stub takes whatever it is given, and
-// returns an integer that the C ABI hands on as the CUresult.
+// Every Todo and Refused row of the table, exported. The prototypes are not visible here: a stub takes whatever it is
+// given, and returns an integer that the C ABI hands on as the CUresult.
 
 #include <atomic>
 
@@ -8,20 +8,23 @@
 
 namespace {
 
-int not_there(const char* name, std::atomic<bool>& said) {
-  if (!said.exchange(true)) cupola::log::line(cupola::log::Topic::Error, "{} is not supported yet", name);
+int not_there(const char* name, const char* why, std::atomic<bool>& said) {
+  if (!said.exchange(true)) cupola::log::line(cupola::log::Topic::Error, "{}: {}", name, why);
   return static_cast<int>(cupola::ErrorCode::NotSupported);
 }
 
 }  // namespace
 
-#define STUB_Full(name)
-#define STUB_Partial(name)
-#define STUB_Todo(name)                                              \
+#define STUB(name, why)                                              \
   extern "C" __attribute__((visibility("default"))) int name(void) { \
     static constinit std::atomic<bool> said = false;                 \
-    return not_there(#name, said);                                   \
+    return not_there(#name, why, said);                              \
   }
+#define STUB_Full(name)
+#define STUB_Partial(name)
+#define STUB_Todo(name) STUB(name, "not supported yet")
 #define CU_FN(base, suffix, since, status, signature) STUB_##status(base##suffix)
 #define CU_TODO(name) STUB_Todo(name)
+#define CU_REFUSED(base, suffix, since, signature, why) STUB(base##suffix, "not supported: " why)
+#define CU_ABSENT(name, why) STUB(name, "not supported: " why)
 #include "cuda/driver/driver.def"
