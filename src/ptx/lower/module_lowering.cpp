@@ -255,29 +255,28 @@ Result<> ModuleLowering::initialise(const Variable& variable, llvm::GlobalVariab
   if (variable.initial.empty()) return {};
   llvm::Type* type = value_type(variable.type);
   const unsigned bits = type->getPrimitiveSizeInBits();
-  if (llvm::none_of(variable.initial, [](const Initial& value) { return value.symbol != Initial::kNoSymbol; }) &&
-      global.getValueType()->isArrayTy() && type->isIntegerTy(8)) {  // strings and tables of bytes
+  const bool is_array = global.getValueType()->isArrayTy();
+  if (is_array && type->isIntegerTy(8)) {  // strings and tables of bytes
     std::string bytes(variable.elements(), '\0');
-    for (size_t i = 0; i < variable.initial.size(); ++i) bytes[i] = static_cast<char>(variable.initial[i].bits);
+    for (const Initial& value : variable.initial) {
+      if (value.symbol != Initial::kNoSymbol) TRY(address_constant(variable, value, type));
+      bytes[value.element] = static_cast<char>(value.bits);
+    }
     global.setInitializer(llvm::ConstantDataArray::getString(context(), bytes, false));
     return {};
   }
-  std::vector<Constant*> elements;
+  std::vector<Constant*> elements(is_array ? variable.elements() : 1, Constant::getNullValue(type));
   for (const Initial& value : variable.initial) {
+    Constant*& element = elements[value.element];
     if (value.symbol != Initial::kNoSymbol) {
-      TRY(Constant * address, address_constant(variable, value, type));
-      elements.push_back(address);
+      TRY(element, address_constant(variable, value, type));
     } else {
       Constant* number = llvm::ConstantInt::get(context(), llvm::APInt(64, value.bits).zextOrTrunc(bits));
-      elements.push_back(llvm::ConstantExpr::getBitCast(number, type));
+      element = llvm::ConstantExpr::getBitCast(number, type);
     }
   }
-  if (!global.getValueType()->isArrayTy()) {
-    global.setInitializer(elements[0]);
-    return {};
-  }
-  elements.resize(variable.elements(), Constant::getNullValue(type));
-  global.setInitializer(llvm::ConstantArray::get(llvm::cast<llvm::ArrayType>(global.getValueType()), elements));
+  global.setInitializer(
+      is_array ? llvm::ConstantArray::get(llvm::cast<llvm::ArrayType>(global.getValueType()), elements) : elements[0]);
   return {};
 }
 

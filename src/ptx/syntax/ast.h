@@ -41,9 +41,9 @@ struct Operand {
   /// Special: 0 to 3. Register: 0 whole, 1 to 4 .b0 to .b3, 5 and 6 .h0 and .h1, 7 to 10 .x to .w. kHalves and kBytes:
   /// a list such as .h10 or .b3210, whose `count` digits `value` holds as a hexadecimal number.
   uint8_t component = 0;
-  static constexpr uint8_t kHalves = 11, kBytes = 12;
+  static constexpr uint8_t kLastPart = 6, kHalves = 11, kBytes = 12;
   /// Whether a part of a 32-bit register is meant, or several: operands of video instructions.
-  bool is_part() const { return (component >= 1 && component <= 6) || component >= kHalves; }
+  bool is_part() const { return (component >= 1 && component <= kLastPart) || component >= kHalves; }
   uint16_t count = 0;
   uint32_t index = 0;
   int64_t value = 0;
@@ -70,6 +70,7 @@ struct Source {
 
 /// One element of an initialiser: a number's bits, or an address.
 struct Initial {
+  uint64_t element = 0;         ///< which one, counted row by row
   uint64_t bits = 0;            ///< or the addend of the symbol
   uint32_t symbol = kNoSymbol;  ///< Module::names
   bool generic = false;         ///< generic(symbol)
@@ -90,7 +91,7 @@ struct Variable {
   bool is_array = false;
   bool open = false;  ///< "[]": the launch or another module gives the size
   std::vector<uint64_t> dims;
-  std::vector<Initial> initial;  ///< row by row; shorter than the variable: the rest is zero
+  std::vector<Initial> initial;  ///< in the order of their elements; those that are left out are zero
   Location location;
   /// "u64 .ptr .global .align 16": what a kernel's parameter points to.
   bool is_pointer = false;

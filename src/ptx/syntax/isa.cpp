@@ -183,6 +183,7 @@ bool contains(const std::vector<Word>& words, Word word) {
 struct Mismatch {
   size_t word = 0;             ///< the first word without a slot; the count of the words where a slot stays empty
   const Slot* slot = nullptr;  ///< the slot that stays empty
+  size_t taken = 0;            ///< how many words have a slot
 };
 
 bool is_space(Modifier modifier) {
@@ -213,15 +214,18 @@ size_t slot_for(const Row& row, const std::vector<bool>& filled, std::optional<T
 /// Fills the row's slots with the words; nothing when all fits.
 std::optional<Mismatch> mismatch(const Row& row, std::span<const std::string_view> words, Form& form) {
   std::vector<bool> filled(row.slots.size());
+  std::optional<size_t> stranger;
+  size_t taken = 0;
   for (size_t i = 0; i < words.size(); ++i) {
     const auto type = type_named(words[i]);
     const auto modifier = modifier_named(words[i]);
     const size_t s = slot_for(row, filled, type, modifier);
     if (s == row.slots.size()) {
-      if (row.any_words) continue;
-      return Mismatch{.word = i};
+      if (!row.any_words && !stranger) stranger = i;
+      continue;
     }
     filled[s] = true;
+    ++taken;
     if (modifier && contains(row.slots[s].modifiers, *modifier)) {
       form.modifiers.push_back(*modifier);
       form.present.set(static_cast<size_t>(*modifier));
@@ -229,8 +233,10 @@ std::optional<Mismatch> mismatch(const Row& row, std::span<const std::string_vie
       form.types.push_back(*type);
     }
   }
+  if (stranger) return Mismatch{.word = *stranger, .taken = taken};
   for (size_t s = 0; s < row.slots.size(); ++s)
-    if (!filled[s] && !row.slots[s].optional) return Mismatch{.word = words.size(), .slot = &row.slots[s]};
+    if (!filled[s] && !row.slots[s].optional)
+      return Mismatch{.word = words.size(), .slot = &row.slots[s], .taken = taken};
   return std::nullopt;
 }
 
@@ -294,18 +300,21 @@ std::string shown(const Row& row) {
 /// Why the words are of none of the rows, to stand behind the spelling: what is wrong with the row that has these types
 /// and takes the most words.
 std::string misfit(const std::vector<const Row*>& candidates, std::span<const std::string_view> words) {
-  Mismatch furthest;
+  Mismatch closest;
   const Row* nearest = nullptr;
   bool has_types = false;
   for (const Row* row : candidates) {
     Form unused;
     const auto bad = mismatch(*row, words, unused);
     const bool has = !row->any_words && takes_types(*row, words);
-    if (!bad || (nearest && std::pair(has, bad->word) <= std::pair(has_types, furthest.word))) continue;
-    furthest = *bad, nearest = row, has_types = has;
+    if (!bad || (nearest && std::pair(has, bad->taken) <= std::pair(has_types, closest.taken))) continue;
+    closest = *bad, nearest = row, has_types = has;
   }
-  if (furthest.slot) return " lacks one of " + words_of(*furthest.slot);
-  const std::string_view word = words[furthest.word];
+  if (closest.slot) {
+    const bool single = closest.slot->modifiers.size() + closest.slot->types.size() == 1;
+    return (single ? " lacks " : " lacks one of ") + words_of(*closest.slot);
+  }
+  const std::string_view word = words[closest.word];
   if (!type_named(word) && !modifier_named(word)) return formatted(": '.{}' does not fit there", word);
   if (!has_types) return formatted(": no form of '{}' has these types", nearest->opcode);
   return formatted(": '.{}' does not fit there; the nearest form is '{}'", word, shown(*nearest));

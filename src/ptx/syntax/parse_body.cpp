@@ -29,26 +29,46 @@ std::optional<Numbered> numbered(std::string_view name) {
   return Numbered{name.substr(0, name.size() - digits), static_cast<uint32_t>(number)};
 }
 
+/// The first range of the scope that holds the name.
+const RegisterRange* in_range(const Scope& scope, std::string_view name) {
+  if (scope.ranges.empty()) return nullptr;
+  const auto parts = numbered(name);
+  if (!parts) return nullptr;
+  const auto found = std::ranges::find_if(scope.ranges, [&](const RegisterRange& range) {
+    return range.prefix == parts->prefix && parts->number < range.count;
+  });
+  return found == scope.ranges.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 Result<> Parser::declare(std::string_view name, Binding binding, Location location) {
   if (name == "_") return {};
-  if (!scopes_.back().names.emplace(name, binding).second)
+  Scope& scope = scopes_.back();
+  if (in_range(scope, name) || !scope.names.emplace(name, binding).second)
     return error(formatted("'{}' is declared twice", name), location);
   return {};
 }
 
+/// "%r<9>" declares nothing that the scope has. Names of earlier registers may lie in a range of a longer prefix.
+Result<> Parser::declare_range(const RegisterRange& range, Location location) {
+  Scope& scope = scopes_.back();
+  for (const RegisterRange& other : scope.ranges)
+    if (other.prefix == range.prefix) return error(formatted("'{}<' is declared twice", range.prefix), location);
+  for (const auto& [name, binding] : scope.names)
+    if (const auto parts = numbered(name);
+        parts && parts->prefix == range.prefix && parts->number < range.count && !in_range(scope, name))
+      return error(formatted("'{}' is declared twice", name), location);
+  scope.ranges.push_back(range);
+  return {};
+}
+
 const Binding* Parser::find_in_range(Scope& scope, std::string_view name) {
-  if (scope.ranges.empty()) return nullptr;
-  const auto parts = numbered(name);
-  if (!parts) return nullptr;
-  for (const RegisterRange& range : scope.ranges) {
-    if (range.prefix != parts->prefix || parts->number >= range.count) continue;
-    f_->registers.push_back({name, range.type, range.vector});
-    const Binding binding{Binding::Kind::Register, static_cast<uint32_t>(f_->registers.size() - 1)};
-    return &scope.names.emplace(name, binding).first->second;
-  }
-  return nullptr;
+  const RegisterRange* range = in_range(scope, name);
+  if (!range) return nullptr;
+  f_->registers.push_back({name, range->type, range->vector});
+  const Binding binding{Binding::Kind::Register, static_cast<uint32_t>(f_->registers.size() - 1)};
+  return &scope.names.emplace(name, binding).first->second;
 }
 
 const Binding* Parser::find(std::string_view name) {
@@ -179,7 +199,7 @@ Result<> Parser::registers() {
       if (given > kMostRegisters) return error("too many registers", last_);
       TRY(expect(">"));
       count = static_cast<uint32_t>(given);
-      scopes_.back().ranges.push_back({name, count, common.type, common.vector});
+      TRY(declare_range({name, count, common.type, common.vector}, location));
     } else {
       f_->registers.push_back({name, common.type, common.vector});
       TRY(declare(name, {Binding::Kind::Register, static_cast<uint32_t>(f_->registers.size() - 1)}, location));

@@ -182,6 +182,8 @@ Result<> Parser::function(Linkage linkage, bool is_kernel) {
   if (token_.is("(")) {
     TRY(made.parameters, parameter_list(false));
   }
+  if (is_kernel && (!made.results.empty() || std::ranges::count(made.parameters, Space::Reg, &Variable::space)))
+    return error(formatted("'{}': a kernel has no results, and .param parameters", made.name), made.location);
   TRY(bounds(made));
   m_.items.push_back({Item::Kind::Function, static_cast<uint32_t>(m_.functions.size())});
   m_.functions.push_back(std::move(made));

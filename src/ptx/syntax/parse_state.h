@@ -75,7 +75,9 @@ class Parser {
   Result<Variable> declarator(const Variable& common);
   Result<Variable> attributes(Space space);
   Result<> initializer(Variable& variable);
-  Result<> initializer_list(Variable& variable, size_t depth, uint64_t start);
+  Result<uint64_t> initializer_list(Variable& variable, size_t depth, uint64_t start);
+  Result<> initial_element(Variable& variable, uint64_t element);
+  Result<> numbered_variables(const Variable& variable, std::vector<Variable>& into, bool in_function);
   Result<Initial> initial_value(Type type);
 
   // parse_constant.cpp
@@ -103,6 +105,7 @@ class Parser {
   Result<> close_scope();
   Result<> bind_pending(const Scope::Pending& pending, Scope* outer);
   Result<> declare(std::string_view name, Binding binding, Location location);
+  Result<> declare_range(const RegisterRange& range, Location location);
   const Binding* find(std::string_view name);
   const Binding* find_in_range(Scope& scope, std::string_view name);
   void add(Statement::Kind kind, size_t index) { f_->body.push_back({kind, static_cast<uint32_t>(index)}); }
@@ -124,7 +127,8 @@ class Parser {
   Function* f_ = nullptr;  ///< the function whose body is being read
   std::vector<Scope> scopes_;
   uint32_t source_ = 0;
-  unsigned depth_ = 0;  ///< of expressions and braces, against texts that nest without end
+  uint64_t initial_bytes_ = 0;  ///< of the variables with initial values so far
+  unsigned depth_ = 0;          ///< of expressions and braces, against texts that nest without end
   std::unordered_map<std::string_view, uint32_t> symbols_;
 };
 

@@ -9,8 +9,13 @@ namespace cupola::ptx {
 namespace {
 
 constexpr uint64_t kLargest = uint64_t{1} << 40;  // bytes: beyond it no variable fits any device
+constexpr unsigned kWidestVector = 128;           // bits
+constexpr size_t kMostDimensions = 16;
 
-constexpr uint64_t kMostInitial = uint64_t{1} << 26;  // elements: bounds what a short text can make us allocate
+// Bounds on what a short text can make us allocate.
+constexpr uint64_t kMostInitialBytes = uint64_t{1} << 26;  // of one module's variables with initial values
+constexpr size_t kMostAtOnce = size_t{1} << 16;            // variables of one "<count>"
+constexpr size_t kFreelyMade = 8192, kTextPerMade = 8;  // names made of "<count>": this many, and one for 8 characters
 
 /// Directives that give a variable's type, vector, alignment.
 std::optional<Space> space_named(std::string_view text) {
@@ -20,12 +25,19 @@ std::optional<Space> space_named(std::string_view text) {
 }
 
 /// A constant as the bits of an element of `type`.
-uint64_t element_bits(Type type, bool is_float, bool is_single, uint64_t bits) {
-  if (!is_float || !ptx::is_float(type)) return bits;
+uint64_t element_bits(Type type, bool is_single, uint64_t bits) {
   const double value = is_single ? std::bit_cast<float>(static_cast<uint32_t>(bits)) : std::bit_cast<double>(bits);
   if (type == Type::F64) return is_single ? std::bit_cast<uint64_t>(value) : bits;
   if (type == Type::F32) return is_single ? bits : std::bit_cast<uint32_t>(static_cast<float>(value));
   return bits;
+}
+
+/// Types of which no variable in memory can be: predicates, and what only instructions name. PTX ISA, "Predicate
+/// Operands", "Alternate Floating-Point Data Formats".
+bool has_variables(Type type) {
+  const TypeKind kind = kind_of(type);
+  return bits_of(type) >= 8 && kind != TypeKind::Bytes &&
+         (kind != TypeKind::Float || type == Type::F16 || type == Type::F32 || type == Type::F64);
 }
 
 }  // namespace
@@ -91,6 +103,10 @@ Result<Variable> Parser::attributes(Space space) {
     advance();
   }
   if (!typed) return error("a type is expected, not " + shown());
+  if (space != Space::Reg && !has_variables(variable.type))
+    return error(formatted("a variable in memory cannot be of type .{}", text_of(variable.type)), last_);
+  if (variable.vector * bits_of(variable.type) > kWidestVector)
+    return error(formatted("a vector has {} bits at most", kWidestVector), last_);
   return variable;
 }
 
@@ -101,6 +117,7 @@ Result<Variable> Parser::declarator(const Variable& common) {
   TRY(variable.name, expect_name("a variable's name"));
   uint64_t bytes = variable.vector * ((bits_of(variable.type) + 7) / 8);
   while (accept("[")) {
+    if (variable.dims.size() == kMostDimensions) return error("too many dimensions", last_);
     variable.is_array = true;
     if (accept("]")) {
       if (!variable.dims.empty()) return error("only the first dimension may be empty", last_);
@@ -117,24 +134,30 @@ Result<Variable> Parser::declarator(const Variable& common) {
   return variable;
 }
 
+/// ".param .b32 p<4>": p0 to p3. The module's text cannot grow: a name that stands nowhere has storage of its own.
+Result<> Parser::numbered_variables(const Variable& variable, std::vector<Variable>& into, bool in_function) {
+  TRY(const uint64_t count, expect_integer("a count"));
+  TRY(expect(">"));
+  if (!in_function || count > kMostAtOnce || m_.made_names.size() + count > kFreelyMade + m_.text.size() / kTextPerMade)
+    return error("this many variables at once", last_);
+  for (uint64_t i = 0; i < count; ++i) {
+    Variable each = variable;
+    m_.made_names.push_back(std::string(variable.name) + std::to_string(i));
+    each.name = m_.made_names.back();
+    TRY(declare(each.name, {Binding::Kind::Variable, static_cast<uint32_t>(into.size())}, each.location));
+    add(Statement::Kind::Variable, into.size());
+    into.push_back(std::move(each));
+  }
+  return {};
+}
+
 Result<> Parser::variables(Space space, Linkage linkage, std::vector<Variable>& into, bool in_function) {
   TRY(Variable common, attributes(space));
   common.linkage = linkage;
   do {
     TRY(Variable variable, declarator(common));
-    if (accept("<")) {  // .param .b32 p<4>: p0 to p3
-      TRY(const uint64_t count, expect_integer("a count"));
-      TRY(expect(">"));
-      if (!in_function || count > 4096) return error("this many variables at once", last_);
-      for (uint64_t i = 0; i < count; ++i) {
-        Variable each = variable;
-        // The module's text cannot grow: a name that stands nowhere needs storage of its own.
-        m_.made_names.push_back(std::string(variable.name) + std::to_string(i));
-        each.name = m_.made_names.back();
-        TRY(declare(each.name, {Binding::Kind::Variable, static_cast<uint32_t>(into.size())}, each.location));
-        add(Statement::Kind::Variable, into.size());
-        into.push_back(std::move(each));
-      }
+    if (accept("<")) {
+      TRY(numbered_variables(variable, into, in_function));
       continue;
     }
     if (accept("=")) TRY(initializer(variable));
@@ -161,6 +184,7 @@ Result<Initial> Parser::initial_value(Type type) {
     TRY(expect("("));
   }
   if (token_.kind == Token::Kind::Name && token_.text != "WARP_SZ") {
+    if (!is_integer(type) || bits_of(type) < 32) return error(formatted("an address for a .{}", text_of(type)));
     value.symbol = symbol(token_.text);
     value.generic = generic;
     advance();
@@ -183,73 +207,81 @@ Result<Initial> Parser::initial_value(Type type) {
   if (!accept("(")) {
     if (number.is_float && !ptx::is_float(type) && kind_of(type) != TypeKind::Bits)
       return error("a floating-point number for an integer", location);
-    value.bits = element_bits(type, number.is_float, number.is_single, number.bits);
+    if (ptx::is_float(type) && (!number.is_float || type == Type::F16))
+      return error(formatted("a .{} begins with {}", text_of(type),
+                             type == Type::F16 ? "its bits; declare it .b16" : "a number with a point, such as 1.0"),
+                   location);
+    value.bits = number.is_float ? element_bits(type, number.is_single, number.bits) : number.bits;
     return value;
   }
   const int zeros = std::countr_zero(number.bits);
   if (number.is_float || zeros % 8 != 0 || zeros >= 64 || number.bits >> zeros != 0xff)
     return error("the mask of an address is 0xFF at one of its bytes", location);
   if (token_.kind != Token::Kind::Name) return error("a mask is of a variable's address, not of " + shown());
-  TRY(value, initial_value(type));
+  TRY(value, initial_value(Type::U64));
   TRY(expect(")"));
   value.mask_byte = static_cast<uint8_t>(zeros / 8);
   return value;
 }
 
-/// Elements of dimension `depth` from element `start` on; what is left out is zero.
-Result<> Parser::initializer_list(Variable& variable, size_t depth, uint64_t start) {
-  uint64_t step = variable.vector;
-  for (size_t d = depth + 1; d < variable.dims.size() + (variable.open ? 1 : 0); ++d)
-    step *= variable.dims[d - (variable.open ? 1 : 0)];
-  const bool nested_dims = depth + 1 < variable.dims.size() + (variable.open ? 1 : 0);
-  TRY(expect("{"));
-  for (uint64_t at = start; !accept("}");) {
-    if (at > kMostInitial) return error("an initial value beyond element 67108864 is not supported");
-    if (token_.is("{")) {
-      if (!nested_dims && variable.vector == 1) return error("more braces than dimensions");
-      if (depth > 16) return error("too many dimensions");
-      if (nested_dims) {
-        TRY(initializer_list(variable, depth + 1, at));
-      } else {
-        advance();
-        for (uint64_t i = 0; !accept("}"); ++i) {
-          TRY(const Initial value, initial_value(variable.type));
-          if (variable.initial.size() <= at + i) variable.initial.resize(at + i + 1);
-          variable.initial[at + i] = value;
-          if (!token_.is("}")) TRY(expect(","));
-        }
-      }
+/// Takes one value for `element`.
+Result<> Parser::initial_element(Variable& variable, uint64_t element) {
+  if (!variable.open && element >= variable.elements())
+    return error("more values than '" + std::string(variable.name) + "' has elements", last_);
+  TRY(Initial value, initial_value(variable.type));
+  value.element = element;
+  variable.initial.push_back(value);
+  return {};
+}
+
+/// Elements of dimension `depth` from element `start` on, behind the opening brace; what is left out is zero. The
+/// element behind the last.
+Result<uint64_t> Parser::initializer_list(Variable& variable, size_t depth, uint64_t start) {
+  const size_t dims = variable.dims.size() + (variable.open ? 1 : 0);
+  uint64_t step = variable.vector;  // elements of one entry of this list
+  for (size_t d = depth + 1; d < dims; ++d) step *= variable.dims[d - (variable.open ? 1 : 0)];
+  const bool nested = depth + 1 < dims;
+  if (!nested && depth >= dims) step = 1;
+  uint64_t at = start;
+  while (!accept("}")) {
+    if (at != start) TRY(expect(","));
+    if (accept("{")) {
+      if (!nested && (variable.vector == 1 || depth >= dims)) return error("more braces than dimensions", last_);
+      TRY(const uint64_t end, initializer_list(variable, depth + 1, at));
+      if (end > at + step) return error("more values than a row has elements", last_);
+      if (step == 0) return error("'" + std::string(variable.name) + "' has a dimension of 0", last_);
       at += step;
     } else {
-      TRY(const Initial value, initial_value(variable.type));
-      if (variable.initial.size() <= at) variable.initial.resize(at + 1);
-      variable.initial[at] = value;
+      if (step != 1) return error("'{' is expected: values of an array of arrays or vectors stand in braces");
+      TRY(initial_element(variable, at));
       ++at;
     }
-    if (!variable.open && variable.initial.size() > variable.elements())
-      return error("more values than '" + std::string(variable.name) + "' has elements", last_);
-    if (!token_.is("}")) TRY(expect(","));
   }
-  return {};
+  return at;
 }
 
 Result<> Parser::initializer(Variable& variable) {
   if (variable.space != Space::Global && variable.space != Space::Const)
     return error("only .global and .const variables have initial values", last_);
-  if (token_.is("{")) {
-    TRY(initializer_list(variable, 0, 0));
+  if (variable.linkage == Linkage::Extern)
+    return error("an .extern variable has its initial value where it is defined", last_);
+  if (accept("{")) {
+    TRY(const uint64_t end, initializer_list(variable, 0, 0));
+    if (variable.open) {  // the values give the size
+      uint64_t inner = variable.vector;
+      for (const uint64_t dim : variable.dims) inner *= dim;
+      if (inner == 0) return error("'" + std::string(variable.name) + "' has a dimension of 0", variable.location);
+      variable.dims.insert(variable.dims.begin(), (end + inner - 1) / inner);
+      variable.open = false;
+    }
   } else {
-    TRY(const Initial value, initial_value(variable.type));
-    variable.initial.push_back(value);
+    if (variable.is_array || variable.vector > 1) return error("'{' is expected, not " + shown());
+    TRY(initial_element(variable, 0));
   }
-  if (variable.open) {  // the values give the size
-    uint64_t inner = variable.vector;
-    for (const uint64_t dim : variable.dims) inner *= dim;
-    if (inner == 0) return error("'" + std::string(variable.name) + "' has a dimension of 0", variable.location);
-    variable.dims.insert(variable.dims.begin(), (variable.initial.size() + inner - 1) / inner);
-    variable.open = false;
-  }
-  return {};
+  initial_bytes_ += variable.bytes();
+  if (initial_bytes_ <= kMostInitialBytes) return {};
+  return error(formatted("initial values of more than {} MiB: copy them in at run time", kMostInitialBytes >> 20),
+               variable.location);
 }
 
 }  // namespace cupola::ptx

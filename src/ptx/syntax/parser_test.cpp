@@ -74,6 +74,27 @@ TEST(Parse, InitialisersKeepAddressesAndRows) {
   EXPECT_EQ(module->variables[3].initial[1].mask_byte, 1);
 }
 
+TEST(Parse, ShortRowsCostWhatTheyHold) {
+  const std::string text = ".version 7.0\n.target sm_70\n.global .u8 x[2][3][1000000] = {{{7}, {8, 9}}, {{}, {5}}};\n";
+  const auto module = parse(text);
+  ASSERT_TRUE(module) << module.error().message;
+  std::vector<uint64_t> elements;
+  for (const Initial& value : module->variables[0].initial) elements.push_back(value.element);
+  EXPECT_THAT(elements, ::testing::ElementsAre(0, 1000000, 1000001, 4000000));
+  EXPECT_THAT(print(*module), HasSubstr("= {{{7}, {8, 9}}, {{}, {5}}};"));
+}
+
+TEST(Parse, DeclarationsBoundMemory) {
+  const std::string head = ".version 7.0\n.target sm_70\n";
+  EXPECT_THAT(refusal(head + ".global .u32 x[1073741824] = {1};"), HasSubstr("copy them in at run time"));
+  std::string many = head + ".func f() {\n";
+  for (int i = 0; i < 100; ++i) many += ".param .b32 p" + std::string(static_cast<size_t>(i) + 1, '_') + "<4096>;\n";
+  EXPECT_THAT(refusal(many + "}"), HasSubstr("this many variables at once"));
+  std::string dims = head + ".global .u32 x";
+  for (int i = 0; i < 100000; ++i) dims += "[1]";
+  EXPECT_THAT(refusal(dims + " = 1;"), HasSubstr("too many dimensions"));
+}
+
 TEST(Parse, ErrorsNameLineAndColumn) {
   EXPECT_EQ(refusal("hello"), "ptx: line 1, column 1: PTX begins with '.version', not 'hello'");
   EXPECT_EQ(refusal(module_with("\tadd.s33 1, 1, 2;")), "ptx: line 6, column 2: 'add.s33': '.s33' does not fit there");

@@ -135,19 +135,20 @@ class Printer {
     if (value.mask_byte != 0xff) text(")");
   }
 
-  /// The elements from `start` on that dimension `depth` holds, as far as values were given.
-  void initial_list(const Variable& v, size_t depth, uint64_t start, uint64_t span) {
+  /// The values among the `span` elements from `start` on, which dimension `depth` holds; `next` is the first value
+  /// that is not printed yet. Empty braces stand for what lies before the last value of a list.
+  void initial_list(const Variable& v, size_t depth, uint64_t start, uint64_t span, size_t& next) {
     const bool innermost = depth == v.dims.size();
-    if (innermost && span == 1) return initial(v, v.initial[start]);
+    if (innermost && span == 1) return initial(v, v.initial[next++]);
     const uint64_t parts = innermost ? span : v.dims[depth];
     const uint64_t step = parts ? span / parts : 0;
     text("{");
-    for (uint64_t i = 0; i < parts && start + i * step < v.initial.size(); ++i) {
+    for (uint64_t i = 0; i < parts && next < v.initial.size() && v.initial[next].element < start + span; ++i) {
       if (i) text(", ");
       if (innermost)
-        initial(v, v.initial[start + i]);
+        initial(v, v.initial[next++]);
       else
-        initial_list(v, depth + 1, start + i * step, step);
+        initial_list(v, depth + 1, start + i * step, step, next);
     }
     text("}");
   }
@@ -185,7 +186,8 @@ class Printer {
     }
     if (v.initial.empty()) return;
     text(" = ");
-    initial_list(v, 0, 0, v.elements());
+    size_t next = 0;
+    initial_list(v, 0, 0, v.elements(), next);
   }
 
   void parameters(const std::vector<Variable>& list) {
