@@ -96,10 +96,12 @@ void add_store(const Form& form, unsigned bits, std::vector<Case>& into) {
   into.push_back(std::move(c));
 }
 
-/// atom and red. The memory's old value is drawn like an operand.
-void add_atomic(const Form& form, std::vector<Case>& into) {
+/// atom and red. The memory's old value is drawn like an operand. `generic`: the memory is in `space` and the address a
+/// generic one.
+void add_atomic(const Form& form, Space space, bool generic, std::vector<Case>& into) {
   const unsigned count = form.vector(), bits = std::max(ptx::bits_of(form.type()), 16U);
-  Case c = started(form, "");
+  Case c = started(form, generic ? formatted("in {}", text_of(space)) : "");
+  c.body = address_setup(space);
   const Slot slot{form.type(), bits};
   const unsigned operands = form.has(Modifier::Cas) ? 2 : 1;
   c.inputs.assign(count * (1 + operands), slot);
@@ -107,7 +109,7 @@ void add_atomic(const Form& form, std::vector<Case>& into) {
   for (unsigned i = 0; i < count; ++i) c.body += formatted("  st.b{} [%g+{}], %a{};\n", bits, i * bits / 8, i);
   const bool reads = form.row->opcode == "atom";
   if (reads) c.outputs.assign(count, slot);
-  c.body += formatted("  {} {}[%m]", form.text, reads ? list_of('d', 0, count) + ", " : "");
+  c.body += formatted("  {} {}[%{}]", form.text, reads ? list_of('d', 0, count) + ", " : "", generic ? 'g' : 'm');
   for (unsigned i = 0; i < operands; ++i) c.body += ", " + list_of('a', count * (i + 1), count);
   c.body += ";\n";
   for (unsigned i = 0; i < count; ++i) {
@@ -133,7 +135,12 @@ void add_memory_cases(const Form& form, std::vector<Case>& into) {
   if (form.any(L2CacheHint, Mmio)) return;  // a policy operand; devices
   const unsigned bits = ptx::bits_of(form.type());
   if (bits * form.vector() > 128 || bits == 128) return;
-  if (form.row->opcode == "atom" || form.row->opcode == "red") return add_atomic(form, into);
+  if (form.row->opcode == "atom" || form.row->opcode == "red") {
+    add_atomic(form, space, false, into);
+    if (space == Space::Generic && form.type() == Type::F32 && form.vector() == 1)  // sums there differ
+      add_atomic(form, Space::Shared, true, into);
+    return;
+  }
   const auto add = form.row->opcode == "ld" ? add_load : add_store;
   add(form, std::max(bits, 16U), into);
   if (!ptx::is_integer(form.type()) || form.any(Relaxed, Acquire, Release, Volatile)) return;

@@ -68,12 +68,27 @@ Value* flushed(Emission& e, Value* value) {
   return e.convert(e.b.CreateSelect(denormal, e.b.CreateAnd(bits, e.i32(0x80000000)), bits), value->getType());
 }
 
-/// In `update`, whose loop compares bits: as an atomicrmw of bfloat, a signalling NaN would never equal itself. f32
-/// sums in global memory flush denormals, in shared memory they do not.
-Value* sum(Emission& e, Value* seen, Value* value) {
-  if (e.type() != Type::F32 || e.form().space() == Space::Shared) return e.b.CreateFAdd(seen, value);
-  return flushed(e, e.b.CreateFAdd(flushed(e, seen), flushed(e, value)));
-}
+/// What atomic sums do with what memory holds.
+class Sum {
+ public:
+  /// f32 sums in global memory flush denormals, in shared memory they do not; a generic address tells when it is used.
+  Sum(Emission& e, Value* pointer) : e_(e), flushes_(e.type() == Type::F32 && e.form().space() != Space::Shared) {
+    if (flushes_ && e.form().space() == Space::Generic && e.form().vector() == 1)
+      is_shared_ = e.call(Id::nvvm_isspacep_shared, {pointer});
+  }
+
+  /// In `update`, whose loop compares bits: as an atomicrmw of bfloat, a signalling NaN would never equal itself.
+  Value* operator()(Value* seen, Value* value) const {
+    if (!flushes_) return e_.b.CreateFAdd(seen, value);
+    Value* result = flushed(e_, e_.b.CreateFAdd(flushed(e_, seen), flushed(e_, value)));
+    return is_shared_ ? e_.b.CreateSelect(is_shared_, e_.b.CreateFAdd(seen, value), result) : result;
+  }
+
+ private:
+  Emission& e_;
+  bool flushes_;
+  Value* is_shared_ = nullptr;  ///< for generic addresses; vectors lie in global memory
+};
 
 }  // namespace
 
@@ -91,7 +106,8 @@ void atomic(Emission& e) {
     return e.write(0, e.b.CreateExtractValue(pair, 0));
   }
   if (holds_floats(e.type()) && bits_of(e.type()) != 64) {
-    Value* old = update(e, pointer, value->getType(), [&](Value* seen) { return sum(e, seen, value); });
+    const Sum sum(e, pointer);
+    Value* old = update(e, pointer, value->getType(), [&](Value* seen) { return sum(seen, value); });
     if (returns) e.write(0, old);
     return;
   }
@@ -108,10 +124,11 @@ void atomic_vector(Emission& e) {
   const size_t at = returns ? 1 : 0;
   llvm::Type* type = e.value_type(e.type());
   Value* pointer = e.address(at, e.form().space());
+  const Sum sum(e, pointer);
   for (unsigned i = 0; i < e.form().vector(); ++i) {
     Value* value = e.read(e.element(at + 1, i), e.type());
     Value* old = update(e, e.b.CreateConstGEP1_64(type, pointer, i), type, [&](Value* seen) {
-      if (e.has(Modifier::Add)) return sum(e, seen, value);
+      if (e.has(Modifier::Add)) return sum(seen, value);
       const auto id = e.has(Modifier::Min) ? Id::minimumnum : Id::maximumnum;
       return static_cast<Value*>(e.b.CreateBinaryIntrinsic(id, seen, value));
     });
