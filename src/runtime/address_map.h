@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -20,6 +21,7 @@ enum class MemoryKind {
   Pinned,      ///< page-locked host memory that we allocated
   Registered,  ///< host memory of the program that it registered
   ModuleData,  ///< __device__ and __constant__ variables
+  Graph,       ///< of a graph's allocation node
 };
 
 struct MemoryRange {
@@ -58,8 +60,8 @@ class AddressMap {
     return range;
   }
 
-  /// Any range of the context, taken out; nothing when there is none left.
-  std::optional<MemoryRange> take_any(const Context* context);
+  /// All ranges of the context, taken out.
+  std::vector<MemoryRange> take_all(const Context* context);
 
  private:
   mutable Mutex mutex_;

@@ -10,8 +10,12 @@ void Event::record(Stream& stream) {
   } else {
     recording.ticket = stream.mark();
   }
+  recorded(std::move(recording.ticket), std::move(recording.nanoseconds));
+}
+
+void Event::recorded(Ticket ticket, std::shared_ptr<std::atomic<uint64_t>> nanoseconds) {
   Lock lock(mutex_);
-  recording_ = std::move(recording);
+  recording_ = {std::move(ticket), std::move(nanoseconds)};
 }
 
 void Event::hold(Stream& stream) const {

@@ -15,7 +15,15 @@ class Event {
 
   Context& context() const { return context_; }
 
+  bool timing() const { return timing_; }
+
   void record(Stream& stream);
+
+  /// It happens at a point that the caller has put into a queue; `nanoseconds` is null without timing.
+  void recorded(Ticket ticket, std::shared_ptr<std::atomic<uint64_t>> nanoseconds);
+
+  /// Where it was recorded last; a reached one when it never was.
+  Ticket ticket() const { return current().ticket; }
 
   /// Holds `stream` back until the event, as recorded last, has happened. Nothing when it was never recorded.
   void hold(Stream& stream) const;

@@ -36,7 +36,9 @@ Result<> check_block(const hal::KernelInfo& kernel, const hal::Dim3& block, cons
   return {};
 }
 
-Result<> check_shape(const Function& function, const LaunchShape& shape) {
+}  // namespace
+
+Result<> check_launch(const Function& function, const LaunchShape& shape) {
   const hal::DeviceProperties& device = function.context().device().properties();
   const hal::KernelInfo& kernel = function.info();
   TRY(check_extents("grid", shape.grid, device.max_grid));
@@ -57,12 +59,10 @@ Result<> check_shape(const Function& function, const LaunchShape& shape) {
   return {};
 }
 
-}  // namespace
-
 Result<> launch(Stream& stream, const Function& function, const LaunchShape& shape, std::vector<std::byte> parameters) {
   if (&stream.context() != &function.context())
     return fail(ErrorCode::InvalidHandle, "{} is loaded in another context than the stream's", function.info().name);
-  TRY(check_shape(function, shape));
+  TRY(check_launch(function, shape));
   TRY(stream.context().check());
   log::line(log::Topic::Launch, "{} grid {}x{}x{} block {}x{}x{} shared {}", function.info().name, shape.grid.x,
             shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes);

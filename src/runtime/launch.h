@@ -13,10 +13,12 @@ struct LaunchShape {
   bool cooperative = false;
 };
 
-/// Appends the kernel to the stream. `parameters` is the whole parameter block. Errors ("CUDA Driver API,
-/// cuLaunchKernel"): InvalidValue for a shape the device or kernel cannot have; LaunchOutOfResources for more threads
-/// than the kernel's launch bounds; CooperativeLaunchTooLarge; InvalidHandle for a function of another context; the
-/// context's fault.
+/// Errors ("CUDA Driver API, cuLaunchKernel"): InvalidValue for a shape the device or kernel cannot have;
+/// LaunchOutOfResources for more threads than the kernel's launch bounds; CooperativeLaunchTooLarge.
+Result<> check_launch(const Function& function, const LaunchShape& shape);
+
+/// Appends the kernel to the stream. `parameters` is the whole parameter block. Errors: those of check_launch;
+/// InvalidHandle for a function of another context; the context's fault.
 Result<> launch(Stream& stream, const Function& function, const LaunchShape& shape, std::vector<std::byte> parameters);
 
 /// The parameter block from one pointer a parameter, as kernelParams gives them. Error: InvalidValue when one is

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/log.h"
+#include "runtime/graph_memory.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
@@ -27,6 +28,7 @@ void give_back(const MemoryRange& range) {
       break;
     case MemoryKind::Registered:
     case MemoryKind::ModuleData:
+    case MemoryKind::Graph:
       break;
   }
 }
@@ -36,6 +38,11 @@ Result<> finish_uses(const MemoryRange& range) {
   Result<> done = range.context->synchronize();
   range.context->order()->drain();
   return done;
+}
+
+bool is_graph_memory(hal::Address address) {
+  const auto range = Runtime::get().addresses.find(address);
+  return range && range->kind == MemoryKind::Graph;
 }
 
 Result<MemoryRange> take_device_range(hal::Address address) {
@@ -55,6 +62,12 @@ Result<hal::Address> allocate(Context& context, uint64_t bytes, MemoryKind kind,
 }
 
 Result<> free_memory(hal::Address address) {
+  if (is_graph_memory(address)) {
+    TRY(std::shared_ptr<GraphAllocation> allocation, GraphAllocation::find(address));
+    Result<> done = finish_uses({.context = &allocation->context()});
+    TRY(free_graph_memory(address));
+    return done;
+  }
   TRY(MemoryRange range, take_device_range(address));
   Result<> done = finish_uses(range);
   give_back(range);
@@ -62,6 +75,13 @@ Result<> free_memory(hal::Address address) {
 }
 
 Result<> free_async(Stream& stream, hal::Address address) {
+  if (is_graph_memory(address)) {
+    TRY(std::shared_ptr<GraphAllocation> allocation, GraphAllocation::find(address));
+    TRY(free_graph_memory(address));
+    const Ticket ticket = stream.mark();
+    if (!ticket.reached()) ticket.semaphore->when(ticket.value, [allocation] {});
+    return {};
+  }
   TRY(MemoryRange range, take_device_range(address));
   const Ticket ticket = stream.mark();
   if (ticket.reached()) {
@@ -113,7 +133,7 @@ Result<> unregister_host(void* pointer) {
 }
 
 void free_all(Context& context) {
-  while (auto range = Runtime::get().addresses.take_any(&context)) give_back(*range);
+  for (const MemoryRange& range : Runtime::get().addresses.take_all(&context)) give_back(range);
 }
 
 uint64_t pitch_for(uint64_t width) {

@@ -61,9 +61,10 @@ Result<Device*> Runtime::device(int ordinal) const {
 namespace {
 
 template <typename T>
-Result<std::shared_ptr<T>> known(const Handles<T>& handles, const void* handle, const char* what) {
+Result<std::shared_ptr<T>> known(const Handles<T>& handles, const void* handle, const char* what,
+                                 ErrorCode code = ErrorCode::InvalidHandle) {
   if (auto object = handles.find(handle)) return object;
-  return fail(ErrorCode::InvalidHandle, "{} is not a live {}", handle, what);
+  return fail(code, "{} is not a live {}", handle, what);
 }
 
 }  // namespace
@@ -97,6 +98,19 @@ Result<std::shared_ptr<Library>> Runtime::library(const void* handle) const {
 }
 Result<std::shared_ptr<Kernel>> Runtime::kernel(const void* handle) const {
   return known(kernels, handle, "kernel");
+}
+
+Result<std::shared_ptr<Graph>> Runtime::graph(const void* handle) const {
+  return known(graphs, handle, "graph", ErrorCode::InvalidValue);
+}
+Result<std::shared_ptr<Node>> Runtime::graph_node(const void* handle) const {
+  return known(graph_nodes, handle, "graph node", ErrorCode::InvalidValue);
+}
+Result<std::shared_ptr<ExecutableGraph>> Runtime::executable_graph(const void* handle) const {
+  return known(executable_graphs, handle, "executable graph", ErrorCode::InvalidValue);
+}
+Result<std::shared_ptr<UserObject>> Runtime::user_object(const void* handle) const {
+  return known(user_objects, handle, "user object", ErrorCode::InvalidValue);
 }
 
 Result<std::shared_ptr<Function>> Runtime::function(const void* handle) const {

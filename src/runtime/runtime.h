@@ -8,7 +8,9 @@
 #include "runtime/context.h"
 #include "runtime/device.h"
 #include "runtime/event.h"
+#include "runtime/executable_graph.h"
 #include "runtime/function.h"
+#include "runtime/graph.h"
 #include "runtime/handles.h"
 #include "runtime/image_objects.h"
 #include "runtime/library.h"
@@ -42,6 +44,11 @@ class Runtime {
   Result<std::shared_ptr<Module>> module(const void* handle) const;
   Result<std::shared_ptr<Library>> library(const void* handle) const;
   Result<std::shared_ptr<Kernel>> kernel(const void* handle) const;
+  /// Error for these four: InvalidValue.
+  Result<std::shared_ptr<Graph>> graph(const void* handle) const;
+  Result<std::shared_ptr<Node>> graph_node(const void* handle) const;
+  Result<std::shared_ptr<ExecutableGraph>> executable_graph(const void* handle) const;
+  Result<std::shared_ptr<UserObject>> user_object(const void* handle) const;
   /// Also takes a Kernel's handle, and gives its function in the current context.
   Result<std::shared_ptr<Function>> function(const void* handle) const;
 
@@ -58,6 +65,10 @@ class Runtime {
   Handles<Kernel> kernels;
   Handles<Array> arrays;
   Handles<ImageObject> textures, surfaces;
+  Handles<Graph> graphs;
+  Handles<Node> graph_nodes;
+  Handles<ExecutableGraph> executable_graphs;
+  Handles<UserObject> user_objects;
   AddressMap addresses;
   ProgramCache programs;
 

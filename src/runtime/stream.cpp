@@ -103,6 +103,18 @@ Ticket Stream::submit(hal::Command command) {
   return ticket;
 }
 
+Ticket Stream::submit_between(const std::function<std::vector<hal::Command>(const Ticket& before)>& place) {
+  Ticket ticket;
+  {
+    Lock lock(order_->mutex_);
+    follow_others();
+    for (hal::Command& command : place(last())) append(std::move(command));
+    ticket = last();
+  }
+  queue_->start();
+  return ticket;
+}
+
 bool Stream::idle() {
   Lock lock(order_->mutex_);
   if (!last().reached()) return false;

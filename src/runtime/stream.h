@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -57,6 +58,11 @@ class Stream {
 
   /// Appends a command, after what the order above asks for. The ticket is reached when it is done.
   Ticket submit(hal::Command command) EXCLUDES(order_->mutex_);
+
+  /// Appends several commands with nothing in between. `place` is called with the ticket of what comes before and
+  /// returns them: the first has the number after the ticket's. It may enqueue to other queues, and start none.
+  Ticket submit_between(const std::function<std::vector<hal::Command>(const Ticket& before)>& place)
+      EXCLUDES(order_->mutex_);
 
   /// A ticket for everything that was submitted so far, and that the legacy stream would wait for.
   Ticket mark() EXCLUDES(order_->mutex_);

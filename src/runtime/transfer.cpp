@@ -31,33 +31,35 @@ Result<std::optional<MemoryRange>> locate(hal::Address address, uint64_t bytes, 
 
 /// Only the device sees it, so that nobody can tell when a transfer ends but through the stream.
 bool is_private(const std::optional<MemoryRange>& range) {
-  return range && (range->kind == MemoryKind::Device || range->kind == MemoryKind::ModuleData);
+  return range && (range->kind == MemoryKind::Device || range->kind == MemoryKind::ModuleData ||
+                   range->kind == MemoryKind::Graph);
 }
 
-}  // namespace
+/// A command and where its memory lies.
+struct LocatedCopy {
+  hal::Copy command;
+  std::optional<MemoryRange> to, from;
+};
 
-Result<> copy(Stream& stream, const hal::Copy& command, End destination, End source, bool asynchronous) {
-  if (command.width == 0 || command.height == 0 || command.depth == 0) return {};
+Result<LocatedCopy> locate_copy(const hal::Copy& command, End destination, End source) {
   const uint64_t destination_bytes =
       extent(command.width, command.height, command.depth, command.destination_pitch, command.destination_slice);
   const uint64_t source_bytes =
       extent(command.width, command.height, command.depth, command.source_pitch, command.source_slice);
   TRY(auto to, locate(command.destination, destination_bytes, destination, "destination"));
   TRY(auto from, locate(command.source, source_bytes, source, "source"));
-  TRY(stream.context().check());
   hal::Copy kept = command;
   if (to) kept.destination_owner = to->owner;
   if (from) kept.source_owner = from->owner;
-  const Ticket done = stream.submit(std::move(kept));
-  const bool waits = asynchronous ? !to || !from : !is_private(to) || !is_private(from);
-  if (!waits) return {};
-  Result<> result = done.wait();
-  done.drain();  // after a fault too: from here on the memory is the caller's alone
-  return result;
+  return LocatedCopy{std::move(kept), std::move(to), std::move(from)};
 }
 
-Result<> fill(Stream& stream, const hal::Fill& command, bool asynchronous) {
-  if (command.width == 0 || command.height == 0) return {};
+struct LocatedFill {
+  hal::Fill command;
+  std::optional<MemoryRange> to;
+};
+
+Result<LocatedFill> locate_fill(const hal::Fill& command) {
   if (command.destination % command.value_bytes || (command.height > 1 && command.pitch % command.value_bytes))
     return fail(ErrorCode::InvalidValue, "the destination {:#x} with pitch {} is not aligned to {} bytes",
                 command.destination, command.pitch, command.value_bytes);
@@ -68,11 +70,42 @@ Result<> fill(Stream& stream, const hal::Fill& command, bool asynchronous) {
     return fail(ErrorCode::InvalidValue, "the pitch of {} bytes is less than a row", command.pitch);
   const uint64_t bytes = extent(row, command.height, 1, command.pitch, 0);
   TRY(auto to, locate(command.destination, bytes, End::Device, "destination"));
-  TRY(stream.context().check());
   hal::Fill kept = command;
   if (to) kept.owner = to->owner;
-  const Ticket done = stream.submit(std::move(kept));
-  return asynchronous || is_private(to) ? Result<>{} : done.wait();
+  return LocatedFill{std::move(kept), std::move(to)};
+}
+
+}  // namespace
+
+Result<hal::Copy> checked(const hal::Copy& command, End destination, End source) {
+  TRY(LocatedCopy located, locate_copy(command, destination, source));
+  return std::move(located.command);
+}
+
+Result<hal::Fill> checked(const hal::Fill& command) {
+  TRY(LocatedFill located, locate_fill(command));
+  return std::move(located.command);
+}
+
+Result<> copy(Stream& stream, const hal::Copy& command, End destination, End source, bool asynchronous) {
+  if (command.width == 0 || command.height == 0 || command.depth == 0) return {};
+  TRY(LocatedCopy located, locate_copy(command, destination, source));
+  TRY(stream.context().check());
+  const auto &to = located.to, &from = located.from;
+  const Ticket done = stream.submit(std::move(located.command));
+  const bool waits = asynchronous ? !to || !from : !is_private(to) || !is_private(from);
+  if (!waits) return {};
+  Result<> result = done.wait();
+  done.drain();  // after a fault too: from here on the memory is the caller's alone
+  return result;
+}
+
+Result<> fill(Stream& stream, const hal::Fill& command, bool asynchronous) {
+  if (command.width == 0 || command.height == 0) return {};
+  TRY(LocatedFill located, locate_fill(command));
+  TRY(stream.context().check());
+  const Ticket done = stream.submit(std::move(located.command));
+  return asynchronous || is_private(located.to) ? Result<>{} : done.wait();
 }
 
 }  // namespace cupola::runtime

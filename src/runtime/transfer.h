@@ -16,6 +16,11 @@ enum class End {
   Unified,  ///< either
 };
 
+/// The copy, or fill, with what keeps its memory; for commands that run later, and not empty ones. Errors: those of
+/// copy() and fill() that are not the context's fault.
+Result<hal::Copy> checked(const hal::Copy& command, End destination, End source);
+Result<hal::Fill> checked(const hal::Fill& command);
+
 /// Errors: InvalidValue for an end that is not what the caller says or too small; the context's fault.
 Result<> copy(Stream& stream, const hal::Copy& command, End destination, End source, bool asynchronous);
 

@@ -1,0 +1,281 @@
+#include "runtime/executable_graph.h"
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/event.h"
+#include "runtime/graph_memory.h"
+#include "runtime/runtime.h"
+
+namespace cupola::runtime {
+namespace {
+
+using Problem = InstantiationProblem;
+
+/// What executable graphs leave behind that were destroyed while they ran. A queue must not be destroyed by one of its
+/// own commands, so that the next graph that is made or destroyed takes it away. Never destroyed itself.
+class Remains {
+ public:
+  static Remains& get() {
+    static auto* const remains = new Remains;
+    return *remains;
+  }
+
+  void keep(Ticket last, std::shared_ptr<Graph> graph, std::shared_ptr<Lanes> lanes) {
+    Lock lock(mutex_);
+    kept_.push_back({std::move(last), std::move(graph), std::move(lanes)});
+  }
+
+  void sweep() {
+    std::vector<Kept> done;
+    Lock lock(mutex_);
+    const auto is_done = [](const Kept& each) { return each.last.reached() && each.lanes.use_count() == 1; };
+    std::ranges::copy_if(kept_, std::back_inserter(done), is_done);
+    std::erase_if(kept_, [&](const Kept& each) {
+      return std::ranges::any_of(done, [&](const Kept& other) { return other.lanes == each.lanes; });
+    });
+    lock.unlock();
+  }
+
+ private:
+  struct Kept {
+    Ticket last;
+    std::shared_ptr<Graph> graph;
+    std::shared_ptr<Lanes> lanes;
+  };
+  Mutex mutex_;
+  std::vector<Kept> kept_ GUARDED_BY(mutex_);
+};
+
+/// "Conditional bodies may contain kernel, empty, child graph, memset, memcpy and conditional nodes."
+bool allowed_in_body(const Work& work) {
+  return std::holds_alternative<KernelWork>(work) || std::holds_alternative<EmptyWork>(work) ||
+         std::holds_alternative<ChildWork>(work) || std::holds_alternative<FillWork>(work) ||
+         std::holds_alternative<CopyWork>(work) || std::holds_alternative<ConditionalWork>(work);
+}
+
+Result<> check_nodes(const Graph& graph, bool in_body, Problem& problem) {
+  for (const auto& node : graph.nodes()) {
+    if (in_body && !allowed_in_body(node->work)) {
+      problem = {Problem::Kind::NotSupported, node.get()};
+      return fail(ErrorCode::NotSupported,
+                  "the body of a conditional node may have kernel, empty, child graph, memset, memcpy and conditional "
+                  "nodes only");
+    }
+    if (const auto* kernel = std::get_if<KernelWork>(&node->work)) {
+      problem = {Problem::Kind::Error, node.get()};
+      TRY(check_launch(*kernel->function, kernel->shape));
+      problem = {};
+    }
+    const bool body = in_body || std::holds_alternative<ConditionalWork>(node->work);
+    for (const auto& inner : graphs_within(node->work)) TRY(check_nodes(*inner, body, problem));
+  }
+  return {};
+}
+
+Result<> check_conditions(const Graph& graph, Problem& problem) {
+  for (const auto& condition : graph.conditions) {
+    if (condition->taken()) continue;
+    problem = {Problem::Kind::ConditionUnused, nullptr};
+    return fail(ErrorCode::InvalidValue, "the conditional handle {:#x} belongs to no node", condition->handle());
+  }
+  return {};
+}
+
+Result<> check_flags(uint64_t flags) {
+  using E = ExecutableGraph;
+  if (flags & ~(E::kAutoFree | E::kUpload | E::kDeviceLaunch | E::kUseNodePriority))
+    return fail(ErrorCode::InvalidValue, "the instantiation flags {:#x} are not valid", flags);
+  if ((flags & E::kDeviceLaunch) && (flags & E::kAutoFree))
+    return fail(ErrorCode::InvalidValue, "a graph for the device cannot free its memory on launch");
+  if (flags & E::kDeviceLaunch) return fail(ErrorCode::NotSupported, "launching graphs from kernels is not supported");
+  return {};
+}
+
+/// The work that an executable graph's node takes over; graphs within stay its own, with works of their own.
+void take_over(Node& own, const Work& given) {
+  if (graphs_within(own.work).empty()) own.work = given;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ExecutableGraph>> ExecutableGraph::make(const std::shared_ptr<Graph>& graph, Context& context,
+                                                               uint64_t flags, Problem& problem) {
+  Remains::get().sweep();
+  TRY(check_flags(flags));
+  const bool has_memory = graph->has_memory();
+  if (has_memory && !graph->only_instance.expired())
+    return fail(ErrorCode::NotSupported, "a graph with memory nodes can have only one executable graph at a time");
+  Node* in_cycle = nullptr;
+  if (auto order = Plan::make(*graph, &in_cycle); !order) {
+    problem = {Problem::Kind::InvalidStructure, in_cycle};
+    return fail(order.error());
+  }
+  TRY(check_nodes(*graph, false, problem));
+  TRY(check_conditions(*graph, problem));
+  auto made = std::shared_ptr<ExecutableGraph>(new ExecutableGraph(context, flags));
+  made->graph_ = graph->clone(false);
+  made->name_nodes(*graph, *made->graph_);
+  TRY(made->plan_, Plan::make(*made->graph_, nullptr));
+  TRY(made->lanes_, Lanes::make(*made->plan_, context, false));
+  if (has_memory) graph->only_instance = made;
+  return made;
+}
+
+ExecutableGraph::~ExecutableGraph() {
+  Remains::get().sweep();
+  Lock lock(mutex_);
+  if (last_.reached()) return;
+  // Their destructors are the program's, and due when the work is done.
+  auto objects = graph_->user_objects();
+  for (const auto& [object, count] : objects) object->retain(count);
+  for (const auto& [object, count] : objects) (void)graph_->release(*object, count);
+  if (!objects.empty())
+    last_.semaphore->when(last_.value, [objects = std::move(objects)] {
+      for (const auto& [object, count] : objects) object->release(count);
+    });
+  Remains::get().keep(last_, graph_, lanes_);
+}
+
+void ExecutableGraph::name_nodes(const Graph& given, const Graph& own) {
+  for (size_t i = 0; i < given.nodes().size(); ++i) {
+    const Node& from = *given.nodes()[i];
+    Node& to = *own.nodes()[i];
+    nodes_.emplace(from.id(), &to);
+    const auto from_graphs = graphs_within(from.work), to_graphs = graphs_within(to.work);
+    for (size_t k = 0; k < from_graphs.size(); ++k) name_nodes(*from_graphs[k], *to_graphs[k]);
+  }
+}
+
+Result<Node*> ExecutableGraph::node_for(const Node& given) const {
+  const auto found = nodes_.find(given.id());
+  if (found != nodes_.end()) return found->second;
+  return fail(ErrorCode::InvalidValue, "{} is no node of the graph that was instantiated",
+              static_cast<const void*>(&given));
+}
+
+/// Sees to it that memory is allocated once and freed once, and keeps account of it.
+Result<> ExecutableGraph::take_memory() {
+  std::map<GraphAllocation*, bool> allocated;
+  const auto state_of = [&](GraphAllocation& allocation) -> bool& {
+    return allocated.try_emplace(&allocation, allocation.allocated()).first->second;
+  };
+  for (const Step& step : plan_->steps()) {
+    if (!step.node) continue;
+    if (const auto* alloc = std::get_if<AllocWork>(&step.node->work)) {
+      bool& state = state_of(*alloc->allocation);
+      if (state && !(flags_ & kAutoFree))
+        return fail(ErrorCode::InvalidValue,
+                    "the memory at {:#x} that the graph allocates was not freed since the last launch: free it, or "
+                    "instantiate the graph with auto-free on launch",
+                    alloc->allocation->address());
+      state = true;
+    } else if (const auto* freed = std::get_if<FreeWork>(&step.node->work)) {
+      bool& state = state_of(*freed->allocation);
+      if (!state)
+        return fail(ErrorCode::InvalidValue, "the memory at {:#x} that the graph frees is not allocated",
+                    freed->allocation->address());
+      state = false;
+    }
+  }
+  for (const auto& [allocation, state] : allocated) allocation->set_allocated(state);
+  return {};
+}
+
+Result<> ExecutableGraph::launch(Stream& stream) {
+  TRY(stream.context().check());
+  std::vector<Recorded> recorded;
+  {
+    Lock lock(mutex_);
+    TRY(std::shared_ptr<const Prepared> prepared, prepare(plan_, disabled_));
+    TRY(take_memory());
+    const Ticket previous = last_;
+    last_ = stream.submit_between([&](const Ticket& before) {
+      std::vector<hal::Command> commands;
+      if (!previous.reached()) commands.push_back(hal::Wait{previous.semaphore, previous.value});
+      const Ticket begin{before.semaphore, before.value + commands.size()};
+      std::ranges::move(emit(prepared, lanes_, begin, recorded), std::back_inserter(commands));
+      return commands;
+    });
+    for (Recorded& each : recorded) each.event->recorded(std::move(each.ticket), std::move(each.time));
+  }
+  lanes_->start();
+  return {};
+}
+
+Result<> ExecutableGraph::set_work(const Node& given, Work work) {
+  TRY(Node* const node, node_for(given));
+  Lock lock(mutex_);
+  switch (compare_works(node->work, work, flags_)) {
+    case UpdateOutcome::Kind::Success:
+      take_over(*node, work);
+      return {};
+    case UpdateOutcome::Kind::NodeTypeChanged:
+      return fail(ErrorCode::InvalidValue, "the node is of another type than the parameters");
+    case UpdateOutcome::Kind::AttributesChanged:
+      return fail(ErrorCode::InvalidValue, "a cooperative launch or priority cannot change in an executable graph");
+    case UpdateOutcome::Kind::UnsupportedFunctionChange:
+      return fail(ErrorCode::InvalidValue, "the kernel belongs to another context than the node's");
+    case UpdateOutcome::Kind::ParametersChanged:
+    case UpdateOutcome::Kind::Error:
+    case UpdateOutcome::Kind::TopologyChanged:
+    case UpdateOutcome::Kind::FunctionChanged:
+    case UpdateOutcome::Kind::NotSupported:
+      break;
+  }
+  return fail(
+      ErrorCode::InvalidValue,
+      "the kind of memory and the shape of copies and fills of several rows cannot change in an executable graph");
+}
+
+Result<> ExecutableGraph::set_child(const Node& given, const Graph& graph) {
+  TRY(Node* const node, node_for(given));
+  const auto* child = std::get_if<ChildWork>(&node->work);
+  if (!child) return fail(ErrorCode::InvalidValue, "the node is no child graph node");
+  Lock lock(mutex_);
+  std::vector<std::pair<Node*, const Node*>> pairs;
+  const UpdateOutcome outcome = pair_nodes(*child->graph, graph, flags_, pairs);
+  if (outcome.kind != UpdateOutcome::Kind::Success)
+    return fail(ErrorCode::InvalidValue,
+                "the graph differs from the node's by more than an update may change (reason {})",
+                static_cast<int>(outcome.kind));
+  for (const auto& [own, other] : pairs) take_over(*own, other->work);
+  return {};
+}
+
+Result<> ExecutableGraph::set_enabled(const Node& given, bool enabled) {
+  TRY(Node* const node, node_for(given));
+  const Work& work = node->work;
+  if (!std::holds_alternative<KernelWork>(work) && !std::holds_alternative<CopyWork>(work) &&
+      !std::holds_alternative<FillWork>(work))
+    return fail(ErrorCode::InvalidValue, "only kernel, memcpy and memset nodes can be switched on and off");
+  Lock lock(mutex_);
+  enabled ? void(disabled_.erase(node)) : void(disabled_.insert(node));
+  return {};
+}
+
+Result<bool> ExecutableGraph::enabled(const Node& given) const {
+  TRY(Node* const node, node_for(given));
+  Lock lock(mutex_);
+  return !disabled_.contains(node);
+}
+
+UpdateOutcome ExecutableGraph::update(const Graph& graph) {
+  Lock lock(mutex_);
+  std::vector<std::pair<Node*, const Node*>> pairs;
+  UpdateOutcome outcome = pair_nodes(*graph_, graph, flags_, pairs);
+  if (outcome.kind != UpdateOutcome::Kind::Success) return outcome;
+  for (const auto& [own, given] : pairs) {
+    if (const auto* kernel = std::get_if<KernelWork>(&given->work))
+      if (!check_launch(*kernel->function, kernel->shape)) return {UpdateOutcome::Kind::ParametersChanged, given};
+  }
+  for (const auto& [own, given] : pairs) take_over(*own, given->work);
+  return outcome;
+}
+
+std::shared_ptr<Graph> ExecutableGraph::copy_of_graph() const {
+  Lock lock(mutex_);
+  return graph_->clone(false);
+}
+
+}  // namespace cupola::runtime

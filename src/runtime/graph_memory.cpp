@@ -1,0 +1,114 @@
+#include "runtime/graph_memory.h"
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/runtime.h"
+
+namespace cupola::runtime {
+namespace {
+
+/// Every allocation node's memory, and how much of it there is. Never destroyed.
+struct Known {
+  Mutex mutex;
+  std::map<hal::Address, std::weak_ptr<GraphAllocation>> allocations GUARDED_BY(mutex);
+  std::map<const Device*, GraphMemoryUsage> usage GUARDED_BY(mutex);
+
+  static Known& get() {
+    static auto* const known = new Known;
+    return *known;
+  }
+};
+
+void count_reserved(const Device& device, int64_t bytes) {
+  Known& known = Known::get();
+  Lock lock(known.mutex);
+  GraphMemoryUsage& usage = known.usage[&device];
+  usage.reserved += static_cast<uint64_t>(bytes);
+  usage.most_reserved = std::max(usage.most_reserved, usage.reserved);
+}
+
+void count_used(const Device& device, int64_t bytes) {
+  Known& known = Known::get();
+  Lock lock(known.mutex);
+  GraphMemoryUsage& usage = known.usage[&device];
+  usage.used += static_cast<uint64_t>(bytes);
+  usage.most_used = std::max(usage.most_used, usage.used);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<GraphAllocation>> GraphAllocation::make(Context& context, uint64_t bytes) {
+  if (bytes == 0) return fail(ErrorCode::InvalidValue, "an allocation of 0 bytes was asked for");
+  TRY(memory::Allocation block, context.device().heap().allocate(bytes));
+  auto made = std::shared_ptr<GraphAllocation>(new GraphAllocation(context, std::move(block)));
+  TRY(Runtime::get().addresses.add({made->address(), bytes, MemoryKind::Graph, &context}));
+  count_reserved(context.device(), static_cast<int64_t>(bytes));
+  Known& known = Known::get();
+  Lock lock(known.mutex);
+  known.allocations[made->address()] = made;
+  return made;
+}
+
+GraphAllocation::~GraphAllocation() {
+  {
+    Known& known = Known::get();
+    Lock lock(known.mutex);
+    known.allocations.erase(address());
+  }
+  count_reserved(context_.device(), -static_cast<int64_t>(bytes()));
+  Runtime::get().addresses.take(address(), [](const MemoryRange& range) { return range.kind == MemoryKind::Graph; });
+}
+
+Result<std::shared_ptr<GraphAllocation>> GraphAllocation::find(hal::Address address) {
+  Known& known = Known::get();
+  Lock lock(known.mutex);
+  const auto found = known.allocations.find(address);
+  std::shared_ptr<GraphAllocation> allocation = found == known.allocations.end() ? nullptr : found->second.lock();
+  if (!allocation) return fail(ErrorCode::InvalidValue, "{:#x} is no address of an allocation node", address);
+  return allocation;
+}
+
+bool GraphAllocation::allocated() const {
+  Lock lock(mutex_);
+  return self_ != nullptr;
+}
+
+void GraphAllocation::set_allocated(bool allocated) {
+  std::shared_ptr<GraphAllocation> let_go;
+  {
+    Lock lock(mutex_);
+    if (allocated == (self_ != nullptr)) return;
+    let_go = std::exchange(self_, allocated ? shared_from_this() : nullptr);
+  }
+  const auto size = static_cast<int64_t>(bytes());
+  count_used(context_.device(), allocated ? size : -size);
+}
+
+Result<> free_graph_memory(hal::Address address) {
+  TRY(std::shared_ptr<GraphAllocation> allocation, GraphAllocation::find(address));
+  if (!allocation->allocated())
+    return fail(ErrorCode::InvalidValue, "the graph memory at {:#x} is not allocated", address);
+  allocation->set_allocated(false);
+  return {};
+}
+
+GraphMemoryUsage graph_memory_usage(const Device& device) {
+  Known& known = Known::get();
+  Lock lock(known.mutex);
+  return known.usage[&device];
+}
+
+void reset_most_used(const Device& device) {
+  Known& known = Known::get();
+  Lock lock(known.mutex);
+  known.usage[&device].most_used = known.usage[&device].used;
+}
+
+void reset_most_reserved(const Device& device) {
+  Known& known = Known::get();
+  Lock lock(known.mutex);
+  known.usage[&device].most_reserved = known.usage[&device].reserved;
+}
+
+}  // namespace cupola::runtime

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "base/result.h"
+
+namespace cupola::runtime {
+
+/// A thing of the program's that lives as long as references to it are held, by the program or by graphs. "CUDA C++
+/// Programming Guide, CUDA User Objects". The program's references and those of graphs are counted together; the
+/// destructor is called once, on the thread that gives the last one back. Any thread.
+class UserObject {
+ public:
+  UserObject(void* object, void (*destroy)(void*), unsigned references)
+      : object_(object), destroy_(destroy), references_(references) {}
+
+  void retain(unsigned count) { references_.fetch_add(count); }
+  /// True when that was the last one: the destructor was called.
+  bool release(unsigned count);
+  /// Gives up to `count` back when that many are held. Error: InvalidValue.
+  Result<bool> release_checked(unsigned count);
+
+ private:
+  void* const object_;
+  void (*const destroy_)(void*);
+  std::atomic<uint64_t> references_;
+};
+
+}  // namespace cupola::runtime
