@@ -24,15 +24,15 @@ std::optional<MemoryRange> AddressMap::find(hal::Address address) const {
   return range;
 }
 
-std::optional<MemoryRange> AddressMap::take_any(const Context* context) {
+std::vector<MemoryRange> AddressMap::take_all(const Context* context) {
+  std::vector<MemoryRange> taken;
   Lock lock(mutex_);
-  for (auto it = ranges_.begin(); it != ranges_.end(); ++it) {
-    if (it->second.context != context) continue;
-    MemoryRange range = it->second;
-    ranges_.erase(it);
-    return range;
-  }
-  return std::nullopt;
+  std::erase_if(ranges_, [&](const auto& entry) {
+    if (entry.second.context != context) return false;
+    taken.push_back(entry.second);
+    return true;
+  });
+  return taken;
 }
 
 }  // namespace cupola::runtime

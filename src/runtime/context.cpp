@@ -49,7 +49,7 @@ Result<> Context::release() {
     if (users_ == 0) return fail(ErrorCode::InvalidContext, "the primary context was not retained");
     if (--users_ != 0) return {};
   }
-  end();
+  if (active()) end();
   return {};
 }
 
@@ -68,7 +68,6 @@ void Context::end() {
   std::unordered_map<uint64_t, std::shared_ptr<Stream>> per_thread;
   {
     Lock lock(mutex_);
-    users_ = 0;
     legacy.swap(legacy_);
     per_thread.swap(per_thread_);
     limits_ = kLimits;

@@ -34,12 +34,13 @@ class Context {
   unsigned flags() const { return flags_.load(); }
   void set_flags(unsigned flags) { flags_.store(flags); }
 
-  /// Counts users of the primary context; the first activates it.
+  /// Counts users of the primary context, and activates it unless it is active.
   void retain() EXCLUDES(lifetime_);
   /// The last user's release deactivates it. Error: InvalidContext without a retain.
   Result<> release() EXCLUDES(lifetime_);
   /// Frees everything the context holds, and clears its fault. Its handles are invalid afterwards. The context
-  /// itself is active again with the next retain.
+  /// itself is active again with the next retain. Its users stay: "CUDA Driver API, cuDevicePrimaryCtxReset": resetting
+  /// does not release.
   void deactivate() EXCLUDES(lifetime_);
 
   /// The default streams; made at first use. Error: what the device says.

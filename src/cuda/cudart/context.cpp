@@ -160,6 +160,8 @@ Result<> reset_device(const Driver& cu) {
   if (!context) return {};
   Registry::get().forget(context);
   TRY(check(cu.cuDevicePrimaryCtxReset(device)));
+  TRY(check(cu.cuDevicePrimaryCtxRelease(device)));
+  all.retained[static_cast<size_t>(device)] = nullptr;
   return check(cu.cuCtxSetCurrent(nullptr));
 }
 

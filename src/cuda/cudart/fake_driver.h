@@ -16,6 +16,7 @@ struct FakeDriver {
   CUcontext current = nullptr;
   unsigned long long context_id = next_id();  ///< another one after each end of the primary context
   int retained = 0;                           ///< users of the primary context
+  bool active = false;                        ///< whether it lives
   std::vector<std::string> launches;          ///< "kernel grid block shared"
   unsigned char variable[16] = {};            ///< the one variable, "counter"
   int kernel_tag = 0;                         ///< its address is the handle of the one kernel, "kernel"
@@ -29,6 +30,11 @@ struct FakeDriver {
   static FakeDriver& get() {
     static auto* const instance = new FakeDriver;
     return *instance;
+  }
+
+  void end() {
+    active = false;
+    context_id = next_id();
   }
 
   /// A fresh driver in place of the last one.
@@ -55,19 +61,16 @@ struct FakeDriver {
     table.cuDevicePrimaryCtxRetain = [](CUcontext* context, CUdevice) {
       *context = reinterpret_cast<CUcontext>(&get());
       ++get().retained;
+      get().active = true;
       return CUDA_SUCCESS;
     };
     table.cuDevicePrimaryCtxRelease = [](CUdevice) {
-      if (--get().retained == 0) get().context_id = next_id();
+      if (--get().retained == 0 && get().active) get().end();
       return CUDA_SUCCESS;
     };
-    table.cuDevicePrimaryCtxReset = [](CUdevice) {
-      get().retained = 0;
-      get().context_id = next_id();
-      return CUDA_SUCCESS;
-    };
+    table.cuDevicePrimaryCtxReset = [](CUdevice) { return get().end(), CUDA_SUCCESS; };
     table.cuDevicePrimaryCtxGetState = [](CUdevice, unsigned*, int* active) {
-      return *active = get().retained > 0, CUDA_SUCCESS;
+      return *active = get().active, CUDA_SUCCESS;
     };
     table.cuCtxGetId = [](CUcontext, unsigned long long* id) { return *id = get().context_id, CUDA_SUCCESS; };
     table.cuCtxGetCurrent = [](CUcontext* context) { return *context = get().current, CUDA_SUCCESS; };

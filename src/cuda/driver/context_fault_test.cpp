@@ -69,6 +69,7 @@ TEST_F(ContextFaults, EndWithAResetOfThePrimary) {
   EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
   EXPECT_EQ(cuCtxPopCurrent(nullptr), CUDA_SUCCESS);
   EXPECT_EQ(cuDevicePrimaryCtxRelease(device_), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(device_), CUDA_SUCCESS);
 }
 
 }  // namespace

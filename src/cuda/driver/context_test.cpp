@@ -90,6 +90,25 @@ TEST_F(Contexts, ResetFreesWhatThePrimaryHolds) {
   unsigned type = 0;
   EXPECT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory), CUDA_ERROR_INVALID_VALUE);
   ASSERT_EQ(cuCtxPopCurrent(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(device_), CUDA_SUCCESS);
+}
+
+// "Resetting the primary context does not release it, an application that has retained the primary context should
+// explicitly release its usage": CUDA Driver API, cuDevicePrimaryCtxReset.
+TEST_F(Contexts, ResetDoesNotRelease) {
+  CUcontext primary = nullptr;
+  unsigned flags = 0;
+  int active = -1;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&primary, device_), CUDA_SUCCESS);
+  ASSERT_EQ(cuDevicePrimaryCtxReset(device_), CUDA_SUCCESS);
+  ASSERT_EQ(cuDevicePrimaryCtxGetState(device_, &flags, &active), CUDA_SUCCESS);
+  EXPECT_EQ(active, 0);
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&primary, device_), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(device_), CUDA_SUCCESS);
+  ASSERT_EQ(cuDevicePrimaryCtxGetState(device_, &flags, &active), CUDA_SUCCESS);
+  EXPECT_EQ(active, 1);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(device_), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(device_), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 TEST_F(Contexts, LimitsAreKept) {

@@ -164,9 +164,12 @@ Result<std::shared_ptr<DescribedObject>> live_object(const Handles<ImageObject>&
   return std::static_pointer_cast<DescribedObject>(found);
 }
 
+/// Kernels that were launched before read the object's descriptor: it goes when they are done.
 Result<> destroy(Handles<ImageObject>& objects, unsigned long long handle) {
-  if (objects.remove(reinterpret_cast<const void*>(handle))) return {};  // NOLINT(performance-no-int-to-ptr)
-  return fail(ErrorCode::InvalidHandle, "{:#x} is not such an object", handle);
+  const auto object = objects.remove(reinterpret_cast<const void*>(handle));  // NOLINT(performance-no-int-to-ptr)
+  if (!object) return fail(ErrorCode::InvalidHandle, "{:#x} is not such an object", handle);
+  object->context().order()->drain();
+  return {};
 }
 
 unsigned long long add(Handles<ImageObject>& objects, std::shared_ptr<DescribedObject> object) {
