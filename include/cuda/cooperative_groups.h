@@ -15,6 +15,7 @@
 #include "cupola/groups_warps.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 #pragma push_macro("CUPOLA_GROUP")
 #define CUPOLA_GROUP __device__ __inline__ __attribute__((always_inline))
@@ -172,6 +173,8 @@ CUPOLA_GROUP auto invoke_one_broadcast(const Group& group, Function&& function, 
 
 #pragma pop_macro("CUPOLA_GROUP")
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #endif

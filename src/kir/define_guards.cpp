@@ -8,7 +8,8 @@
 //   ctlz, cttz    of 0 give the width
 //
 // Arithmetic wraps, so nsw, nuw and exact go. `noundef` and its kin go because a value that only some threads set may
-// be passed to a shuffle. Aliasing by type goes because vector loads through casts are everywhere in CUDA programs.
+// be passed to a shuffle. Aliasing by type goes because vector loads through casts are everywhere in CUDA programs; for
+// the same reason a local variable that an int4 fits into is aligned like one (a GPU holds most of these in registers).
 // `noalias` goes from functions that may wait for other threads: LLVM would not let a barrier change what such a
 // pointer points at.
 
@@ -125,6 +126,14 @@ void drop_liberties(llvm::Function& function) {
     function.removeFnAttr(kind);
 }
 
+/// Local variables of 16 bytes or more are aligned to 16.
+void align_local(llvm::Instruction& instruction) {
+  auto* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+  if (!local || local->getAlign() >= llvm::Align(16)) return;
+  const auto size = local->getAllocationSize(instruction.getDataLayout());
+  if (size && size->getFixedValue() >= 16) local->setAlignment(llvm::Align(16));
+}
+
 /// Whether other threads may act while the instruction runs.
 bool lets_others_act(const llvm::Instruction& instruction) {
   if (instruction.isAtomic() || instruction.isVolatile()) return true;
@@ -153,6 +162,7 @@ void define_guards(llvm::Module& module) {
     for (llvm::Instruction* instruction : instructions) {
       drop_liberties(*instruction);
       define_every_input(*instruction);
+      align_local(*instruction);
       llvm::IRBuilder<> b(instruction);
       if (Value* value = guarded(b, *instruction)) {
         instruction->replaceAllUsesWith(value);

@@ -130,5 +130,15 @@ TEST(DefineGuards, DropsPromisesThatCudaDoesNotMake) {
     EXPECT_EQ(module.text().find(word), std::string::npos) << word;
 }
 
+TEST(DefineGuards, AlignsLocalVariablesThatVectorsFitInto) {
+  TestModule module(
+      "define void @f() {\n  %a = alloca [4 x i32], align 4\n  %b = alloca [3 x i32], align 4\n"
+      "  %c = alloca [64 x i8], align 32\n  ret void }");
+  define_guards(*module);
+  for (const char* line :
+       {"%a = alloca [4 x i32], align 16", "%b = alloca [3 x i32], align 4", "%c = alloca [64 x i8], align 32"})
+    EXPECT_NE(module.text().find(line), std::string::npos) << line << " in " << module.text();
+}
+
 }  // namespace
 }  // namespace cupola::kir

@@ -7,6 +7,7 @@
 #if defined(__CUDA__) && defined(__cplusplus)
 
 namespace cooperative_groups {
+namespace __v1 {
 
 #pragma push_macro("CUPOLA_GROUP")
 #define CUPOLA_GROUP __device__ __inline__ __attribute__((always_inline))
@@ -103,6 +104,8 @@ CUPOLA_GROUP void reduce_store_async(const Group& group, Atomic& atomic, T&& val
 
 #pragma pop_macro("CUPOLA_GROUP")
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #endif

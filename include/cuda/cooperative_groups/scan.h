@@ -7,6 +7,7 @@
 #if defined(__CUDA__) && defined(__cplusplus)
 
 namespace cooperative_groups {
+namespace __v1 {
 
 #pragma push_macro("CUPOLA_GROUP")
 #define CUPOLA_GROUP __device__ __inline__ __attribute__((always_inline))
@@ -124,6 +125,8 @@ CUPOLA_GROUP details::plain_t<T> exclusive_scan_update(const Group& group, Atomi
 
 #pragma pop_macro("CUPOLA_GROUP")
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #endif

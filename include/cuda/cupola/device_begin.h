@@ -19,6 +19,8 @@
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 #define __CUDACC_VER_BUILD__ 0
+// Clang includes cuda.h into every CUDA file: libraries that know clang ask this for the toolkit's version.
+#define CUDA_VERSION 13000
 #define __CUDA_API_VER_MAJOR__ 13
 #define __CUDA_API_VER_MINOR__ 0
 #ifndef __CUDA_ARCH_LIST__
@@ -31,6 +33,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

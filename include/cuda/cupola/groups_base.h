@@ -9,6 +9,7 @@ extern "C" __device__ void __cupola_grid_sync() __asm__("cupola.grid.sync");
 extern "C" __device__ unsigned int __cupola_grid_is_cooperative() __asm__("cupola.grid.is_cooperative");
 
 namespace cooperative_groups {
+namespace __v1 {  // libcu++ declares the groups in here too
 namespace details {
 
 /// Lanes: a part of a warp. Warps: an aligned run of a block's warps.
@@ -148,6 +149,8 @@ class thread_group {
 /// What arrive gives and wait takes.
 struct group_arrival_token {};
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #pragma pop_macro("CUPOLA_GROUP")

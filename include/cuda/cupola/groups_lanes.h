@@ -8,6 +8,7 @@
 #define CUPOLA_GROUP __device__ __inline__ __attribute__((always_inline))
 
 namespace cooperative_groups {
+namespace __v1 {
 
 namespace details {
 
@@ -135,6 +136,8 @@ class tile<Size, false> : public lanes {
 };
 
 }  // namespace details
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #pragma pop_macro("CUPOLA_GROUP")

@@ -9,6 +9,7 @@
 #define CUPOLA_GROUP __device__ __inline__ __attribute__((always_inline))
 
 namespace cooperative_groups {
+namespace __v1 {
 namespace details {
 
 /// The bytes of the block's warp number `warp`.
@@ -107,6 +108,8 @@ CUPOLA_GROUP T broadcast(const tile<Size, true>& group, const T& value, unsigned
 }
 
 }  // namespace details
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #pragma pop_macro("CUPOLA_GROUP")

@@ -3,6 +3,6 @@
 // Included by the second of cuda_fp16.h and cuda_bf16.h: each type from the other.
 
 __host__ __device__ __inline__ __half::__half(const __nv_bfloat16& x)
-    : bits_(cupola::halves::narrow<10>(__bfloat162float(x))) {}
+    : __x(cupola::halves::narrow<10>(__bfloat162float(x))) {}
 __host__ __device__ __inline__ __nv_bfloat16::__nv_bfloat16(const __half& x)
-    : bits_(cupola::halves::narrow<7>(__half2float(x))) {}
+    : __x(cupola::halves::narrow<7>(__half2float(x))) {}

@@ -33,16 +33,29 @@ struct CUPOLA_OTHER;
 
 struct __align__(2) CUPOLA_H {
   CUPOLA_H() = default;
-  CUPOLA_MEMBER constexpr CUPOLA_H(const CUPOLA_RAW& raw) : bits_(raw.x) {}
-  CUPOLA_MEMBER constexpr operator CUPOLA_RAW() const { return {bits_}; }
+  CUPOLA_MEMBER constexpr CUPOLA_H(const CUPOLA_RAW& raw) : __x(raw.x) {}
+  CUPOLA_MEMBER constexpr operator CUPOLA_RAW() const { return {__x}; }
+  CUPOLA_MEMBER operator CUPOLA_RAW() const volatile { return {__x}; }
+  CUPOLA_MEMBER CUPOLA_H& operator=(const CUPOLA_RAW& raw) {
+    __x = raw.x;
+    return *this;
+  }
+  CUPOLA_MEMBER volatile CUPOLA_H& operator=(const CUPOLA_RAW& raw) volatile {
+    __x = raw.x;
+    return *this;
+  }
+  CUPOLA_MEMBER volatile CUPOLA_H& operator=(const volatile CUPOLA_RAW& raw) volatile {
+    __x = raw.x;
+    return *this;
+  }
   explicit CUPOLA_MEMBER CUPOLA_H(const CUPOLA_OTHER& x);  // defined where both headers are included
 
 #if CUPOLA_CONVERSIONS
 #define CUPOLA_FROM(type) \
-  CUPOLA_MEMBER CUPOLA_H(type x) : bits_(cupola::halves::narrow<CUPOLA_FRACTION>(cupola::halves::to_odd(x))) {}
-#define CUPOLA_INTEGER(type)                                                                      \
-  CUPOLA_MEMBER operator type() const {                                                           \
-    return cupola::halves::to_integer<type>(CUPOLA_VALUE(bits_), cupola::halves::Rounding::Zero); \
+  CUPOLA_MEMBER CUPOLA_H(type x) : __x(cupola::halves::narrow<CUPOLA_FRACTION>(cupola::halves::to_odd(x))) {}
+#define CUPOLA_INTEGER(type)                                                                    \
+  CUPOLA_MEMBER operator type() const {                                                         \
+    return cupola::halves::to_integer<type>(CUPOLA_VALUE(__x), cupola::halves::Rounding::Zero); \
   }
 #define CUPOLA_FROM_AND_TO(type) CUPOLA_FROM(type) CUPOLA_INTEGER(type)
   CUPOLA_FROM(float)
@@ -58,15 +71,15 @@ struct __align__(2) CUPOLA_H {
   CUPOLA_INTEGER(char)
   CUPOLA_INTEGER(signed char)
   CUPOLA_INTEGER(unsigned char)
-  CUPOLA_MEMBER operator float() const { return CUPOLA_VALUE(bits_); }
-  CUPOLA_MEMBER constexpr operator bool() const { return (bits_ & 0x7fff) != 0; }
+  CUPOLA_MEMBER operator float() const { return CUPOLA_VALUE(__x); }
+  CUPOLA_MEMBER constexpr operator bool() const { return (__x & 0x7fff) != 0; }
 #undef CUPOLA_FROM
 #undef CUPOLA_INTEGER
 #undef CUPOLA_FROM_AND_TO
 #endif
 
- private:
-  unsigned short bits_;
+ protected:
+  unsigned short __x;  // libcu++ derives from this class to reach the bits by this name
 };
 
 struct __align__(4) CUPOLA_H2 {
@@ -74,6 +87,10 @@ struct __align__(4) CUPOLA_H2 {
   CUPOLA_H2() = default;
   CUPOLA_MEMBER constexpr CUPOLA_H2(const CUPOLA_H& low, const CUPOLA_H& high) : x(low), y(high) {}
   CUPOLA_MEMBER CUPOLA_H2(const CUPOLA_RAW2& raw) : x(CUPOLA_RAW{raw.x}), y(CUPOLA_RAW{raw.y}) {}
+  CUPOLA_MEMBER CUPOLA_H2& operator=(const CUPOLA_RAW2& raw) {
+    x = CUPOLA_RAW{raw.x}, y = CUPOLA_RAW{raw.y};
+    return *this;
+  }
   CUPOLA_MEMBER operator CUPOLA_RAW2() const { return {CUPOLA_BITS(x), CUPOLA_BITS(y)}; }
 };
 
