@@ -41,11 +41,12 @@ void is_space(Emission& e) {
     case Space::Const:
       id = Id::nvvm_isspacep_const;
       break;
-    case Space::Param:
+    case Space::Param:  // parameters lie in global memory and have no window
+      return e.write(0, e.b.getFalse());
     case Space::Generic:
     case Space::Reg:
     case Space::Tex:
-      return e.refuse("whether an address is one of a parameter is not known when the program runs");
+      return e.refuse("there are no addresses in this space");
   }
   e.write(0, e.call(id, {e.b.CreateIntToPtr(e.read(1, Type::B64), e.b.getPtrTy())}));
 }

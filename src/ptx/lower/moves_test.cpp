@@ -62,6 +62,7 @@ TEST(Move, FormsLower) {
       ".reg .pred p; .reg .u64 a; isspacep.local p, a; selp.u64 d, 1, 0, p;",
       ".reg .pred p; .reg .u64 a; isspacep.const p, a; selp.u64 d, 1, 0, p;",
       ".reg .pred p; .reg .u64 a; isspacep.shared::cluster p, a; selp.u64 d, 1, 0, p;",
+      ".reg .pred p; .reg .u64 a; isspacep.param p, a; selp.u64 d, 1, 0, p;",
       "mov.u64 d, f;",
   };
   for (const char* body : kBodies) EXPECT_EQ(refusal("u64", body), "") << body;
