@@ -274,4 +274,15 @@ Result<KernelImage> deserialize(std::span<const std::byte> bytes) {
   return image;
 }
 
+std::optional<std::string> target_of(std::span<const std::byte> bytes) {
+  wire::Reader in(bytes);
+  const auto magic = in.number<uint64_t>("magic");
+  if (!magic || *magic != kMagic) return std::nullopt;
+  const auto version = in.number<uint32_t>("version");
+  if (!version || *version != kFormatVersion) return std::nullopt;
+  auto target = in.text("target");
+  if (!target) return std::nullopt;
+  return std::move(*target);
+}
+
 }  // namespace cupola::image

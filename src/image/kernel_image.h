@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,5 +87,8 @@ std::vector<std::byte> serialize(const KernelImage& image);
 /// The way back. Errors: InvalidImage, saying what is wrong, for any bytes that serialize did not make: every offset
 /// and size is checked against what it points into.
 Result<KernelImage> deserialize(std::span<const std::byte> bytes);
+
+/// The target alone, read from the front; nothing where the bytes begin no image of this format.
+std::optional<std::string> target_of(std::span<const std::byte> bytes);
 
 }  // namespace cupola::image

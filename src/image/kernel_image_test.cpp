@@ -48,6 +48,19 @@ TEST(KernelImage, ComesBackAsItWas) {
   EXPECT_EQ(serialize(*back), bytes);
 }
 
+TEST(KernelImage, SaysItsTargetFromTheFrontAlone) {
+  const std::vector<std::byte> bytes = serialize(sample_image());
+  EXPECT_EQ(target_of(bytes), "cpu:x86-64-v3:1");
+  const size_t front = 8 + 4 + 8 + 15;  // magic, version, length and text
+  EXPECT_EQ(target_of(std::span(bytes).first(front)), "cpu:x86-64-v3:1");
+  for (size_t size = 0; size < front; ++size) EXPECT_EQ(target_of(std::span(bytes).first(size)), std::nullopt);
+  for (const size_t at : {0u, 8u}) {  // another magic, another version
+    std::vector<std::byte> other = bytes;
+    other[at] ^= std::byte{1};
+    EXPECT_EQ(target_of(other), std::nullopt);
+  }
+}
+
 TEST(KernelImage, EmptyImageComesBack) {
   const std::vector<std::byte> bytes = serialize(KernelImage{});
   Result<KernelImage> back = deserialize(bytes);
