@@ -96,10 +96,18 @@ TEST(Lower, MismatchesAreRefused) {
                "call (%r1), malloc, (%d1); }",
            ".func f(.param .align 8 .b8 p[64]) { ret; }\n" + entry + ".param .b32 a; call f, (a); }",
            ".func f() { ret; }\n.alias f, f;\n", ".alias g, nowhere;\n",
-           ".func f() { ret; }\n.func g() { ret; }\n.alias f, g;\n", entry + "l: .branchtargets m; m: bra l; }",
-           entry + "m: brx.idx %r1, m; }"})
-    EXPECT_THAT(outcome(module_of(text)), HasSubstr("ptx: ")) << text;
+           ".func f() { ret; }\n.func g() { ret; }\n.alias f, g;\n",
+           ".func f();\n.func g();\n.alias f, g;\n.alias g, f;\n", ".entry f() { ret; }\n.func g();\n.alias g, f;\n",
+           ".global .b32 g;\n.func f() { ret; }\n.alias g, f;\n", ".extern .global .b32 f;\n.func f() { ret; }\n",
+           entry + "l: .branchtargets m; m: bra l; }", entry + "m: brx.idx %r1, m; }"})
+    EXPECT_THAT(outcome(module_of(text)), HasSubstr("ptx: line ")) << text;
   EXPECT_EQ(outcome(module_of(".func f() { ret; }\n.func g();\n.alias g, f;\n" + entry + "call g; ret; }\n")), "");
+}
+
+TEST(Lower, LinkageSuitsWhatIsLinked) {
+  EXPECT_EQ(outcome(module_of(".common .global .b32 zeros;\n.common .global .b32 five = 5;\n.weak .entry later();\n"
+                              ".weak .entry k() { ret; }\n")),
+            "");
 }
 
 TEST(Lower, RefusalsNameInstructionAndLine) {

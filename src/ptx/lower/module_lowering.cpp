@@ -3,6 +3,7 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "ptx/lower/emission.h"
@@ -21,9 +22,8 @@ llvm::GlobalValue::LinkageTypes linkage_of(Linkage linkage) {
     case Linkage::Visible:
       return GlobalValue::ExternalLinkage;
     case Linkage::Weak:
-      return GlobalValue::WeakAnyLinkage;
     case Linkage::Common:
-      return GlobalValue::CommonLinkage;
+      return GlobalValue::WeakAnyLinkage;
   }
   return GlobalValue::ExternalLinkage;
 }
@@ -61,6 +61,12 @@ bool same_widths(const llvm::FunctionType& a, const llvm::FunctionType& b) {
   for (unsigned i = 0; i < a.getNumParams(); ++i)
     if (width(a.getParamType(i)) != width(b.getParamType(i))) return false;
   return width(a.getReturnType()) == width(b.getReturnType());
+}
+
+/// LLVM's common variables are zeros in global memory.
+GlobalValue::LinkageTypes linkage_of(const Variable& variable) {
+  const bool zeros = variable.space == Space::Global && variable.initial.empty();
+  return variable.linkage == Linkage::Common && zeros ? GlobalValue::CommonLinkage : linkage_of(variable.linkage);
 }
 
 /// Strings and tables that the compiler made have names that no program can: "$str".
@@ -202,7 +208,7 @@ llvm::Function* ModuleLowering::declare_function(const Function& function) {
   if (function.noreturn) made->setDoesNotReturn();
   if (function.is_kernel) {
     made->setCallingConv(llvm::CallingConv::PTX_Kernel);
-    if (function.linkage == Linkage::Weak) made->setLinkage(GlobalValue::WeakAnyLinkage);
+    if (function.linkage == Linkage::Weak && function.has_body) made->setLinkage(GlobalValue::WeakAnyLinkage);
     for (const PerformanceBound& bound : function.bounds) {
       const llvm::StringRef name(bound.name);
       if (name == "maxntid" || name == "reqntid" || name == "maxnreg")
@@ -222,8 +228,8 @@ llvm::GlobalVariable* ModuleLowering::make_variable(const Variable& variable, co
                                                         : Constant::getNullValue(type);
   auto* made = new llvm::GlobalVariable(
       out, type, variable.space == Space::Const && variable.linkage == Linkage::Internal,
-      external && variable.space == Space::Shared ? GlobalValue::ExternalLinkage : linkage_of(variable.linkage),
-      initial, name, nullptr, GlobalValue::NotThreadLocal, space);
+      external && variable.space == Space::Shared ? GlobalValue::ExternalLinkage : linkage_of(variable), initial, name,
+      nullptr, GlobalValue::NotThreadLocal, space);
   made->setAlignment(llvm::Align(std::max(variable.alignment(), 1u)));
   // What the host can find by name it may write before any launch.
   if (!external && variable.space != Space::Shared && host_may_name(variable)) made->setExternallyInitialized(true);
@@ -292,6 +298,30 @@ void ModuleLowering::keep_named_variables() {
   if (!kept.empty()) llvm::appendToUsed(out, kept);
 }
 
+/// PTX ISA, ".alias": the first name is declared only, the second defined; both are functions.
+Result<> ModuleLowering::declare_alias(const Alias& alias) {
+  auto* target = llvm::dyn_cast_or_null<llvm::Function>(symbol(alias.target));
+  const Function* aliased = function_named(alias.target);
+  auto* before = llvm::dyn_cast_or_null<llvm::Function>(symbol(alias.name));
+  const Function* declared = function_named(alias.name);
+  if (!target || !aliased || !aliased->has_body || aliased->is_kernel || !before || !declared || declared->has_body)
+    return fail(ErrorCode::InvalidPtx,
+                "ptx: line {}: .alias {}, {}: the first must be a function that is declared only, the second one that "
+                "is defined and no kernel",
+                line_of(alias.name), alias.name, alias.target);
+  // Calls and addresses in this unit mean the target; other units do not see the alias.
+  before->replaceAllUsesWith(target);
+  before->eraseFromParent();
+  symbols_[llvm::StringRef(alias.name)] = target;
+  functions_[llvm::StringRef(alias.name)] = aliased;
+  return {};
+}
+
+/// Of a name that the text spells.
+size_t ModuleLowering::line_of(std::string_view name) const {
+  return 1 + static_cast<size_t>(std::count(m.text.data(), name.data(), '\n'));
+}
+
 Result<> ModuleLowering::declare() {
   for (const Variable& variable : m.variables) {
     if (kind_of(variable.type) == TypeKind::Handle)
@@ -310,6 +340,9 @@ Result<> ModuleLowering::declare() {
     known = made;
   }
   for (const Function& function : m.functions) {
+    if (symbol(function.name))
+      return fail(ErrorCode::InvalidPtx, "ptx: line {}: '{}' is a variable and a function", function.location.line,
+                  function.name);
     const Function*& before = functions_[llvm::StringRef(function.name)];
     if (!before || function.has_body) before = &function;
   }
@@ -320,21 +353,7 @@ Result<> ModuleLowering::declare() {
     if (auto* global = llvm::dyn_cast_or_null<llvm::GlobalVariable>(symbol(variable.name)))
       TRY(initialise(variable, *global));
   keep_named_variables();
-  for (const Alias& alias : m.aliases) {
-    auto* target = llvm::dyn_cast_or_null<llvm::Function>(symbol(alias.target));
-    const Function* aliased = function_named(alias.target);
-    const Function* declared = function_named(alias.name);
-    if (!target || !aliased || alias.name == alias.target || (declared && declared->has_body))
-      return fail(ErrorCode::InvalidPtx, "ptx: .alias {}, {}: the first must be declared only, the second a function",
-                  alias.name, alias.target);
-    // Calls and addresses in this unit mean the target; other units do not see the alias.
-    if (llvm::GlobalValue* before = symbol(alias.name)) {
-      before->replaceAllUsesWith(target);
-      before->eraseFromParent();
-    }
-    symbols_[llvm::StringRef(alias.name)] = target;
-    functions_[llvm::StringRef(alias.name)] = aliased;
-  }
+  for (const Alias& alias : m.aliases) TRY(declare_alias(alias));
   return {};
 }
 

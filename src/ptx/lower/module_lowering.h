@@ -46,6 +46,8 @@ class ModuleLowering {
  private:
   llvm::Function* declare_function(const Function& function);
   void keep_named_variables();
+  Result<> declare_alias(const Alias& alias);
+  size_t line_of(std::string_view name) const;
   Result<llvm::Constant*> address_constant(const Variable& variable, const Initial& value, llvm::Type* type) const;
 
   llvm::StringMap<llvm::GlobalValue*> symbols_;
