@@ -1,8 +1,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string_view>
 
+#include "cases.h"
 #include "image/compile_request.h"
 #include "image/fatbin.h"
 #include "image/sample_image.h"
@@ -13,9 +15,10 @@ namespace {
 
 using namespace cupola;
 
-bool write_seed(const std::filesystem::path& folder, const char* name, std::span<const std::byte> bytes) {
+bool write_seed(const std::filesystem::path& folder, std::string_view name, std::span<const std::byte> bytes,
+                const std::string& number = "") {
   std::filesystem::create_directories(folder / name);
-  std::ofstream file(folder / name / "seed", std::ios::binary);
+  std::ofstream file(folder / name / ("seed" + number), std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   return file.good();
 }
@@ -73,6 +76,37 @@ $L__end:
 .section .debug_info { .b8 1 }
 )";
 
+constexpr std::string_view kModules[] = {
+#define PTX_SEED(text) ".version 8.7\n.target sm_90\n.address_size 64\n" text,
+#include "ptx_seeds.def"
+#undef PTX_SEED
+};
+
+bool write_modules(const std::filesystem::path& folder) {
+  size_t number = 0;
+  for (const std::string_view text : kModules)
+    if (!write_seed(folder, "ptx_lower", std::as_bytes(std::span(text)), "-module" + std::to_string(++number)))
+      return false;
+  return true;
+}
+
+/// A kernel for each row of the table of instructions that the referee knows how to call.
+bool write_instructions(const std::filesystem::path& folder) {
+  std::set<uint16_t> seen;
+  ptx::FormTable forms;
+  for (const ptxtest::Case& each : ptxtest::all_cases({}, {}, false)) {
+    // The count of operands tells rows apart that begin alike.
+    for (size_t operands = 0; operands < 12; ++operands) {
+      const auto form = forms.understand(each.form, operands);
+      if (!form || !seen.insert((*form)->row->index).second) continue;
+      const ptxtest::Case* one[] = {&each};
+      const std::string text = ptxtest::module_text(one);
+      if (!write_seed(folder, "ptx_lower", std::as_bytes(std::span(text)), std::to_string(seen.size()))) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -88,6 +122,8 @@ int main(int argc, char** argv) {
       write_seed(argv[1], "compile_request",
                  image::serialize(image::CompileRequest{"cpu:x86-64-v3", "", {{image::CodeKind::Kir, code}}})) &&
       write_seed(argv[1], "fatbin", image::write_fatbin(entries)) &&
-      write_seed(argv[1], "ptx", std::as_bytes(std::span(kPtx)));
+      write_seed(argv[1], "ptx", std::as_bytes(std::span(kPtx))) &&
+      write_seed(argv[1], "ptx_lower", std::as_bytes(std::span(kPtx))) && write_modules(argv[1]) &&
+      write_instructions(argv[1]);
   return written ? 0 : 1;
 }
