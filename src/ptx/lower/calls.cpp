@@ -54,6 +54,7 @@ void emit::call(Emission& e) {
     const Function* declared = e.module.function_named(name);
     auto* function = llvm::dyn_cast_or_null<llvm::Function>(e.module.symbol(name));
     if (!declared || !function) return e.refuse("the function is not declared");
+    if (declared->is_kernel) return e.refuse("a kernel is launched, not called");
     result_types = &declared->results;
     parameter_types = &declared->parameters;
     type = function->getFunctionType();
