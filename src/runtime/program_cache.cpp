@@ -1,8 +1,9 @@
 #include "runtime/program_cache.h"
 
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 
+#include "base/dynlib.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "image/compile_request.h"
@@ -11,11 +12,13 @@
 namespace cupola::runtime {
 namespace {
 
+constexpr uint64_t kMostRecentBytes = 64 << 20;
+
 // The two entries of libcupola-compiler; src/compile/compile.h documents them.
 using CompileEntry = int (*)(const void* request, size_t request_bytes, void** output, size_t* output_bytes);
 using FreeEntry = void (*)(void* output);
 
-struct Compiler {
+struct CompilerLibrary {
   CompileEntry compile;
   FreeEntry free;
 };
@@ -25,7 +28,7 @@ std::string default_compiler() {
   return folder_of_code(reinterpret_cast<const void*>(&default_compiler)) + "/libcupola-compiler.so";
 }
 
-Result<Compiler> open_compiler(const std::string& path) {
+Result<CompilerLibrary> open_compiler(const std::string& path) {
   auto library = DynLib::open(path);
   if (!library)
     return fail(ErrorCode::JitCompilerNotFound,
@@ -33,54 +36,12 @@ Result<Compiler> open_compiler(const std::string& path) {
                 library.error().message);
   TRY(void* compile, library->symbol("cupola_compile"));
   TRY(void* free, library->symbol("cupola_compile_free"));
-  return Compiler{reinterpret_cast<CompileEntry>(compile), reinterpret_cast<FreeEntry>(free)};
+  return CompilerLibrary{reinterpret_cast<CompileEntry>(compile), reinterpret_cast<FreeEntry>(free)};
 }
 
-/// The image that was made for the target; damaged ones are as good as none.
-const std::vector<std::byte>* image_for(const Code& code, const std::string& target) {
-  for (const std::vector<std::byte>& bytes : code.images)
-    if (const auto image = image::deserialize(bytes); image && image->target == target) return &bytes;
-  return nullptr;
-}
-
-}  // namespace
-
-ProgramCache::ProgramCache() : compiler_path_(default_compiler()), disk_(image::cache_folder(settings())) {}
-
-Result<ProgramCache::Image> ProgramCache::image(const Code& code, const std::string& target) {
-  if (const auto* ready = image_for(code, target)) return std::make_shared<const std::vector<std::byte>>(*ready);
-  if (code.units.empty())
-    return fail(ErrorCode::NoBinaryForGpu,
-                "the kernel images are for other processors than '{}', and there is no code to compile", target);
-  const image::CompileRequest request{target, settings().keep, code.units};
-  const std::string key = image::cache_key(request, compiler_identity());
-  std::shared_ptr<Entry> entry;
-  {
-    Lock lock(mutex_);
-    std::shared_ptr<Entry>& place = entries_[key];
-    if (!place) place = std::make_shared<Entry>();
-    entry = place;
-  }
-  Lock lock(entry->mutex);
-  if (entry->image) return entry->image;
-  auto bytes = settings().keep.empty() ? disk_.get(key) : std::nullopt;  // intermediate files are written by compiling
-  log::line(log::Topic::Cache, "{} {}", key, bytes ? "found" : "not there");
-  if (!bytes) {
-    TRY(bytes, compile(image::serialize(request)));
-    disk_.put(key, *bytes);
-  }
-  entry->image = std::make_shared<const std::vector<std::byte>>(std::move(*bytes));
-  return entry->image;
-}
-
-std::string ProgramCache::compiler_identity() const {
-  const std::string folder = compiler_path_.substr(0, compiler_path_.rfind('/') + 1);
-  return image::file_identity(compiler_path_) + "\n" + image::file_identity(folder + "cupola/device.bc");
-}
-
-Result<std::vector<std::byte>> ProgramCache::compile(const std::vector<std::byte>& request) {
+Result<std::vector<std::byte>> compile_with_library(const std::string& path, std::span<const std::byte> request) {
   // Leaked: the library stays until the process ends.
-  static const auto* const compiler = new Result<Compiler>(open_compiler(compiler_path_));
+  static const auto* const compiler = new Result<CompilerLibrary>(open_compiler(path));
   if (!*compiler) return fail(compiler->error());
   const auto begin = std::chrono::steady_clock::now();
   void* output = nullptr;
@@ -97,6 +58,97 @@ Result<std::vector<std::byte>> ProgramCache::compile(const std::vector<std::byte
   log::line(log::Topic::Compile, "{} bytes of kernel code became an image of {} bytes in {:.1f} ms", request.size(),
             result.size(), took.count());
   return result;
+}
+
+/// The compiler and the device library beside it, which it links into kernels: a change of either changes the keys.
+ProgramCache::Compiler library_compiler() {
+  const std::string path = default_compiler();
+  return {[path](std::span<const std::byte> request) { return compile_with_library(path, request); },
+          [path] {
+            const std::string folder = path.substr(0, path.rfind('/') + 1);
+            return image::file_identity(path) + "\n" + image::file_identity(folder + "cupola/device.bc");
+          }};
+}
+
+/// The image that was made for the target; damaged ones are as good as none.
+const std::vector<std::byte>* image_for(const Code& code, const std::string& target) {
+  for (const std::vector<std::byte>& bytes : code.images)
+    if (image::target_of(bytes) == target && image::deserialize(bytes)) return &bytes;
+  return nullptr;
+}
+
+}  // namespace
+
+ProgramCache::ProgramCache()
+    : ProgramCache(library_compiler(), image::cache_folder(settings()), image::cache_limits(settings()),
+                   kMostRecentBytes) {}
+
+ProgramCache::ProgramCache(Compiler compiler, std::string folder, image::CacheLimits limits, uint64_t most_recent_bytes)
+    : compiler_(std::move(compiler)), disk_(std::move(folder), limits), most_recent_bytes_(most_recent_bytes) {}
+
+Result<ProgramCache::Image> ProgramCache::image(const Code& code, const std::string& target) {
+  if (const auto* ready = image_for(code, target)) return std::make_shared<const std::vector<std::byte>>(*ready);
+  if (code.units.empty())
+    return fail(ErrorCode::NoBinaryForGpu,
+                "the kernel images are for other processors than '{}', and there is no code to compile", target);
+  const image::CompileRequest request{target, settings().keep, code.units};
+  const std::string key = image::cache_key(request, compiler_.identity());
+  std::shared_ptr<Entry> entry;
+  {
+    Lock lock(mutex_);
+    std::shared_ptr<Entry>& place = entries_[key];
+    if (!place) place = std::make_shared<Entry>();
+    entry = place;
+  }
+  Result<Image> found = find_or_make(*entry, key, request);
+  entry.reset();
+  Lock lock(mutex_);
+  if (found) remember(key, *found);
+  forget_the_dead();
+  return found;
+}
+
+Result<ProgramCache::Image> ProgramCache::find_or_make(Entry& entry, const std::string& key,
+                                                       const image::CompileRequest& request) {
+  Lock lock(entry.mutex);
+  if (Image image = entry.image.lock()) return image;
+  auto bytes = settings().keep.empty() ? disk_.get(key) : std::nullopt;  // intermediate files are written by compiling
+  log::line(log::Topic::Cache, "{} {}", key, bytes ? "found" : "not there");
+  if (!bytes) {
+    TRY(bytes, compiler_.compile(image::serialize(request)));
+    disk_.put(key, *bytes);
+  }
+  auto image = std::make_shared<const std::vector<std::byte>>(std::move(*bytes));
+  entry.image = image;
+  return image;
+}
+
+void ProgramCache::remember(const std::string& key, const Image& image) {
+  const auto place = std::ranges::find(recent_, key, &Recent::key);
+  if (place != recent_.end()) {
+    recent_bytes_ -= place->image->size();
+    recent_.erase(place);
+  }
+  recent_.push_front({key, image});
+  recent_bytes_ += image->size();
+  while (recent_bytes_ > most_recent_bytes_) {
+    recent_bytes_ -= recent_.back().image->size();
+    recent_.pop_back();
+  }
+}
+
+void ProgramCache::forget_the_dead() {
+  std::erase_if(entries_, [](const auto& each) {
+    const std::shared_ptr<Entry>& entry = each.second;
+    if (entry.use_count() > 1) return false;  // somebody makes the image, or waits for it; more cannot come meanwhile
+    Lock lock(entry->mutex);
+    return entry->image.expired();
+  });
+}
+
+size_t ProgramCache::size() {
+  Lock lock(mutex_);
+  return entries_.size();
 }
 
 }  // namespace cupola::runtime

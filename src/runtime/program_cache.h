@@ -1,42 +1,63 @@
 #pragma once
 
+#include <functional>
+#include <list>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "base/dynlib.h"
 #include "base/mutex.h"
 #include "image/cache.h"
 #include "runtime/code.h"
 
 namespace cupola::runtime {
 
-/// Compiled kernels by content: in memory, then on disk, then from libcupola-compiler, which is opened at the first
-/// miss. Any thread; the same code is compiled once even if several threads ask.
+/// Compiled kernels by content: in memory, then on disk, then from the compiler. In memory are the images that somebody
+/// holds and, up to a limit, those asked for last; failures are not remembered. Any thread; the same code is compiled
+/// once even if several threads ask.
 class ProgramCache {
  public:
   using Image = std::shared_ptr<const std::vector<std::byte>>;
 
+  struct Compiler {
+    /// From a serialised image::CompileRequest to a serialised image::KernelImage.
+    std::function<Result<std::vector<std::byte>>(std::span<const std::byte> request)> compile;
+    std::function<std::string()> identity;  ///< another one when it may answer otherwise: part of every key
+  };
+
+  /// With libcupola-compiler, which is opened at the first miss, and the disk cache of the settings.
   ProgramCache();
+  ProgramCache(Compiler compiler, std::string folder, image::CacheLimits limits, uint64_t most_recent_bytes);
 
   /// The serialised image of `code` for a target. Errors: JitCompilerNotFound, or what the compiler says.
   Result<Image> image(const Code& code, const std::string& target);
 
+  /// Keys in memory: of images that live, and of those being made.
+  size_t size() EXCLUDES(mutex_);
+
  private:
   struct Entry {
     Mutex mutex;  ///< held while the image is made
-    Image image GUARDED_BY(mutex);
+    std::weak_ptr<const std::vector<std::byte>> image GUARDED_BY(mutex);
+  };
+  struct Recent {
+    std::string key;
+    Image image;
   };
 
-  /// The compiler and the device library beside it, which it links into kernels: a change of either changes the keys.
-  std::string compiler_identity() const;
-  Result<std::vector<std::byte>> compile(const std::vector<std::byte>& request);
+  Result<Image> find_or_make(Entry& entry, const std::string& key, const image::CompileRequest& request);
+  void remember(const std::string& key, const Image& image) REQUIRES(mutex_);
+  void forget_the_dead() REQUIRES(mutex_);
 
-  const std::string compiler_path_;
+  const Compiler compiler_;
   image::DiskCache disk_;
-  Mutex mutex_;
+  const uint64_t most_recent_bytes_;
+  Mutex mutex_;  ///< taken before an entry's
   std::unordered_map<std::string, std::shared_ptr<Entry>> entries_ GUARDED_BY(mutex_);
+  std::list<Recent> recent_ GUARDED_BY(mutex_);  ///< the latest first
+  uint64_t recent_bytes_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace cupola::runtime
