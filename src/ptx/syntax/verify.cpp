@@ -229,7 +229,9 @@ class Verifier {
     }
     OperandSpec part = spec;
     if (in.form->row->opcode == "mov" && in.form->vector() == 1) {  // {a, b} are halves of the whole
-      const unsigned bits = count ? bits_of(in.form->type()) / count : 0;
+      const unsigned whole = bits_of(in.form->type()), bits = count ? whole / count : 0;
+      if (bits * count != whole || bits < 8)
+        return error(in.location, "'{}': {} bits have no {} equal parts", shown(in), whole, count);
       part.rule = TypeRule::Fixed;
       part.fixed = bits == 8 ? Type::B8 : bits == 16 ? Type::B16 : bits == 32 ? Type::B32 : Type::B64;
     }
