@@ -1,0 +1,4 @@
+#pragma once
+
+// A part of cuda_awbarrier_primitives.h.
+#include "cuda_awbarrier_primitives.h"
