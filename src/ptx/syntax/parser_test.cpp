@@ -110,7 +110,8 @@ TEST(Verify, ChecksOperandTypes) {
   EXPECT_THAT(refusal(module_with("\t.reg .b64 %rd1; .reg .b32 %r1;\n\tadd.s32 %r1, %r1, %rd1;")),
               HasSubstr("'%rd1' is a .b64 register"));
   EXPECT_EQ(refusal(module_with("\t.reg .b64 %rd1;\n\tld.global.u8 %rd1, [%rd1];")), "");
-  EXPECT_THAT(refusal(module_with("\t.reg .b64 %rd1;\n\tmov.b32 %rd1, {%rd1, %rd1, %rd1};")), HasSubstr("equal parts"));
+  EXPECT_THAT(refusal(module_with("\t.reg .b32 %r1; .reg .b16 %h1;\n\tmov.b32 %r1, {%h1, %h1, %h1};")),
+              HasSubstr("equal parts"));
   EXPECT_THAT(refusal(module_with("\t.reg .b32 %r1;\n\tadd.s32 5, %r1, %r1;")), HasSubstr("it must be a register"));
 }
 
