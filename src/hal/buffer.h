@@ -1,6 +1,9 @@
 #pragma once
 
+#include <memory>
+
 #include "base/result.h"
+#include "hal/memory.h"
 #include "hal/types.h"
 
 namespace cupola::hal {
@@ -19,6 +22,25 @@ class Buffer {
 
   /// Gives the backing of [offset, offset + size) back; what it held is lost.
   virtual Result<> decommit(uint64_t offset, uint64_t size) = 0;
+
+  // Devices whose memory cannot be shared answer the following with NotSupported.
+
+  /// Moves what backs the range, and will back it, into a Memory of the range's size, which can be exported: the same
+  /// at each call. Addresses and contents stay, also for kernels that run meanwhile.
+  virtual Result<std::shared_ptr<Memory>> share() { return not_shareable(); }
+
+  /// Backs [offset, offset + size), which is not committed, with a part of `memory`, at first without any access. All
+  /// are multiples of Device::chunk_bytes(). The caller keeps the memory while it is mapped. protect() says what may
+  /// be done, unmap() takes it away. Errors: InvalidValue, OutOfMemory.
+  virtual Result<> map(uint64_t /*offset*/, const Memory& /*memory*/, uint64_t /*from*/, uint64_t /*size*/) {
+    return not_shareable();
+  }
+  virtual Result<> unmap(uint64_t /*offset*/, uint64_t /*size*/) { return not_shareable(); }
+  virtual Result<> protect(uint64_t /*offset*/, uint64_t /*size*/, Access) { return not_shareable(); }
+
+  static std::unexpected<Error> not_shareable() {
+    return fail(ErrorCode::NotSupported, "this device's memory can be neither mapped nor shared");
+  }
 };
 
 }  // namespace cupola::hal

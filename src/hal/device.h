@@ -27,6 +27,16 @@ class Device {
   /// Reserves `size` bytes of addresses (rounded up to chunks), without backing. Error: OutOfMemory.
   virtual Result<std::unique_ptr<Buffer>> reserve(uint64_t size) = 0;
 
+  /// Memory for Buffer::map, zeroed; `size` is a multiple of chunk_bytes(). `exportable`: it has a descriptor. Errors:
+  /// OutOfMemory; NotSupported where memory cannot be shared.
+  virtual Result<std::shared_ptr<Memory>> create_memory(uint64_t /*size*/, bool /*exportable*/) {
+    return Buffer::not_shareable();
+  }
+
+  /// What a descriptor stands for, of this process or another; the descriptor stays the caller's. Errors: InvalidValue,
+  /// NotSupported.
+  virtual Result<std::shared_ptr<Memory>> import_memory(int /*descriptor*/) { return Buffer::not_shareable(); }
+
   virtual std::shared_ptr<Domain> create_domain() = 0;
 
   /// `domain` is one of create_domain(), or null: the device's own.

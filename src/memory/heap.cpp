@@ -19,8 +19,11 @@ void Allocation::reset() {
   if (Result<> freed = heap.free(release().address); !freed) log::line(log::Topic::Error, "{}", freed.error().message);
 }
 
-Heap::Heap(hal::Device& device)
-    : device_(device), total_(device.properties().memory_bytes), chunk_bytes_(device.chunk_bytes()) {}
+Heap::Heap(hal::Device& device, const Options& options)
+    : device_(device),
+      options_(options),
+      total_(device.properties().memory_bytes),
+      chunk_bytes_(device.chunk_bytes()) {}
 
 Heap::~Heap() = default;
 
@@ -74,8 +77,8 @@ Result<> Heap::free(hal::Address address) {
   block->second.asked = 0;
   free_.insert({block->second.size, address});
   block = join_with_neighbours(block);
-  if (idle.begin < idle.end && (backed_chunks_ - used_chunks_) * chunk_bytes_ > kSlackBytes) unback(home, idle);
-  release_if_idle(block);
+  if (idle.begin < idle.end && (backed_chunks_ - used_chunks_) * chunk_bytes_ > options_.slack) unback(home, idle);
+  if (options_.slack != UINT64_MAX) release_if_idle(block);
   return {};
 }
 
@@ -86,6 +89,26 @@ std::optional<Range> Heap::find(hal::Address address) const {
   const auto& [begin, block] = *std::prev(after);
   const Range range{begin, block.asked};
   return range.contains(address) ? std::optional(range) : std::nullopt;
+}
+
+void Heap::trim(uint64_t keep) {
+  Lock lock(mutex_);
+  for (size_t i = reservations_.size(); i-- > 0 && backed_chunks_ * chunk_bytes_ > keep;) {
+    Reservation& home = *reservations_[i];
+    for (size_t chunk = home.chunks.size(); chunk-- > 0 && backed_chunks_ * chunk_bytes_ > keep;)
+      if (home.chunks[chunk].backed) unback(home, {chunk, chunk + 1});
+    release_if_idle(blocks_.find(home.buffer->address()));
+  }
+}
+
+Result<Heap::Place> Heap::share(hal::Address address) {
+  Lock lock(mutex_);
+  auto after = blocks_.upper_bound(address);
+  if (after == blocks_.begin() || std::prev(after)->second.asked == 0)
+    return fail(ErrorCode::InvalidValue, "memory: no live allocation holds {:#x}", address);
+  hal::Buffer& buffer = *std::prev(after)->second.home->buffer;
+  TRY(std::shared_ptr<hal::Memory> memory, buffer.share());
+  return Place{std::move(memory), address - buffer.address()};
 }
 
 Heap::Usage Heap::usage() const {
@@ -117,8 +140,10 @@ Heap::Blocks::iterator Heap::find_place(uint64_t size) {
 
 /// Reserves addresses for `size` bytes or more; the new free block.
 Result<Heap::Blocks::iterator> Heap::reserve(uint64_t size) {
-  const uint64_t bytes = std::max(round_up(size, chunk_bytes_), kReservationBytes);
+  const uint64_t bytes = std::max(round_up(size, chunk_bytes_), options_.reservation);
+  if (options_.shared && !reservations_.empty()) return out_of_memory(size);  // one file is what is exported
   TRY(std::unique_ptr<hal::Buffer> buffer, device_.reserve(bytes));
+  if (options_.shared) TRY(buffer->share());
   const hal::Address address = buffer->address();
   auto reservation = std::make_unique<Reservation>(std::move(buffer), std::vector<Chunk>(bytes / chunk_bytes_));
   insert_free(address, {bytes, 0, reservation.get()});
@@ -174,7 +199,7 @@ void Heap::release_if_idle(Blocks::iterator block) {
   Reservation* home = block->second.home;
   const uint64_t bytes = home->chunks.size() * chunk_bytes_;
   const bool idle = block->second.asked == 0 && block->second.size == bytes;
-  if (!idle || (reservations_.size() == 1 && bytes == kReservationBytes)) return;
+  if (!idle || (reservations_.size() == 1 && bytes == options_.reservation)) return;
   backed_chunks_ -= std::ranges::count_if(home->chunks, &Chunk::backed);
   free_.erase({block->second.size, block->first});
   blocks_.erase(block);

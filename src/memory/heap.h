@@ -25,8 +25,15 @@ class Heap {
   static constexpr uint64_t kReservationBytes = uint64_t{1} << 30;
   static constexpr uint64_t kSlackBytes = uint64_t{64} << 20;
 
+  struct Options {
+    uint64_t slack = kSlackBytes;              ///< bytes of idle backing to keep; UINT64_MAX: until trim()
+    uint64_t reservation = kReservationBytes;  ///< bytes of addresses to reserve at a time
+    bool shared = false;                       ///< memory can be exported from the start, without being moved
+  };
+
   /// The device outlives the heap.
-  explicit Heap(hal::Device& device);
+  explicit Heap(hal::Device& device) : Heap(device, Options{}) {}
+  Heap(hal::Device& device, const Options& options);
   ~Heap();
 
   /// Contents are undefined. Errors: InvalidValue for 0 bytes; OutOfMemory, saying what is left.
@@ -38,6 +45,18 @@ class Heap {
 
   /// The live allocation that holds `address`, of the size that was asked for.
   std::optional<Range> find(hal::Address address) const EXCLUDES(mutex_);
+
+  /// Gives backing back that no allocation needs, until no more than `keep` bytes are backed.
+  void trim(uint64_t keep) EXCLUDES(mutex_);
+
+  /// Where the bytes of an allocation lie in memory that can be exported.
+  struct Place {
+    std::shared_ptr<hal::Memory> memory;
+    uint64_t offset;
+  };
+  /// Moves the memory around a live allocation to where it can be exported, if it does not lie there yet. Errors:
+  /// InvalidValue when no live allocation holds `address`; NotSupported.
+  Result<Place> share(hal::Address address) EXCLUDES(mutex_);
 
   struct Usage {
     uint64_t total;        ///< the device's memory, bytes
@@ -79,6 +98,7 @@ class Heap {
   std::unexpected<Error> out_of_memory(uint64_t bytes) const REQUIRES(mutex_);
 
   hal::Device& device_;
+  const Options options_;
   const uint64_t total_, chunk_bytes_;
   mutable Mutex mutex_;
   std::vector<std::unique_ptr<Reservation>> reservations_ GUARDED_BY(mutex_);

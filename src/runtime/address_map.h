@@ -13,6 +13,7 @@
 namespace cupola::runtime {
 
 class Context;
+class MemoryPool;
 
 /// What an address range is to the API.
 enum class MemoryKind {
@@ -32,6 +33,7 @@ struct MemoryRange {
   unsigned flags = 0;                           ///< as given to the call that made it
   uint64_t id = 0;                              ///< unique in the process
   std::shared_ptr<const void> owner = nullptr;  ///< ModuleData: the executable; commands that touch the range keep it
+  std::shared_ptr<MemoryPool> pool = nullptr;   ///< what the range goes back to, if anything
 
   /// Only on the host side of copies; kernels reach it too, but its contents belong to the host.
   bool is_host() const { return kind == MemoryKind::Pinned || kind == MemoryKind::Registered; }

@@ -2,6 +2,7 @@
 
 #include "runtime/current_context.h"
 #include "runtime/device.h"
+#include "runtime/memory_pool.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
@@ -110,6 +111,7 @@ Result<> Context::synchronize() {
     if (auto waited = ticket.wait(); !waited && result) result = std::move(waited);
   }
   device_.hal().flush_output();
+  MemoryPools::get().synchronised(device_);
   TRY(std::move(result));
   return check();
 }

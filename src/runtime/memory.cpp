@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "runtime/graph_memory.h"
+#include "runtime/memory_pool.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
@@ -13,10 +14,11 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kPitchAlignment = 512;
 
 bool is_device(const MemoryRange& range) {
-  return range.kind == MemoryKind::Device || range.kind == MemoryKind::Managed;
+  return range.pool || range.kind == MemoryKind::Device || range.kind == MemoryKind::Managed;
 }
 
 void give_back(const MemoryRange& range) {
+  if (range.pool) return range.pool->take_back(range.address, range.size);
   switch (range.kind) {
     case MemoryKind::Device:
     case MemoryKind::Managed:
@@ -55,7 +57,12 @@ Result<MemoryRange> take_device_range(hal::Address address) {
 
 Result<hal::Address> allocate(Context& context, uint64_t bytes, MemoryKind kind, unsigned flags) {
   if (bytes == 0) return fail(ErrorCode::InvalidValue, "0 bytes were asked for");
-  TRY(memory::Allocation block, context.device().heap().allocate(bytes));
+  auto found = context.device().heap().allocate(bytes);
+  if (!found && found.error().code == ErrorCode::OutOfMemory) {  // pools may hold what they do not need
+    MemoryPools::get().release_all(context.device());
+    found = context.device().heap().allocate(bytes);
+  }
+  TRY(memory::Allocation block, std::move(found));
   TRY(Runtime::get().addresses.add({block.address(), bytes, kind, &context, flags}));
   log::line(log::Topic::Memory, "allocated {} bytes at {:#x}", bytes, block.address());
   return block.release().address;

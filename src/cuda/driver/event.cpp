@@ -3,6 +3,7 @@
 #include "runtime/event.h"
 
 #include "cuda/driver/api.h"
+#include "runtime/memory_pool.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -62,6 +63,7 @@ CUresult cuEventSynchronize(CUevent hEvent) {
 
 CUresult cuEventDestroy_v2(CUevent hEvent) {
   return api_call([&]() -> Result<> {
+    MemoryPools::get().synchronised(event->context().device());
     if (!Runtime::get().events.remove(hEvent))
       return fail(ErrorCode::InvalidHandle, "{} is not a live event", static_cast<const void*>(hEvent));
     return {};

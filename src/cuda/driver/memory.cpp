@@ -2,7 +2,10 @@
 
 #include "runtime/memory.h"
 
+#include <algorithm>
+
 #include "cuda/driver/api.h"
+#include "runtime/memory_pool.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -21,7 +24,8 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
     TRY(given(total, "total"));
     TRY(std::shared_ptr<Context> context, current_context());
     const memory::Heap::Usage usage = context->device().heap().usage();
-    *free = usage.free();
+    const uint64_t pools = MemoryPools::get().held(context->device());
+    *free = usage.free() - std::min(pools, usage.free());
     *total = usage.total;
     return {};
   });
@@ -70,27 +74,6 @@ CUresult cuMemFree_v2(CUdeviceptr dptr) {
   return api_call([&]() -> Result<> {
     TRY(current_context_even_if_faulted());
     return free_memory(dptr);
-  });
-}
-
-CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
-  return api_call([&]() -> Result<> {
-    TRY(given(dptr, "dptr"));
-    TRY(std::shared_ptr<Stream> stream, usable_stream(hStream));
-    auto address = allocate(stream->context(), bytesize, MemoryKind::Device, 0);
-    if (!address && address.error().code == ErrorCode::OutOfMemory) {
-      TRY(stream->context().synchronize());  // what is freed in stream order is free after this
-      address = allocate(stream->context(), bytesize, MemoryKind::Device, 0);
-    }
-    TRY(*dptr, std::move(address));
-    return {};
-  });
-}
-
-CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
-  return api_call([&]() -> Result<> {
-    TRY(std::shared_ptr<Stream> stream, usable_stream(hStream));
-    return free_async(*stream, dptr);
   });
 }
 
@@ -222,7 +205,7 @@ Result<> attribute_of(const MemoryRange& range, CUdeviceptr at, CUpointer_attrib
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       return answer<unsigned>(data, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-      return answer<CUmemoryPool>(data, nullptr);
+      return answer(data, handle_of<CUmemoryPool>(range.pool.get()));
     case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
       return refuse(ErrorCode::NotSupported);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cuda/driver/api.h"
+#include "runtime/memory_pool.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -127,6 +128,7 @@ CUresult cuStreamSynchronize(CUstream hStream) {
 }
 
 // Managed memory is always visible to all: attaching changes nothing.
+    MemoryPools::get().synchronised(stream->context().device());
 CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t, unsigned int flags) {
   return api_call([&]() -> Result<> {
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)

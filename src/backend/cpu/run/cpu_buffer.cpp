@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "backend/cpu/run/moving_memory.h"
+
 namespace cupola::cpu {
 namespace {
 
@@ -79,13 +81,70 @@ Result<> CpuBuffer::commit(uint64_t offset, uint64_t size) {
 
 Result<> CpuBuffer::decommit(uint64_t offset, uint64_t size) {
   TRY(check("decommit", offset, size));
-  // Mapping anew drops the contents everywhere; MADV_DONTNEED is advice only on some systems.
-  void* again =
-      mmap(range_.data() + offset, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  if (again == MAP_FAILED) return fail(ErrorCode::OperatingSystem, "cannot decommit: {}", std::strerror(errno));
+  if (shared_) {
+    TRY(protect(offset, size, hal::Access::None));
+    TRY(shared_->punch(offset, size));
+  } else {
+    TRY(clear(offset, size));
+  }
   account_.give_back(count(offset, size, true));
   mark(offset, size, false);
   return {};
+}
+
+/// Mapping anew drops the contents everywhere; MADV_DONTNEED is advice only on some systems.
+Result<> CpuBuffer::clear(uint64_t offset, uint64_t size) {
+  void* again =
+      mmap(range_.data() + offset, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (again == MAP_FAILED) return fail(ErrorCode::OperatingSystem, "cannot decommit: {}", std::strerror(errno));
+  return {};
+}
+
+Result<> CpuBuffer::for_runs(bool backed, const std::function<Result<>(uint64_t offset, uint64_t size)>& visit) const {
+  for (size_t begin = 0; begin < backed_.size();) {
+    size_t end = begin;
+    while (end < backed_.size() && backed_[end] == backed) ++end;
+    if (end > begin) TRY(visit(begin * kChunk, (end - begin) * kChunk));
+    begin = std::max(end, begin + 1);
+  }
+  return {};
+}
+
+/// Who writes while the contents are copied waits in MovingMemory's handler; who reads goes on.
+Result<std::shared_ptr<hal::Memory>> CpuBuffer::share() {
+  if (shared_) return shared_;
+  TRY(auto memory, hal::MappedMemory::create(size(), true, [] {}));
+  TRY(const std::unique_ptr<MovingMemory> move, MovingMemory::begin(range_.data(), size()));
+  const auto copy = [&](uint64_t offset, uint64_t bytes) -> Result<> {
+    TRY(protect(offset, bytes, hal::Access::Read));
+    return memory->write(range_.data() + offset, offset, bytes);
+  };
+  Result<> moved = for_runs(true, copy);
+  if (moved) moved = memory->map(range_.data(), 0, size(), hal::Access::ReadWrite);
+  if (!moved) {
+    TRY(for_runs(true,
+                 [&](uint64_t offset, uint64_t bytes) { return protect(offset, bytes, hal::Access::ReadWrite); }));
+    return fail(moved.error());
+  }
+  shared_ = std::move(memory);
+  TRY(for_runs(false, [&](uint64_t offset, uint64_t bytes) { return protect(offset, bytes, hal::Access::None); }));
+  return shared_;
+}
+
+Result<> CpuBuffer::map(uint64_t offset, const hal::Memory& memory, uint64_t from, uint64_t size) {
+  TRY(check("map", offset, size));
+  return static_cast<const hal::MappedMemory&>(memory).map(range_.data() + offset, from, size, hal::Access::None);
+}
+
+Result<> CpuBuffer::unmap(uint64_t offset, uint64_t size) {
+  TRY(check("unmap", offset, size));
+  return clear(offset, size);
+}
+
+Result<> CpuBuffer::protect(uint64_t offset, uint64_t size, hal::Access access) {
+  TRY(check("protect", offset, size));
+  if (mprotect(range_.data() + offset, size, hal::protection(access)) == 0) return {};
+  return fail(ErrorCode::OutOfMemory, "cannot change the access to {} bytes: {}", size, std::strerror(errno));
 }
 
 }  // namespace cupola::cpu

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "backend/cpu/run/aligned_mapping.h"
 #include "hal/buffer.h"
+#include "hal/mapped_memory.h"
 
 namespace cupola::cpu {
 
@@ -36,16 +38,23 @@ class CpuBuffer final : public hal::Buffer {
   uint64_t size() const override { return range_.size(); }
   Result<> commit(uint64_t offset, uint64_t size) override;
   Result<> decommit(uint64_t offset, uint64_t size) override;
+  Result<std::shared_ptr<hal::Memory>> share() override;
+  Result<> map(uint64_t offset, const hal::Memory& memory, uint64_t from, uint64_t size) override;
+  Result<> unmap(uint64_t offset, uint64_t size) override;
+  Result<> protect(uint64_t offset, uint64_t size, hal::Access access) override;
 
  private:
   CpuBuffer(AlignedMapping range, MemoryAccount& account);
   Result<> check(const char* what, uint64_t offset, uint64_t size) const;
   uint64_t count(uint64_t offset, uint64_t size, bool backed) const;
   void mark(uint64_t offset, uint64_t size, bool backed);
+  Result<> clear(uint64_t offset, uint64_t size);
+  Result<> for_runs(bool backed, const std::function<Result<>(uint64_t offset, uint64_t size)>& visit) const;
 
   AlignedMapping range_;
   MemoryAccount& account_;
-  std::vector<bool> backed_;  ///< by chunk
+  std::vector<bool> backed_;                   ///< by chunk
+  std::shared_ptr<hal::MappedMemory> shared_;  ///< of share()
 };
 
 }  // namespace cupola::cpu

@@ -66,6 +66,23 @@ class CpuDevice final : public hal::Device {
     return buffer;
   }
 
+  Result<std::shared_ptr<hal::Memory>> create_memory(uint64_t size, bool exportable) override {
+    if (!memory_.take(size))
+      return fail(ErrorCode::OutOfMemory, "{} bytes of memory were asked for; {} of the device's {} are in use", size,
+                  memory_.used(), memory_.limit());
+    auto made = hal::MappedMemory::create(size, exportable, [this, size] { memory_.give_back(size); });
+    if (!made) {
+      memory_.give_back(size);
+      return fail(made.error());
+    }
+    return *made;
+  }
+
+  Result<std::shared_ptr<hal::Memory>> import_memory(int descriptor) override {
+    TRY(std::shared_ptr<hal::Memory> memory, hal::MappedMemory::import(descriptor));
+    return memory;
+  }
+
   std::shared_ptr<hal::Domain> create_domain() override { return make_domain(); }
 
   Result<std::unique_ptr<hal::Queue>> create_queue(int, std::shared_ptr<hal::Domain> domain) override {

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include "backend/cpu/run/moving_memory.h"
 #include "backend/cpu/run/sanitizer.h"
 #include "base/fault_router.h"
 #include "base/format.h"
@@ -54,6 +55,7 @@ struct FibreRunner::Router {
 };
 
 FibreRunner::FibreRunner() : landing_stack_(AlignedMapping::reserve(kLandingStack, 4096, PROT_READ | PROT_WRITE)) {
+  MovingMemory::prepare();  // first: what it waits for is no fault
   [[maybe_unused]] static const bool routed = (FaultRouter::add(&Router::handle), true);
   FaultRouter::prepare_thread();
   this_runner = this;
