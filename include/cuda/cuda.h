@@ -966,6 +966,10 @@ typedef struct CUDA_HOST_NODE_PARAMS_st {
 } CUDA_HOST_NODE_PARAMS_v1;
 typedef CUDA_HOST_NODE_PARAMS_v1 CUDA_HOST_NODE_PARAMS;
 
+// ---- parts of a GPU ----
+
+#include "cupola/driver_partitions.h"
+
 // ---- functions ----
 
 #define CU_FN(name, suffix, since, status, signature) extern CUresult CUDAAPI name##suffix signature;
