@@ -1,4 +1,5 @@
 #pragma once
+#define __CUDA_BF16_H__
 
 // bfloat16: "CUDA Math API, Bfloat16 Precision Intrinsics". Serves host files of any compiler too.
 

@@ -1,4 +1,5 @@
 #pragma once
+#define __CUDA_FP16_H__
 
 // Half precision: "CUDA Math API, Half Precision Intrinsics". Serves host files of any compiler too.
 

@@ -1,4 +1,5 @@
 #pragma once
+#define __CUDA_FP8_H__
 
 // 8-bit floating point: "CUDA Math API, FP8 Intrinsics". Serves host files of any compiler too.
 

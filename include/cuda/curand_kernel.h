@@ -1,4 +1,5 @@
 #pragma once
+#define CURAND_KERNEL_H_
 
 // Random numbers in device code: "cuRAND, Device API Overview" and "Device API". XORWOW, Philox4_32_10 and MRG32k3a
 // give the sequences of cuRAND. Sobol's generators take the program's direction vectors. MTGP32 and discrete

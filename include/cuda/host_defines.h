@@ -1,5 +1,8 @@
 #pragma once
+#define __HOST_DEFINES_H__
 
+// (Libraries ask for this header by the name above.)
+//
 // Words that CUDA C++ adds to the language, as attributes that clang understands. Outside CUDA (a C or C++ file that
 // includes a runtime header) they mean nothing.
 

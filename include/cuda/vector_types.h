@@ -1,4 +1,5 @@
 #pragma once
+#define __VECTOR_TYPES_H__
 
 #include "host_defines.h"
 

@@ -13,6 +13,12 @@
 
 #define __CUPOLA__ 1
 
+// nvcc takes `::template name(` without template arguments, which older libraries of templates write; for clang it is an
+// error unless told otherwise.
+#if __has_warning("-Wmissing-template-arg-list-after-template-kw")
+#pragma clang diagnostic ignored "-Wmissing-template-arg-list-after-template-kw"
+#endif
+
 #ifndef __CUDACC__
 #define __CUDACC__ 1
 #endif
