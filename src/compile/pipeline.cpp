@@ -12,6 +12,7 @@
 #include "backend/cpu/build/build.h"
 #include "base/dynlib.h"
 #include "compile/ptx_text.h"
+#include "compile/separate_units.h"
 #include "image/kernel_image.h"
 #include "kir/kir.h"
 #include "kir/to_nvptx.h"
@@ -22,7 +23,8 @@
 namespace cupola {
 namespace {
 
-constexpr std::string_view kCpuTarget = "cpu:", kPtxTarget = "ptx:", kKirTarget = "kir", kSm = "sm_";
+constexpr std::string_view kCpuTarget = "cpu:", kPtxTarget = "ptx:", kKirTarget = "kir", kUnitTarget = "unit",
+                           kLinkedTarget = "linked", kSm = "sm_";
 
 std::string library_path(const char* name) {
   return folder_of_code(reinterpret_cast<const void*>(&library_path)) + "/cupola/" + name;
@@ -70,8 +72,11 @@ void keep_text(const std::string& path, const char* ending, const llvm::Module& 
 
 Result<std::unique_ptr<llvm::Module>> read_unit(llvm::LLVMContext& context, const image::CodeUnit& unit) {
   switch (unit.kind) {
-    case image::CodeKind::Kir:
-      return kir::read(context, unit.bytes);
+    case image::CodeKind::Kir: {
+      TRY(std::unique_ptr<llvm::Module> module, kir::read(context, unit.bytes));
+      unite_internal_names(*module);
+      return module;
+    }
     case image::CodeKind::Ptx: {
       TRY(const ptx::Module parsed, ptx::parse({reinterpret_cast<const char*>(unit.bytes.data()), unit.bytes.size()}));
       TRY(ptx::verify(parsed));
@@ -116,18 +121,31 @@ Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, co
   return bytes_of(text);
 }
 
+/// The module as it will be loaded. Error: InvalidImage for what is defined nowhere. What the cpu device cannot run is
+/// said when it is loaded: other devices may.
+Result<std::vector<std::byte>> make_linked(std::unique_ptr<llvm::Module> module) {
+  drop_external_references(*module);
+  const std::vector<std::byte> bitcode = bitcode_of(*module);
+  TRY(const std::span<const std::byte> device, device_library());
+  const Result<> whole = kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx});
+  if (!whole && whole.error().code == ErrorCode::InvalidImage) return fail(whole.error());
+  return bitcode;
+}
+
 }  // namespace
 
 Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   const std::string_view target = request.target;
   const bool image = target.starts_with(kCpuTarget), ptx = target.starts_with(kPtxTarget);
-  if (!image && !ptx && target != kKirTarget)
+  if (!image && !ptx && target != kKirTarget && target != kUnitTarget && target != kLinkedTarget)
     return fail(ErrorCode::NoBinaryForGpu, "compiler: target '{}' is not one that this build generates code for",
                 target);
   llvm::LLVMContext context;
   TRY(std::unique_ptr<llvm::Module> module, read_units(context, request.units));
   if (image) return make_image(std::move(module), request);
   if (ptx) return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())));
+  if (target == kUnitTarget) return bitcode_of(*module);
+  if (target == kLinkedTarget) return make_linked(std::move(module));
   TRY(ptx::expand_inline_ptx(*module));
   return bytes_of(kir::print(*module));
 }

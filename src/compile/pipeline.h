@@ -12,6 +12,8 @@ namespace cupola {
 ///   "cpu:..."        a serialised image::KernelImage: the module, with what it uses of the device library that lies in
 ///                    `cupola/device.bc` beside this library (none: as if it were empty), prepared, as machine code
 ///   "kir"            the linked module as LLVM text, with PTX and inline PTX lowered, before kir::prepare
+///   "unit"           the module as bitcode, ready to be linked with others: cupolac -dc
+///   "linked"         the linked module as bitcode, after a check that nothing is missing: cupolac -dlink
 ///   "ptx:sm_89"      PTX text for that architecture; what the cpu device takes from the C library comes from
 ///                    `cupola/c_library.bc`
 Result<std::vector<std::byte>> compile(const image::CompileRequest& request);

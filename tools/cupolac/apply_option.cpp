@@ -62,6 +62,15 @@ Result<> apply_option(Request& request, Id id, const std::string& argument, cons
     case Id::Compile:
       o.goal = Goal::Objects;
       break;
+    case Id::DeviceObjects:
+      o.goal = Goal::Objects, o.relocatable = true;
+      break;
+    case Id::WholeObjects:
+      o.goal = Goal::Objects, o.relocatable = false;
+      break;
+    case Id::DeviceLink:
+      request.device_link = true;
+      break;
     case Id::Preprocess:
       o.goal = Goal::Preprocess;
       break;
@@ -70,6 +79,9 @@ Result<> apply_option(Request& request, Id id, const std::string& argument, cons
       break;
     case Id::Cubin:
       o.goal = Goal::Fatbin, o.cubin = true;
+      break;
+    case Id::Ptx:
+      o.goal = Goal::Ptx;
       break;
     case Id::Archive:
       o.goal = Goal::Archive;
@@ -183,12 +195,7 @@ Result<> apply_option(Request& request, Id id, const std::string& argument, cons
       o.runtime = value;
       return one_of(argument, value, {"shared", "static", "none"});
     case Id::RelocatableCode:
-      TRY(one_of(argument, value, {"true", "false"}));
-      if (value == "true")
-        return fail(ErrorCode::NotSupported,
-                    "{}: relocatable device code is not supported; keep device code that calls each other in one file",
-                    argument);
-      break;
+      return truth(o.relocatable, argument, value);
 
     case Id::HostCompiler:
       o.host_compiler = value;
@@ -239,6 +246,15 @@ Result<> apply_option(Request& request, Id id, const std::string& argument, cons
       break;
     case Id::PackFatbin:
       o.goal = Goal::Pack;
+      break;
+    case Id::PackPtx:
+      o.goal = Goal::PackPtx;
+      break;
+    case Id::PackUnit:
+      o.goal = Goal::PackUnit, o.unit = value;
+      break;
+    case Id::LinkUnits:
+      o.goal = Goal::LinkUnits, o.unit = value;
       break;
     case Id::None:
       break;

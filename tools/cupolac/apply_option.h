@@ -13,6 +13,7 @@ struct Request {
   Options options;
   std::string language;  ///< the value of -x
   std::vector<Architecture> architectures;
+  bool device_link = false;
 };
 
 /// Sets what an option says. `argument` is the option as written, for messages.

@@ -27,9 +27,7 @@ Result<FileKind> kind_of_file(const std::string& path, const std::string& langua
   if (extension == ".s" || extension == ".S") return FileKind::Assembly;
   if (extension == ".bc") return FileKind::Bitcode;
   for (const char* code : {".ptx", ".cubin", ".fatbin"})
-    if (extension == code)
-      return fail(ErrorCode::NotSupported, "'{}': only sources, objects and libraries are taken, not device code",
-                  path);
+    if (extension == code) return FileKind::DeviceCode;
   return fail(ErrorCode::InvalidValue, "don't know what to do with '{}'; -x cu, -x c++ or -x c says what it is", path);
 }
 

@@ -51,6 +51,10 @@ fs::path program_path() {
 #endif
 }
 
+fs::path library_folder() {
+  return program_path().parent_path().parent_path() / "lib";
+}
+
 fs::path find_on_path(const std::string& name) {
   const char* path = std::getenv("PATH");
   for (const std::string& folder : split_at_colons(path ? path : ""))
@@ -81,7 +85,7 @@ Result<Installation> find_installation() {
   found.cupolac = program_path();
   const fs::path root = found.cupolac.parent_path().parent_path();
   found.headers = root / "include" / "cuda";
-  found.libraries = root / "lib";
+  found.libraries = library_folder();
   TRY(found.clang, find_clang());
   found.archiver = find_archiver(found.clang);
   return found;

@@ -15,10 +15,20 @@ struct Installation {
   std::filesystem::path libraries;  ///< lib
   std::filesystem::path clang;      ///< clang++ 22, or what CUPOLA_CLANG names
   std::filesystem::path archiver;   ///< llvm-ar or ar
+
+  /// Files of Cupola's own beside the libraries.
+  std::filesystem::path own() const { return libraries / "cupola"; }
+  /// The same things where build systems look for them in a CUDA toolkit: bin/nvcc, include, lib64. All links.
+  std::filesystem::path toolkit() const { return own() / "toolkit"; }
+  /// cupolac under a name by which it links: a compiler that adds the RUNPATH of Cupola's libraries.
+  std::filesystem::path host_link() const { return own() / "host-link"; }
 };
 
 /// The path of the running program, links resolved.
 std::filesystem::path program_path();
+
+/// lib beside this program's folder.
+std::filesystem::path library_folder();
 
 /// The parts of a search path.
 std::vector<std::string> split_at_colons(const std::string& text);

@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cupolac/host_link.h"
+#include "cupolac/installation.h"
+#include "cupolac/link_units.h"
 #include "cupolac/lists.h"
 #include "cupolac/options.h"
 #include "cupolac/pack.h"
@@ -13,15 +16,23 @@
 namespace cupola::cupolac {
 namespace {
 
-/// The release of CUDA whose headers and libraries Cupola provides; scripts read this line.
+/// Scripts read the release of CUDA whose headers and libraries Cupola provides. CMake knows the kind of compiler by
+/// the words in quotation marks (CMakeDetermineCUDACompiler.cmake).
 constexpr const char* kVersionText =
     "cupolac: Cupola's compiler driver for CUDA programs; independent of NVIDIA\n"
     "Cupola " CUPOLA_VERSION
     "\n"
+    "Takes the command line of \"nvcc: NVIDIA (R) Cuda compiler driver\"\n"
     "Compatible with Cuda compilation tools, release 13.0, V13.0.0\n";
 
 void complain(const std::string& text) {
   std::fprintf(stderr, "cupolac: %s\n", text.c_str());
+}
+
+/// A step of cupolac's own, whose words are complete.
+bool is_step(int count, char** words) {
+  const std::string_view first = count > 1 ? words[1] : "";
+  return first.starts_with("--pack-") || first.starts_with("--link-units");
 }
 
 /// nvcc takes further options from these variables, before and behind the command line's.
@@ -31,9 +42,10 @@ std::vector<std::string> all_arguments(int count, char** words) {
     const char* text = std::getenv(name);
     for (std::string& word : split_words(text ? text : "")) arguments.push_back(std::move(word));
   };
-  from_environment("NVCC_PREPEND_FLAGS");
+  const bool step = is_step(count, words);
+  if (!step) from_environment("NVCC_PREPEND_FLAGS");
   arguments.insert(arguments.end(), words + 1, words + count);
-  from_environment("NVCC_APPEND_FLAGS");
+  if (!step) from_environment("NVCC_APPEND_FLAGS");
   return arguments;
 }
 
@@ -47,8 +59,24 @@ void hide_toolkits(const Installation& installation) {
     if (const char* value = std::getenv(name)) setenv(name, without_toolkits(value, installation.headers).c_str(), 1);
 }
 
+/// Where things are, in the lines by which build systems find a toolkit.
+void print_places(const Installation& installation) {
+  const char* path = std::getenv("PATH");
+  std::fprintf(stderr, "#$ TOP=%s\n#$ PATH=%s\n#$ INCLUDES=%s\n#$ LIBRARIES=%s\n", installation.toolkit().c_str(),
+               path ? path : "", shell_word("-I" + (installation.toolkit() / "include").string()).c_str(),
+               shell_word("-L" + installation.libraries.string()).c_str());
+}
+
+/// CMake asks with -v and a word that is no file.
+bool asks_for_steps(const std::vector<std::string>& arguments) {
+  for (const char* name : {"-v", "--verbose", "-dryrun", "--dryrun", "-###", "--###"})
+    if (contains(arguments, name)) return true;
+  return false;
+}
+
 Result<int> compile(const Options& options) {
   TRY(const Installation installation, find_installation());
+  if (options.verbose || options.dry_run) print_places(installation);
   TRY(const Scratch scratch, options.keep ? Scratch::kept(options.keep_folder) : Scratch::temporary());
   TRY(const Plan plan, make_plan(options, installation, scratch.path()));
   if (options.verbose || options.dry_run)
@@ -63,7 +91,12 @@ Result<int> compile(const Options& options) {
 }
 
 Result<int> work(int count, char** words) {
-  TRY(const Options options, parse_options(all_arguments(count, words)));
+  if (is_host_link(words[0])) return host_link(count, words);
+  const std::vector<std::string> arguments = all_arguments(count, words);
+  auto parsed = parse_options(arguments);
+  if (!parsed && asks_for_steps(arguments))
+    if (const auto installation = find_installation()) print_places(*installation);
+  TRY(const Options options, std::move(parsed));
   switch (options.goal) {
     case Goal::Help:
       std::fputs(help_text().c_str(), stdout);
@@ -78,10 +111,17 @@ Result<int> work(int count, char** words) {
       list_architectures("sm");
       return 0;
     case Goal::Pack:
+    case Goal::PackPtx:
+    case Goal::PackUnit:
       TRY(pack(options));
+      return 0;
+    case Goal::LinkUnits:
+      TRY(link_units(options));
       return 0;
     case Goal::Link:
     case Goal::Objects:
+    case Goal::DeviceLink:
+    case Goal::Ptx:
     case Goal::Preprocess:
     case Goal::Dependencies:
     case Goal::Fatbin:

@@ -34,7 +34,9 @@ class Parser {
     });
     for (next_ = 0; next_ < arguments_.size();) {
       const std::string argument = arguments_[next_++];
-      if (argument.size() > 1 && argument.starts_with("-")) {
+      if (argument.size() > 1 && argument.starts_with("@")) {
+        TRY(read_options_files(argument.substr(1)));
+      } else if (argument.size() > 1 && argument.starts_with("-")) {
         TRY(option(argument));
       } else {
         files_.push_back(argument);
@@ -135,6 +137,10 @@ Result<> Parser::read_options_files(const std::string& names) {
 Result<Options> Parser::finish() {
   Options& o = request_.options;
   if (!o.keep_folder.empty()) o.keep = true;
+  if (request_.device_link) {
+    o.only_device_code = o.goal == Goal::Fatbin;
+    o.goal = Goal::DeviceLink;
+  }
   o.architecture = choose(request_.architectures);
   const bool asks =
       o.goal == Goal::Help || o.goal == Goal::Version || o.goal == Goal::ListArchitectures || o.goal == Goal::ListCode;
@@ -144,7 +150,8 @@ Result<Options> Parser::finish() {
     o.inputs.push_back({file, kind});
   }
   if (o.inputs.empty()) return fail(ErrorCode::InvalidValue, "no input files; see cupolac --help");
-  const bool one_each = o.goal == Goal::Objects || o.goal == Goal::Fatbin || o.goal == Goal::Preprocess;
+  const bool one_each =
+      o.goal == Goal::Objects || o.goal == Goal::Fatbin || o.goal == Goal::Ptx || o.goal == Goal::Preprocess;
   if (one_each && o.inputs.size() > 1 && !o.output.empty())
     return fail(ErrorCode::InvalidValue, "-o takes one file, but {} inputs make one each", o.inputs.size());
   return o;

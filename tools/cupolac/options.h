@@ -13,15 +13,20 @@ namespace cupola::cupolac {
 enum class Goal {
   Link,
   Objects,
+  DeviceLink,
   Preprocess,
   Dependencies,
   Fatbin,
+  Ptx,
   Archive,
   Help,
   Version,
   ListArchitectures,
   ListCode,
-  Pack
+  Pack,
+  PackPtx,
+  PackUnit,
+  LinkUnits
 };
 
 /// A word of the link line: a file that was given, -lNAME, or a word for the linker.
@@ -40,6 +45,8 @@ struct Input {
 struct Options {
   Goal goal = Goal::Link;
   bool shared = false, run = false, cubin = false;
+  bool relocatable = false;       ///< device code is linked with that of other files
+  bool only_device_code = false;  ///< of DeviceLink: a fat binary, no object
   std::vector<Input> inputs;
   std::vector<LinkWord> link_line;  ///< inputs, libraries and linker options in the order given
   std::string output, output_folder;
@@ -68,6 +75,7 @@ struct Options {
   bool dry_run = false, verbose = false, keep = false;
   std::string keep_folder;
   unsigned threads = 1;
+  std::string unit;                ///< of PackUnit: its name; of LinkUnits: the fat binary to write
   std::vector<std::string> notes;  ///< printed with -v: what was accepted and has no effect
 };
 

@@ -112,14 +112,40 @@ TEST(Options, UnknownOptionIsNamed) {
 }
 
 TEST(Options, WhatIsNotSupportedIsRefusedInOneLine) {
-  for (const char* option : {"-rdc=true", "-dc", "-dlink", "--device-c", "-ptx", "-m32"}) {
+  for (const char* option : {"-optix-ir", "-ltoir", "--cuda", "-m32"}) {
     auto options = parse_options({option, "a.cu"});
     ASSERT_FALSE(options) << option;
     EXPECT_EQ(options.error().code, ErrorCode::NotSupported);
     EXPECT_THAT(options.error().message, HasSubstr(option));
     EXPECT_EQ(options.error().message.find('\n'), std::string::npos);
   }
-  EXPECT_EQ(parsed("-rdc=false a.cu").inputs.size(), 1u);
+}
+
+// Oracle: "CUDA Compiler Driver NVCC", options --device-c, --device-w, --relocatable-device-code, --device-link.
+TEST(Options, RelocatableCodeHasManySpellings) {
+  for (const char* line : {"-dc a.cu", "--device-c a.cu", "-rdc=true -c a.cu", "-c -rdc true a.cu",
+                           "--relocatable-device-code=true --compile a.cu"}) {
+    EXPECT_EQ(parsed(line).goal, Goal::Objects) << line;
+    EXPECT_TRUE(parsed(line).relocatable) << line;
+  }
+  for (const char* line : {"-dw a.cu", "--device-w a.cu", "-rdc=false -c a.cu"}) {
+    EXPECT_EQ(parsed(line).goal, Goal::Objects) << line;
+    EXPECT_FALSE(parsed(line).relocatable) << line;
+  }
+  EXPECT_THAT(refused("-rdc=maybe a.cu"), HasSubstr("true, false"));
+}
+
+TEST(Options, DeviceLinkMakesAnObjectOrAFatBinary) {
+  EXPECT_EQ(parsed("-dlink a.o").goal, Goal::DeviceLink);
+  EXPECT_FALSE(parsed("--device-link -shared a.o").only_device_code);
+  EXPECT_TRUE(parsed("-fatbin -dlink a.o").only_device_code);
+  EXPECT_TRUE(parsed("-dlink -cubin a.o").cubin);
+}
+
+TEST(Options, DeviceCodeIsAnInput) {
+  const Options options = parsed("-dlink a.ptx b.cubin c.fatbin d.o");
+  for (size_t i : {0, 1, 2}) EXPECT_EQ(options.inputs[i].kind, FileKind::DeviceCode);
+  EXPECT_EQ(options.inputs[3].kind, FileKind::Object);
 }
 
 TEST(Options, MistakesAreNamed) {
@@ -147,6 +173,12 @@ TEST(Options, OptionsFileStandsWhereItIsNamed) {
   EXPECT_EQ(options.optimize, "3");
   EXPECT_THAT(options.preprocessor, ElementsAre("-DNAME=a b"));
   EXPECT_THAT(refused("-optf missing.txt a.cu"), HasSubstr("'missing.txt'"));
+  std::ofstream(path) << "-O1\na.cu\n";
+  const Options by_at = parsed("@" + path.string());
+  std::filesystem::remove(path);
+  EXPECT_EQ(by_at.optimize, "1");
+  EXPECT_EQ(by_at.inputs.size(), 1u);
+  EXPECT_THAT(refused("@missing.txt"), HasSubstr("'missing.txt'"));
 }
 
 TEST(Options, HelpNamesEveryOption) {

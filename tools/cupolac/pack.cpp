@@ -5,40 +5,63 @@
 #include <iterator>
 
 #include "cupolac/compiler_library.h"
+#include "cupolac/device_unit.h"
 #include "cupolac/installation.h"
 #include "image/fatbin.h"
 
 namespace cupola::cupolac {
 namespace {
 
+Result<std::string> compile_kir(const std::string& target, std::span<const std::byte> kir) {
+  return compile(library_folder(), {.target = target, .units = {{image::CodeKind::Kir, {kir.begin(), kir.end()}}}});
+}
+
 Result<std::string> make_ptx(std::span<const std::byte> kir, const Architecture& architecture) {
-  const std::filesystem::path libraries = program_path().parent_path().parent_path() / "lib";
-  return compile(libraries,
-                 {.target = "ptx:" + architecture.sm(), .units = {{image::CodeKind::Kir, {kir.begin(), kir.end()}}}});
+  return compile_kir("ptx:" + architecture.sm(), kir);
+}
+
+Result<> write(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!out.flush()) return fail(ErrorCode::OperatingSystem, "'{}' cannot be written", path);
+  return {};
+}
+
+image::FatbinEntry entry(image::FatbinKind kind, const Architecture& architecture, std::span<const std::byte> bytes) {
+  return {.kind = kind, .sm = static_cast<uint32_t>(architecture.number), .payload = bytes};
+}
+
+Result<> write_unit_file(const Options& options, std::span<const std::byte> kir) {
+  TRY(const std::string code, compile_kir("unit", kir));
+  const image::FatbinEntry entries[] = {
+      entry(image::FatbinKind::Kir, options.architecture, std::as_bytes(std::span(code)))};
+  return write(options.output, write_unit({options.unit, image::write_fatbin(entries)}));
 }
 
 }  // namespace
 
+Result<> write_fatbin(const Options& options, std::span<const std::byte> kir, const std::string& path) {
+  std::vector<image::FatbinEntry> entries = {entry(image::FatbinKind::Kir, options.architecture, kir)};
+  const Result<std::string> ptx = make_ptx(kir, options.architecture);
+  if (ptx)
+    entries.push_back(entry(image::FatbinKind::Ptx, options.architecture, std::as_bytes(std::span(*ptx))));
+  else if (options.verbose)
+    std::fprintf(stderr, "cupolac: note: no PTX in '%s': %s\n", path.c_str(), ptx.error().message.c_str());
+  return write(path, image::write_fatbin(entries));
+}
+
 Result<> pack(const Options& options) {
   if (options.inputs.size() != 1 || options.output.empty())
-    return fail(ErrorCode::InvalidValue, "--pack-fatbin takes one file of kernel code and -o");
+    return fail(ErrorCode::InvalidValue, "the steps --pack-... take one file of kernel code and -o");
   const std::string& path = options.inputs[0].path;
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(ErrorCode::FileNotFound, "'{}' cannot be read", path);
   const std::vector<char> text(std::istreambuf_iterator<char>(in), {});
   const std::span<const std::byte> kir = std::as_bytes(std::span(text));
-  const auto sm = static_cast<uint32_t>(options.architecture.number);
-  std::vector<image::FatbinEntry> entries = {{.kind = image::FatbinKind::Kir, .sm = sm, .payload = kir}};
-  const Result<std::string> ptx = make_ptx(kir, options.architecture);
-  if (ptx)
-    entries.push_back({.kind = image::FatbinKind::Ptx, .sm = sm, .payload = std::as_bytes(std::span(*ptx))});
-  else if (options.verbose)
-    std::fprintf(stderr, "cupolac: note: no PTX in '%s': %s\n", options.output.c_str(), ptx.error().message.c_str());
-  const std::vector<std::byte> fatbin = image::write_fatbin(entries);
-  std::ofstream out(options.output, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(fatbin.data()), static_cast<std::streamsize>(fatbin.size()));
-  if (!out.flush()) return fail(ErrorCode::OperatingSystem, "'{}' cannot be written", options.output);
-  return {};
+  if (options.goal == Goal::PackUnit) return write_unit_file(options, kir);
+  if (options.goal == Goal::Pack) return write_fatbin(options, kir, options.output);
+  TRY(const std::string ptx, make_ptx(kir, options.architecture));
+  return write(options.output, std::as_bytes(std::span(ptx)));
 }
 
 }  // namespace cupola::cupolac

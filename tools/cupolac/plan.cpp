@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "cupolac/device_unit.h"
 #include "cupolac/lists.h"
 
 namespace cupola::cupolac {
@@ -42,6 +43,7 @@ class Planner {
     find_user_headers();
     for (const Input& input : options_.inputs) TRY(add_input(input));
     if (options_.goal == Goal::Link) add_link();
+    if (options_.goal == Goal::DeviceLink) add_device_link();
     if (options_.goal == Goal::Archive) add_archive();
     return std::move(plan_);
   }
@@ -67,7 +69,7 @@ class Planner {
   // ---- words that several commands share ----
 
   Words preprocessor() const {
-    Words words = {"-isystem", installation_.headers.string()};
+    Words words = {"-isystem", installation_.headers.string(), "-D__NVCC__=1"};
     append(words, user_headers_);
     if (options_.per_thread_stream) words.push_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
     return words;
@@ -85,6 +87,8 @@ class Planner {
     append(words, {"-include", "cuda_runtime.h", formatted("-D__CUDA_ARCH_LIST__={}0", architecture.number)});
     if (options_.extended_lambda) words.push_back("-D__CUDACC_EXTENDED_LAMBDA__=1");
     if (options_.relaxed_constexpr) words.push_back("-D__CUDACC_RELAXED_CONSTEXPR__=1");
+    if (options_.device_debug) words.push_back("-D__CUDACC_DEBUG__=1");
+    if (options_.relocatable) append(words, {"-D__CUDACC_RDC__=1", "-fgpu-rdc"});
     if (options_.fast_math) words.push_back("-fgpu-approx-transcendentals");
     if (options_.per_thread_stream) append(words, {"-Xclang", "-fgpu-default-stream=per-thread"});
     append(words, options_.warnings);
@@ -154,13 +158,16 @@ class Planner {
 
   Result<> add_input(const Input& input) {
     if (input.kind == FileKind::Object || input.kind == FileKind::Library) {
-      if (options_.goal != Goal::Link && options_.goal != Goal::Archive)
+      if (options_.goal != Goal::Link && options_.goal != Goal::Archive && options_.goal != Goal::DeviceLink)
         return fail(ErrorCode::InvalidValue, "'{}' needs no compiling; leave it out", input.path);
       objects_[input.path] = input.path;
       return {};
     }
-    if (input.kind == FileKind::Bitcode)
-      return fail(ErrorCode::InvalidValue, "don't know what to do with '{}'", input.path);
+    const bool links = options_.goal == Goal::Link || options_.goal == Goal::DeviceLink;
+    if (input.kind == FileKind::DeviceCode && links) return {};  // the device link finds it on the link line
+    if (input.kind == FileKind::Bitcode || input.kind == FileKind::DeviceCode)
+      return fail(ErrorCode::InvalidValue, "don't know what to do with '{}' here; -dlink and linking take device code",
+                  input.path);
     const bool cuda_file = input.kind == FileKind::Cuda;
     switch (options_.goal) {
       case Goal::Preprocess:
@@ -170,18 +177,20 @@ class Planner {
         append(words, dependency_targets(fs::path(input.path).stem().string() + ".o"));
         return add_preprocessing(input, "dependencies", words);
       }
-      case Goal::Fatbin: {
+      case Goal::Fatbin:
+      case Goal::Ptx:
         if (!cuda_file)
           return fail(ErrorCode::InvalidValue, "'{}' has no device code; only .cu files have", input.path);
-        std::vector<Step> chain;
-        add_device(chain, input, named_output(input.path, options_.cubin ? ".cubin" : ".fatbin"));
-        plan_.chains.push_back(std::move(chain));
+        plan_.chains.push_back(device_chain(input));
         return {};
-      }
       case Goal::Link:
+      case Goal::DeviceLink:
       case Goal::Objects:
       case Goal::Archive:
       case Goal::Pack:
+      case Goal::PackPtx:
+      case Goal::PackUnit:
+      case Goal::LinkUnits:
       case Goal::Help:
       case Goal::Version:
       case Goal::ListArchitectures:
@@ -214,7 +223,18 @@ class Planner {
     return {};
   }
 
-  void add_device(std::vector<Step>& chain, const Input& input, const std::string& fatbin) {
+  /// What tells one compilation of a file from another in the same program.
+  std::string unit_of(const Input& input, const std::string& object) const {
+    std::error_code error;
+    std::string difference =
+        fs::absolute(input.path, error).string() + '\n' + fs::absolute(options_.output, error).string();
+    if (options_.goal == Goal::Objects) difference += '\n' + fs::absolute(object, error).string();
+    for (const std::string& word : options_.preprocessor) difference += '\n' + word;
+    return unit_name(fs::path(input.path).stem().string(), difference);
+  }
+
+  /// To kir, the kernel code of a file.
+  std::string add_device(std::vector<Step>& chain, const Input& input, const Words& further) {
     const std::string kir = between(input.path, ".kir.bc");
     Words command = {installation_.clang.string()};
     append(command, cuda());
@@ -226,21 +246,55 @@ class Planner {
     else if (options_.debug || options_.line_info)
       command.push_back("-gline-tables-only");
     append(command, language_options(options_.host_options));
+    append(command, further);
     append(command, {"-c", input.path, "-o", kir});
     chain.push_back({"device", command});
-    Words pack = {installation_.cupolac.string(), "--pack-fatbin", "-arch=" + options_.architecture.sm()};
-    if (options_.verbose) pack.push_back("-v");
-    append(pack, {kir, "-o", fatbin});
+    return kir;
+  }
+
+  /// A step of cupolac's own. CMake reads the architecture from its words.
+  Words own_step(const Words& what) const {
+    Words words = {installation_.cupolac.string()};
+    append(words, what);
+    append(words, {"-arch", "compute_" + std::to_string(options_.architecture.number) + options_.architecture.suffix});
+    if (options_.verbose) words.push_back("-v");
+    return words;
+  }
+
+  void add_pack(std::vector<Step>& chain, const Words& what, const std::string& kir, const std::string& output) const {
+    Words pack = own_step(what);
+    append(pack, {kir, "-o", output});
     chain.push_back({"pack", pack});
+  }
+
+  /// -ptx, -fatbin, -cubin. Relocatable code is a unit by itself there too.
+  std::vector<Step> device_chain(const Input& input) {
+    std::vector<Step> chain;
+    const bool ptx = options_.goal == Goal::Ptx;
+    const std::string output = named_output(input.path, ptx ? ".ptx" : options_.cubin ? ".cubin" : ".fatbin");
+    Words further;
+    if (options_.relocatable) further.push_back("-cuid=" + unit_of(input, output));
+    add_pack(chain, {ptx ? "--pack-ptx" : "--pack-fatbin"}, add_device(chain, input, further), output);
+    return chain;
   }
 
   std::vector<Step> cuda_chain(const Input& input, const std::string& object) {
     std::vector<Step> chain;
-    const std::string fatbin = between(input.path, ".fatbin");
-    add_device(chain, input, fatbin);
+    const std::string unit = options_.relocatable ? unit_of(input, object) : "";
+    const std::string packed = between(input.path, options_.relocatable ? ".unit" : ".fatbin");
+    Words identity, what = {"--pack-fatbin"}, embedding = {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", packed};
+    if (options_.relocatable) {
+      identity = {"-cuid=" + unit};
+      what = {"--pack-unit", unit};
+      embedding = {"-Xclang", "-fembed-offload-object=" + packed, "-DCUPOLA_DEVICE_UNIT=" + unit, "-include",
+                   "cupola/device_unit.h"};
+    }
+    add_pack(chain, what, add_device(chain, input, identity), packed);
     Words command = {installation_.clang.string()};
     append(command, cuda());
-    append(command, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fatbin});
+    append(command, {"--cuda-host-only"});
+    append(command, identity);
+    append(command, embedding);
     append(command, host_options());
     append(command, dependency_words(input.path, object));
     append(command, {"-c", input.path, "-o", object});
@@ -274,6 +328,7 @@ class Planner {
     bool file = false;
     for (const LinkWord& word : options_.link_line) switch (word.kind) {
         case LinkWord::Kind::Input:
+          if (!objects_.contains(word.text)) break;  // device code alone
           line.push_back(objects_.at(word.text));
           file = true;
           break;
@@ -288,10 +343,60 @@ class Planner {
     return line;
   }
 
+  /// True if a file or library of the link may hold relocatable device code.
+  bool may_hold_units() const {
+    bool any = options_.relocatable;
+    for (const LinkWord& word : options_.link_line)
+      any |= word.kind == LinkWord::Kind::Library && !options_.library_paths.empty();
+    for (const Input& input : options_.inputs)
+      any |= input.kind == FileKind::Object || input.kind == FileKind::DeviceCode ||
+             (input.kind == FileKind::Library && fs::path(input.path).extension() == ".a");
+    return any;
+  }
+
+  /// The device link's words: the files and libraries that the host's link takes.
+  Words units_line(const std::string& fatbin) const {
+    Words words = own_step({"--link-units", fatbin});
+    for (const std::string& folder : options_.library_paths) words.push_back("-L" + folder);
+    for (const LinkWord& word : options_.link_line) {
+      if (word.kind == LinkWord::Kind::Library) words.push_back("-l" + word.text);
+      if (word.kind != LinkWord::Kind::Input) continue;
+      const auto object = objects_.find(word.text);
+      words.push_back(object == objects_.end() ? word.text : object->second);
+    }
+    return words;
+  }
+
+  /// Links device code into an object.
+  void add_registration(const std::string& object) {
+    const std::string source = between("device_link", ".c"), fatbin = between("device_link", ".fatbin");
+    Words units = units_line(fatbin);
+    append(units, {"-o", source});
+    plan_.last.push_back({"link-units", units});
+    Words command = {installation_.clang.string(), "-x", "c", "-std=gnu2x", "-O1", "-fPIC", "-w", "-Qunused-arguments"};
+    append(command, {"-c", source, "-o", object});
+    plan_.last.push_back({"register", command});
+  }
+
+  /// -dlink.
+  void add_device_link() {
+    const std::string extension = !options_.only_device_code ? ".o" : options_.cubin ? ".cubin" : ".fatbin";
+    std::string output = options_.output;
+    if (output.empty()) output = (fs::path(options_.output_folder) / ("a_dlink" + extension)).string();
+    if (options_.only_device_code)
+      plan_.last.push_back({"link-units", units_line(output)});
+    else
+      add_registration(output);
+  }
+
   void add_link() {
+    const std::string device_link = may_hold_units() ? between("device_link", ".o") : "";
+    if (!device_link.empty()) add_registration(device_link);
     const std::string libraries = installation_.libraries.string();
     const std::string output = linked_output();
+    // Without -ccbin under the name that CMake is to link with.
     Words command = host_compiler();
+    if (options_.host_compiler.empty()) command = {installation_.host_link().string()};
     if (options_.shared) command.push_back("-shared");
     if (options_.debug) command.push_back("-g");
     if (options_.profile) command.push_back("-pg");
@@ -299,6 +404,7 @@ class Planner {
     command.push_back("-L" + libraries);  // before the user's folders: ours is the libcudart that is found
     for (const std::string& folder : options_.library_paths) command.push_back("-L" + folder);
     append(command, link_line());
+    if (!device_link.empty()) command.push_back(device_link);
     append(command, {"-o", output});
     if (options_.runtime == "shared") command.push_back("-lcudart");
     if (options_.runtime == "static") append(command, {"-lcudart_static", "-ldl", "-lpthread"});

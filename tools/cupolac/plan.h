@@ -11,7 +11,8 @@ namespace cupola::cupolac {
 
 /// One command to run.
 struct Step {
-  std::string name;  ///< device, pack, host, compile, preprocess, dependencies, link, archive, run
+  std::string
+      name;  ///< device, pack, host, compile, preprocess, dependencies, link-units, register, link, archive, run
   std::vector<std::string> command;
 };
 
@@ -28,6 +29,8 @@ struct Plan {
 ///
 /// A .cu file takes three: `device` compiles kernels to kir (LLVM bitcode, nothing optimised: src/kir gives it CUDA's
 /// meaning first), `pack` puts that into a fat binary, `host` compiles the rest with the fat binary embedded.
+/// With -rdc=true the first two make a device unit, which `host` embeds, and before the link `link-units` links the
+/// units of all objects and static libraries and `register` compiles what embeds and registers the result.
 Result<Plan> make_plan(const Options& options, const Installation& installation, const std::string& scratch);
 
 }  // namespace cupola::cupolac

@@ -52,11 +52,21 @@ TEST(Plan, StepsOfCommandLines) {
       {"-c a.cu", "device pack host"},
       {"a.cpp", "compile ; link"},
       {"a.cpp -x cu", "device pack host ; link"},
-      {"a.cu b.cpp c.o libd.a", "device pack host | compile ; link"},
-      {"a.o b.o -o ab", "link"},
+      {"a.cu b.cpp c.o libd.a", "device pack host | compile ; link-units ; register ; link"},
+      {"a.cu libd.so", "device pack host ; link"},
+      {"a.cu -L. -ld", "device pack host ; link-units ; register ; link"},
+      {"a.cu -lm", "device pack host ; link"},
+      {"a.o b.o -o ab", "link-units ; register ; link"},
       {"-lib a.cu b.o -o libab.a", "device pack host ; archive"},
       {"-shared a.cu -o a.so", "device pack host ; link"},
       {"-fatbin a.cu", "device pack"},
+      {"-ptx a.cu", "device pack"},
+      {"-dc a.cu b.cu", "device pack host | device pack host"},
+      {"-rdc=true a.cu b.cu", "device pack host | device pack host ; link-units ; register ; link"},
+      {"-dlink a.o b.o", "link-units ; register"},
+      {"-dlink -fatbin a.o b.ptx", "link-units"},
+      {"-dlink a.cu", "device pack host ; link-units ; register"},
+      {"-lib -rdc=true a.cu -o liba.a", "device pack host ; archive"},
       {"-cubin a.cu", "device pack"},
       {"-E a.cu", "preprocess"},
       {"-M a.cu", "dependencies"},
@@ -85,12 +95,51 @@ TEST(Plan, DevicePassLeavesOptimisationToKir) {
 
 TEST(Plan, FilesGoFromStepToStep) {
   const Plan plan = planned("a.cu -o prog");
-  EXPECT_THAT(plan.chains[0][1].command,
-              ElementsAre("/c/bin/cupolac", "--pack-fatbin", "-arch=sm_89", "/s/a.kir.bc", "-o", "/s/a.fatbin"));
+  EXPECT_THAT(plan.chains[0][1].command, ElementsAre("/c/bin/cupolac", "--pack-fatbin", "-arch", "compute_89",
+                                                     "/s/a.kir.bc", "-o", "/s/a.fatbin"));
   EXPECT_THAT(line(plan.chains[0][2]), HasSubstr(" -Xclang -fcuda-include-gpubinary -Xclang /s/a.fatbin "));
   EXPECT_THAT(line(plan.chains[0][2]), HasSubstr(" -c a.cu -o /s/a.o "));
   EXPECT_THAT(line(plan.last[0]), HasSubstr(" /s/a.o "));
   EXPECT_THAT(line(plan.last[0]), HasSubstr(" -o prog "));
+}
+
+TEST(Plan, RelocatableCodeIsAUnitOfOneNameInEveryStep) {
+  const Plan plan = planned("-dc a.cu -o o/a.o");
+  const std::string pack = line(plan.chains[0][1]), unit = plan.chains[0][1].command[2];
+  EXPECT_THAT(pack, HasSubstr(" --pack-unit a_"));
+  EXPECT_THAT(pack, HasSubstr(" /s/a.kir.bc -o /s/a.unit "));
+  for (size_t i : {0, 2}) EXPECT_THAT(line(plan.chains[0][i]), HasSubstr(" -cuid=" + unit + " "));
+  for (size_t i : {0, 2}) EXPECT_THAT(line(plan.chains[0][i]), HasSubstr(" -D__CUDACC_RDC__=1 -fgpu-rdc "));
+  EXPECT_THAT(line(plan.chains[0][2]), HasSubstr(" -Xclang -fembed-offload-object=/s/a.unit "));
+  EXPECT_THAT(line(plan.chains[0][2]), HasSubstr(" -DCUPOLA_DEVICE_UNIT=" + unit + " "));
+  EXPECT_THAT(line(planned("-c a.cu").chains[0][2]), Not(HasSubstr("rdc")));
+}
+
+TEST(Plan, UnitsOfOneFileDifferByWhatTheyAreCompiledFor) {
+  auto unit = [](const std::string& command) { return planned(command).chains[0][1].command[2]; };
+  const std::string plain = unit("-dc a.cu");
+  EXPECT_EQ(plain, unit("-dc a.cu"));
+  for (const char* other : {"-dc -DX=1 a.cu", "-dc a.cu -o b.o", "-dc x/a.cu -o a.o"}) EXPECT_NE(plain, unit(other));
+}
+
+TEST(Plan, DeviceLinkTakesWhatTheLinkTakes) {
+  const Plan plan = planned("-rdc=true a.cu b.o c.ptx -Lfolder -ld libe.a -o prog");
+  EXPECT_THAT(line(plan.last[0]),
+              HasSubstr(" --link-units /s/device_link.fatbin -arch compute_89 -Lfolder /s/a.o b.o c.ptx -ld libe.a -o "
+                        "/s/device_link.c "));
+  EXPECT_THAT(line(plan.last[1]), HasSubstr(" -c /s/device_link.c -o /s/device_link.o "));
+  EXPECT_THAT(line(plan.last[2]), HasSubstr(" /s/a.o b.o -ld libe.a /s/device_link.o -o prog "));
+  EXPECT_THAT(line(planned("-dlink a.o -o x.o").last[1]), HasSubstr(" -o x.o "));
+  EXPECT_THAT(line(planned("-dlink a.o").last[1]), HasSubstr(" -o a_dlink.o "));
+  EXPECT_THAT(line(planned("-dlink -cubin a.o").last[0]), HasSubstr(" --link-units a_dlink.cubin "));
+}
+
+TEST(Plan, DeviceCodeIsForLinksOnly) {
+  auto options = parse_options({"-c", "a.ptx"});
+  ASSERT_TRUE(options);
+  const auto plan = make_plan(*options, kInstallation, "/s");
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message, HasSubstr("'a.ptx'"));
 }
 
 TEST(Plan, InputsOfOneNameGetDifferentFiles) {
@@ -126,9 +175,10 @@ TEST(Plan, HostOptionsReachDeviceCodeWhereTheySayWhatTheSourceMeans) {
 }
 
 TEST(Plan, LinkFindsCupolaFirstAndWhenTheProgramStarts) {
-  const std::string link = line(planned("-L/usr/local/cuda/lib64 -lm a.cu b.o -lfoo -Xlinker -z,now").last[0]);
+  const std::string link = line(planned("-L/usr/local/cuda/lib64 -lm a.cu b.o -lfoo -Xlinker -z,now").last.back());
   EXPECT_THAT(link, HasSubstr(" -L/c/lib -L/usr/local/cuda/lib64 "));
   EXPECT_THAT(link, HasSubstr(" /s/a.o b.o -lfoo -Xlinker -z -Xlinker now -lm "));
+  EXPECT_THAT(link, testing::StartsWith(" /c/lib/cupola/host-link "));
   EXPECT_THAT(link, HasSubstr(" -lcudart -Wl,-rpath,/c/lib "));
   EXPECT_THAT(line(planned("-cudart=static a.cu").last[0]),
               HasSubstr(" -lcudart_static -ldl -lpthread -Wl,-rpath,/c/lib "));
@@ -170,6 +220,8 @@ TEST(Plan, DefaultNamesOfOutputs) {
   EXPECT_THAT(line(planned("-odir out -c src/a.cu").chains[0][2]), HasSubstr(" -o out/a.o "));
   EXPECT_THAT(line(planned("-fatbin a.cu").chains[0][1]), HasSubstr(" -o a.fatbin "));
   EXPECT_THAT(line(planned("-cubin a.cu").chains[0][1]), HasSubstr(" -o a.cubin "));
+  EXPECT_THAT(line(planned("-ptx src/a.cu").chains[0][1]),
+              HasSubstr(" --pack-ptx -arch compute_89 /s/a.kir.bc -o a.ptx "));
   EXPECT_THAT(line(planned("a.cu").last[0]), HasSubstr(" -o a.out "));
   EXPECT_THAT(line(planned("--run a.cu --run-args 1,2").last[1]), HasSubstr(" ./a.out 1 2 "));
 }

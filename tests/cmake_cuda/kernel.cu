@@ -1,0 +1,1 @@
+extern "C" __global__ void fill(int* values, int value) { values[threadIdx.x] = value + threadIdx.x; }
