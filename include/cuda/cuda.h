@@ -922,49 +922,7 @@ typedef CUDA_LAUNCH_PARAMS_v1 CUDA_LAUNCH_PARAMS;
 
 // ---- graphs ----
 
-typedef enum CUgraphNodeType_enum {
-  CU_GRAPH_NODE_TYPE_KERNEL = 0,
-  CU_GRAPH_NODE_TYPE_MEMCPY = 1,
-  CU_GRAPH_NODE_TYPE_MEMSET = 2,
-  CU_GRAPH_NODE_TYPE_HOST = 3,
-  CU_GRAPH_NODE_TYPE_GRAPH = 4,
-  CU_GRAPH_NODE_TYPE_EMPTY = 5,
-  CU_GRAPH_NODE_TYPE_WAIT_EVENT = 6,
-  CU_GRAPH_NODE_TYPE_EVENT_RECORD = 7,
-  CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL = 8,
-  CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT = 9,
-  CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10,
-  CU_GRAPH_NODE_TYPE_MEM_FREE = 11,
-  CU_GRAPH_NODE_TYPE_BATCH_MEM_OP = 12,
-  CU_GRAPH_NODE_TYPE_CONDITIONAL = 13
-} CUgraphNodeType;
-
-typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
-  CUfunction func;
-  unsigned int gridDimX, gridDimY, gridDimZ;
-  unsigned int blockDimX, blockDimY, blockDimZ;
-  unsigned int sharedMemBytes;
-  void** kernelParams;
-  void** extra;
-  CUkernel kern;
-  CUcontext ctx;
-} CUDA_KERNEL_NODE_PARAMS_v2;
-typedef CUDA_KERNEL_NODE_PARAMS_v2 CUDA_KERNEL_NODE_PARAMS;
-
-typedef struct CUDA_MEMSET_NODE_PARAMS_st {
-  CUdeviceptr dst;
-  size_t pitch;
-  unsigned int value;
-  unsigned int elementSize;
-  size_t width, height;
-} CUDA_MEMSET_NODE_PARAMS_v1;
-typedef CUDA_MEMSET_NODE_PARAMS_v1 CUDA_MEMSET_NODE_PARAMS;
-
-typedef struct CUDA_HOST_NODE_PARAMS_st {
-  CUhostFn fn;
-  void* userData;
-} CUDA_HOST_NODE_PARAMS_v1;
-typedef CUDA_HOST_NODE_PARAMS_v1 CUDA_HOST_NODE_PARAMS;
+#include "cupola/driver_graphs.h"
 
 // ---- parts of a GPU ----
 

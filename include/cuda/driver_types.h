@@ -761,36 +761,7 @@ typedef struct cudaLaunchConfig_st {
 
 /* ---- graphs ---- */
 
-struct cudaKernelNodeParams {
-  void* func;
-  dim3 gridDim;
-  dim3 blockDim;
-  unsigned int sharedMemBytes;
-  void** kernelParams;
-  void** extra;
-};
-
-struct cudaMemsetParams {
-  void* dst;
-  size_t pitch;
-  unsigned int value;
-  unsigned int elementSize;
-  size_t width;
-  size_t height;
-};
-
-struct cudaHostNodeParams {
-  cudaHostFn_t fn;
-  void* userData;
-};
-
-struct cudaMemAllocNodeParams {
-  struct cudaMemPoolProps poolProps;
-  const struct cudaMemAccessDesc* accessDescs;
-  size_t accessDescCount;
-  size_t bytesize;
-  void* dptr;
-};
+#include "cupola/runtime_graphs.h"
 
 typedef struct cudaGraphEdgeData_st {
   unsigned char from_port;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/capture_mode.h"
 
 namespace cupola::runtime {
 
@@ -19,6 +20,9 @@ class ThreadState {
 
   /// While above zero, the default stream of the thread's calls is its own; for the _ptsz and _ptds functions.
   int per_thread_calls = 0;
+
+  /// How the thread's calls and captures get on: cuThreadExchangeStreamCaptureMode.
+  CaptureMode capture_mode = CaptureMode::Global;
 
   ThreadState();
   ~ThreadState();

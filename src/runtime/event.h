@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/mutex.h"
+#include "runtime/capture.h"
 #include "runtime/stream.h"
 
 namespace cupola::runtime {
@@ -17,7 +18,8 @@ class Event {
 
   bool timing() const { return timing_; }
 
-  void record(Stream& stream);
+  /// In a captured stream the event keeps the stream's frontier. Error: StreamCaptureInvalidated.
+  Result<> record(Stream& stream);
 
   /// It happens at a point that the caller has put into a queue; `nanoseconds` is null without timing.
   void recorded(Ticket ticket, std::shared_ptr<std::atomic<uint64_t>> nanoseconds);
@@ -25,8 +27,13 @@ class Event {
   /// Where it was recorded last; a reached one when it never was.
   Ticket ticket() const { return current().ticket; }
 
-  /// Holds `stream` back until the event, as recorded last, has happened. Nothing when it was never recorded.
-  void hold(Stream& stream) const;
+  /// Holds `stream` back until the event, as recorded last, has happened. Nothing when it was never recorded. When it
+  /// was recorded in a captured stream, `stream` joins that capture. Errors: StreamCaptureMerge, StreamCaptureIsolation,
+  /// StreamCaptureImplicit, StreamCaptureInvalidated, CapturedEvent.
+  Result<> hold(const std::shared_ptr<Stream>& stream) const;
+
+  /// Error: CapturedEvent when it was recorded last in a captured stream, which invalidates the capture.
+  Result<> check_not_captured() const;
 
   /// True also when it was never recorded, as CUDA documents.
   bool happened() const { return current().ticket.reached(); }
@@ -40,6 +47,9 @@ class Event {
   struct Recording {
     Ticket ticket;
     std::shared_ptr<std::atomic<uint64_t>> nanoseconds;
+    bool captured = false;  ///< instead of both
+    std::weak_ptr<Capture> capture;
+    Frontier frontier;
   };
   Recording current() const {
     Lock lock(mutex_);

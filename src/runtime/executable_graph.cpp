@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/capture.h"
 #include "runtime/event.h"
 #include "runtime/graph_memory.h"
 #include "runtime/runtime.h"
@@ -184,6 +185,13 @@ Result<> ExecutableGraph::take_memory() {
 
 Result<> ExecutableGraph::launch(Stream& stream) {
   TRY(stream.context().check());
+  if (const std::shared_ptr<Capture> capture = stream.capture()) {
+    std::shared_ptr<Graph> copy = copy_of_graph();
+    if (copy->has_memory())
+      return capture->refuse(ErrorCode::StreamCaptureUnsupported, "a graph with memory nodes cannot be a child graph");
+    TRY(capture->add(stream, ChildWork{std::move(copy)}));
+    return {};
+  }
   std::vector<Recorded> recorded;
   {
     Lock lock(mutex_);

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <map>
+#include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +23,7 @@ class Node;
 /// less than what another kind asks for.
 struct EdgeData {
   uint8_t from_port = 0, to_port = 0, type = 0;
+  std::array<uint8_t, 5> reserved{};
   friend bool operator==(const EdgeData&, const EdgeData&) = default;
 };
 
@@ -100,8 +102,8 @@ class Graph {
   Result<> release(const UserObject& object, unsigned count);
   const std::vector<std::pair<std::shared_ptr<UserObject>, unsigned>>& user_objects() const { return user_objects_; }
 
-  std::vector<std::shared_ptr<Condition>> conditions;  ///< made for this graph
-  std::weak_ptr<ExecutableGraph> only_instance;        ///< of a graph with memory nodes
+  std::vector<std::shared_ptr<GraphCondition>> conditions;  ///< made for this graph
+  std::weak_ptr<ExecutableGraph> only_instance;             ///< of a graph with memory nodes
 
  private:
   Graph() = default;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/capture.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
@@ -91,6 +92,14 @@ Result<> free_graph_memory(hal::Address address) {
     return fail(ErrorCode::InvalidValue, "the graph memory at {:#x} is not allocated", address);
   allocation->set_allocated(false);
   return {};
+}
+
+Result<hal::Address> capture_allocation(Stream& stream, uint64_t bytes) {
+  const std::shared_ptr<Capture> capture = stream.capture();
+  if (!capture) return fail(ErrorCode::IllegalState, "the stream is not being captured");
+  TRY(std::shared_ptr<GraphAllocation> allocation, GraphAllocation::make(stream.context(), bytes));
+  TRY(capture->add(stream, AllocWork{allocation}));
+  return allocation->address();
 }
 
 GraphMemoryUsage graph_memory_usage(const Device& device) {

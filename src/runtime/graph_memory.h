@@ -41,6 +41,9 @@ class GraphAllocation : public std::enable_shared_from_this<GraphAllocation> {
 /// Frees it outside of a graph. Error: InvalidValue when it is not allocated.
 Result<> free_graph_memory(hal::Address address);
 
+/// An allocation node in the capture of a stream. Errors: those of GraphAllocation::make and Capture::add.
+Result<hal::Address> capture_allocation(Stream& stream, uint64_t bytes);
+
 /// Bytes of graph memory of a device.
 struct GraphMemoryUsage {
   uint64_t used = 0, most_used = 0;          ///< allocated now

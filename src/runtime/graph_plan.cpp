@@ -167,7 +167,7 @@ Result<std::shared_ptr<const Prepared>> prepare_part(const std::shared_ptr<const
       TRY(std::visit([&](const auto& work) { return prepare_work(work, commands); }, step.node->work));
     }
     if (commands.conditional) {
-      const Condition& condition = *commands.conditional->condition;
+      const GraphCondition& condition = *commands.conditional->condition;
       if (const auto value = condition.assigned())
         first.push_back(hal::Fill{.destination = condition.handle(),
                                   .value = *value,

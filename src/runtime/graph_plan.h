@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "hal/queue.h"
-#include "runtime/condition.h"
 #include "runtime/graph.h"
+#include "runtime/graph_condition.h"
 #include "runtime/stream.h"
 
 // How a graph runs. Its nodes, and those of its child graphs, are cut into chains, and each chain is given a lane: a

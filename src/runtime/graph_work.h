@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -13,18 +12,12 @@
 
 namespace cupola::runtime {
 
-class Condition;
+class GraphCondition;
 class Event;
 class Graph;
 class GraphAllocation;
 
 struct EmptyWork {};
-
-/// A launch attribute as the program gave it: CUDA's number and value.
-struct LaunchAttribute {
-  int id = 0;
-  std::array<std::byte, 64> value{};
-};
 
 struct KernelWork {
   std::shared_ptr<Function> function;
@@ -81,7 +74,7 @@ struct ConditionalWork {
     Switch,  ///< the body of that number
   };
   Kind kind = Kind::If;
-  std::shared_ptr<Condition> condition;
+  std::shared_ptr<GraphCondition> condition;
   std::vector<std::shared_ptr<Graph>> bodies;  ///< the node's own
 };
 

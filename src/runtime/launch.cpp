@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
 
@@ -59,11 +60,17 @@ Result<> check_launch(const Function& function, const LaunchShape& shape) {
   return {};
 }
 
-Result<> launch(Stream& stream, const Function& function, const LaunchShape& shape, std::vector<std::byte> parameters) {
+Result<> launch(Stream& stream, const std::shared_ptr<Function>& kernel, const LaunchShape& shape,
+                std::vector<std::byte> parameters, std::vector<LaunchAttribute> attributes) {
+  const Function& function = *kernel;
   if (&stream.context() != &function.context())
     return fail(ErrorCode::InvalidHandle, "{} is loaded in another context than the stream's", function.info().name);
   TRY(check_launch(function, shape));
   TRY(stream.context().check());
+  if (const std::shared_ptr<Capture> capture = stream.capture()) {
+    TRY(capture->add(stream, KernelWork{kernel, shape, std::move(parameters), std::move(attributes)}));
+    return {};
+  }
   log::line(log::Topic::Launch, "{} grid {}x{}x{} block {}x{}x{} shared {}", function.info().name, shape.grid.x,
             shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes);
   stream.submit(hal::Launch{function.executable(), function.index(), shape.grid, shape.block,

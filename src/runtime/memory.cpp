@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/log.h"
+#include "runtime/capture.h"
 #include "runtime/graph_memory.h"
 #include "runtime/memory_pool.h"
 #include "runtime/runtime.h"
@@ -56,6 +57,7 @@ Result<MemoryRange> take_device_range(hal::Address address) {
 }  // namespace
 
 Result<hal::Address> allocate(Context& context, uint64_t bytes, MemoryKind kind, unsigned flags) {
+  TRY(check_unsafe_call("allocating memory"));
   if (bytes == 0) return fail(ErrorCode::InvalidValue, "0 bytes were asked for");
   auto found = context.device().heap().allocate(bytes);
   if (!found && found.error().code == ErrorCode::OutOfMemory) {  // pools may hold what they do not need
@@ -69,6 +71,7 @@ Result<hal::Address> allocate(Context& context, uint64_t bytes, MemoryKind kind,
 }
 
 Result<> free_memory(hal::Address address) {
+  TRY(check_unsafe_call("freeing memory"));
   if (is_graph_memory(address)) {
     TRY(std::shared_ptr<GraphAllocation> allocation, GraphAllocation::find(address));
     Result<> done = finish_uses({.context = &allocation->context()});
@@ -82,6 +85,11 @@ Result<> free_memory(hal::Address address) {
 }
 
 Result<> free_async(Stream& stream, hal::Address address) {
+  if (const std::shared_ptr<Capture> capture = stream.capture()) {
+    TRY(std::shared_ptr<GraphAllocation> allocation, GraphAllocation::find(address));
+    TRY(capture->add(stream, FreeWork{std::move(allocation)}));
+    return {};
+  }
   if (is_graph_memory(address)) {
     TRY(std::shared_ptr<GraphAllocation> allocation, GraphAllocation::find(address));
     TRY(free_graph_memory(address));
@@ -100,6 +108,7 @@ Result<> free_async(Stream& stream, hal::Address address) {
 }
 
 Result<void*> allocate_host(Context& context, uint64_t bytes, unsigned flags) {
+  TRY(check_unsafe_call("allocating page-locked memory"));
   if (bytes == 0) return fail(ErrorCode::InvalidValue, "0 bytes were asked for");
   if (bytes > UINT64_MAX - kPage) return fail(ErrorCode::OutOfMemory, "{} bytes of host memory were asked for", bytes);
   void* pointer = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
@@ -113,6 +122,7 @@ Result<void*> allocate_host(Context& context, uint64_t bytes, unsigned flags) {
 }
 
 Result<> free_host(void* pointer) {
+  TRY(check_unsafe_call("freeing page-locked memory"));
   const auto range =
       Runtime::get().addresses.take(reinterpret_cast<hal::Address>(pointer),
                                     [](const MemoryRange& found) { return found.kind == MemoryKind::Pinned; });
@@ -123,6 +133,7 @@ Result<> free_host(void* pointer) {
 }
 
 Result<> register_host(Context& context, void* pointer, uint64_t bytes, unsigned flags) {
+  TRY(check_unsafe_call("registering memory"));
   if (!pointer || bytes == 0)
     return fail(ErrorCode::InvalidValue, "{} bytes at {} cannot be registered", bytes, pointer);
   const auto address = reinterpret_cast<hal::Address>(pointer);
@@ -132,6 +143,7 @@ Result<> register_host(Context& context, void* pointer, uint64_t bytes, unsigned
 }
 
 Result<> unregister_host(void* pointer) {
+  TRY(check_unsafe_call("unregistering memory"));
   const auto range =
       Runtime::get().addresses.take(reinterpret_cast<hal::Address>(pointer),
                                     [](const MemoryRange& found) { return found.kind == MemoryKind::Registered; });

@@ -1,5 +1,6 @@
 #include "runtime/stream.h"
 
+#include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
 
@@ -60,11 +61,59 @@ Stream::Stream(Context& context, Kind kind, unsigned flags, int priority, std::u
 }
 
 Stream::~Stream() {
+  if (const std::shared_ptr<Capture> captured = capture()) {
+    set_capture(nullptr);
+    captured->forget(*this);
+  }
   Lock lock(order_->mutex_);
   std::erase(order_->streams_, this);
   if (order_->legacy_ == this) order_->legacy_ = nullptr;
   std::erase_if(order_->retired_, [](const auto& entry) { return entry.first.reached(); });
   if (!last().reached()) order_->retired_.emplace_back(last(), blocking_);
+}
+
+std::shared_ptr<Capture> Stream::capture() const {
+  if (!is_captured_.load(std::memory_order_acquire)) return nullptr;
+  Lock lock(capture_mutex_);
+  return capture_;
+}
+
+void Stream::set_capture(std::shared_ptr<Capture> capture) {
+  Lock lock(capture_mutex_);
+  const int change = (capture ? 1 : 0) - (capture_ ? 1 : 0);
+  order_->captured_ += change;
+  if (blocking_) order_->captured_blocking_ += change;
+  is_captured_.store(capture != nullptr, std::memory_order_release);
+  capture_.swap(capture);
+}
+
+Result<> Stream::check_use() {
+  if (kind_ != Kind::Legacy || !order_->captures_blocking()) return {};
+  order_->invalidate_captures(true);
+  return fail(ErrorCode::StreamCaptureImplicit,
+              "the legacy default stream would wait for a stream that is captured: use another stream, or capture one "
+              "that was made with the non-blocking flag");
+}
+
+Result<> Stream::check_not_captured() {
+  TRY(check_use());
+  const std::shared_ptr<Capture> captured = capture();
+  if (!captured) return {};
+  return captured->refuse(ErrorCode::StreamCaptureUnsupported, "the stream is captured: the call has no node in a graph");
+}
+
+bool StreamOrder::invalidate_captures(bool only_blocking) {
+  if (captured_.load(std::memory_order_acquire) == 0) return false;
+  std::vector<std::shared_ptr<Capture>> captures;
+  {
+    Lock lock(mutex_);
+    for (const Stream* stream : streams_) {
+      if (only_blocking && !stream->blocking()) continue;
+      if (auto capture = stream->capture()) captures.push_back(std::move(capture));
+    }
+  }
+  for (const auto& capture : captures) capture->invalidate();
+  return !captures.empty();
 }
 
 void Stream::append(hal::Command command) {

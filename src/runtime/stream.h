@@ -17,6 +17,7 @@
 
 namespace cupola::runtime {
 
+class Capture;
 class Context;
 class Stream;
 
@@ -41,11 +42,18 @@ class StreamOrder {
   /// Waits for all of them, as Ticket::drain does.
   void drain();
 
+  /// True while a stream is captured that the legacy stream would wait for.
+  bool captures_blocking() const { return captured_blocking_.load(std::memory_order_acquire) > 0; }
+  /// For a call that would wait for streams, which captured ones cannot have: the captures of all streams, or of those
+  /// that the legacy stream waits for, are invalidated. True when there were any.
+  bool invalidate_captures(bool only_blocking);
+
  private:
   friend class Stream;
   Mutex mutex_;
   std::vector<Stream*> streams_ GUARDED_BY(mutex_);
   Stream* legacy_ GUARDED_BY(mutex_) = nullptr;
+  std::atomic<int> captured_{0}, captured_blocking_{0};  ///< streams that are captured
   std::vector<std::pair<Ticket, bool>> retired_ GUARDED_BY(mutex_);  ///< of destroyed streams; true: blocking
 };
 
@@ -70,6 +78,16 @@ class Stream {
   /// True when mark() would be reached; submits nothing.
   bool idle() EXCLUDES(order_->mutex_);
 
+  /// What the stream is captured into; null when it is not. Commands become nodes then; nothing may be submitted.
+  std::shared_ptr<Capture> capture() const;
+  /// For Capture.
+  void set_capture(std::shared_ptr<Capture> capture);
+  /// Error: StreamCaptureImplicit for the legacy stream while it would have to wait for a captured stream; invalidates
+  /// that capture.
+  Result<> check_use();
+  /// For calls that have no node. Errors: also StreamCaptureUnsupported, which invalidates the capture.
+  Result<> check_not_captured();
+
   Context& context() const { return context_; }
   Kind kind() const { return kind_; }
   unsigned flags() const { return flags_; }
@@ -93,6 +111,9 @@ class Stream {
   const int priority_;
   const uint64_t id_;
   const std::unique_ptr<hal::Queue> queue_;
+  std::atomic<bool> is_captured_{false};
+  mutable Mutex capture_mutex_;
+  std::shared_ptr<Capture> capture_ GUARDED_BY(capture_mutex_);
   // Both are guarded by order_->mutex_; other streams of the order read them through last().
   uint64_t submitted_ = 0;
   uint64_t legacy_seen_ = 0;  ///< what of the legacy stream this one already waits for

@@ -1,5 +1,6 @@
 #include "runtime/transfer.h"
 
+#include "runtime/capture.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
@@ -75,6 +76,18 @@ Result<LocatedFill> locate_fill(const hal::Fill& command) {
   return LocatedFill{std::move(kept), std::move(to)};
 }
 
+/// Adds the node, when the stream is captured. True when it is.
+Result<bool> capture_work(Stream& stream, Work work, bool asynchronous) {
+  if (!asynchronous) {
+    TRY(check_unsafe_call("a copy or fill that waits"));
+    TRY(stream.check_not_captured());
+  }
+  const std::shared_ptr<Capture> capture = stream.capture();
+  if (!capture) return false;
+  TRY(capture->add(stream, std::move(work)));
+  return true;
+}
+
 }  // namespace
 
 Result<hal::Copy> checked(const hal::Copy& command, End destination, End source) {
@@ -91,6 +104,8 @@ Result<> copy(Stream& stream, const hal::Copy& command, End destination, End sou
   if (command.width == 0 || command.height == 0 || command.depth == 0) return {};
   TRY(LocatedCopy located, locate_copy(command, destination, source));
   TRY(stream.context().check());
+  TRY(const bool captured, capture_work(stream, CopyWork{command, destination, source}, asynchronous));
+  if (captured) return {};
   const auto &to = located.to, &from = located.from;
   const Ticket done = stream.submit(std::move(located.command));
   const bool waits = asynchronous ? !to || !from : !is_private(to) || !is_private(from);
@@ -104,6 +119,8 @@ Result<> fill(Stream& stream, const hal::Fill& command, bool asynchronous) {
   if (command.width == 0 || command.height == 0) return {};
   TRY(LocatedFill located, locate_fill(command));
   TRY(stream.context().check());
+  TRY(const bool captured, capture_work(stream, FillWork{command}, asynchronous));
+  if (captured) return {};
   const Ticket done = stream.submit(std::move(located.command));
   return asynchronous || is_private(located.to) ? Result<>{} : done.wait();
 }

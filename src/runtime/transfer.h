@@ -22,6 +22,7 @@ Result<hal::Copy> checked(const hal::Copy& command, End destination, End source)
 Result<hal::Fill> checked(const hal::Fill& command);
 
 /// Errors: InvalidValue for an end that is not what the caller says or too small; the context's fault.
+/// A captured stream gets a node; StreamCaptureUnsupported when it is not asynchronous.
 Result<> copy(Stream& stream, const hal::Copy& command, End destination, End source, bool asynchronous);
 
 /// Errors: InvalidValue for an unknown, too small or misaligned destination; the context's fault.

@@ -1,22 +1,26 @@
 #include "runtime/user_object.h"
 
+#include "runtime/runtime.h"
+
 namespace cupola::runtime {
 
-bool UserObject::release(unsigned count) {
-  if (references_.fetch_sub(count) != count) return false;
+void UserObject::end() {
+  const auto self = Runtime::get().user_objects.remove(this);
   destroy_(object_);
-  return true;
 }
 
-Result<bool> UserObject::release_checked(unsigned count) {
+void UserObject::release(unsigned count) {
+  if (references_.fetch_sub(count) == count) end();
+}
+
+Result<> UserObject::release_checked(unsigned count) {
   uint64_t held = references_.load();
   do {
     if (held < count)
       return fail(ErrorCode::InvalidValue, "{} references are to be given back; there are {}", count, held);
   } while (!references_.compare_exchange_weak(held, held - count));
-  if (held != count) return false;
-  destroy_(object_);
-  return true;
+  if (held == count) end();
+  return {};
 }
 
 }  // namespace cupola::runtime

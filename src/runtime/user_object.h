@@ -16,14 +16,15 @@ class UserObject {
       : object_(object), destroy_(destroy), references_(references) {}
 
   void retain(unsigned count) { references_.fetch_add(count); }
-  /// True when that was the last one: the destructor was called.
-  bool release(unsigned count);
+  /// The last one ends the object: its destructor is called and its handle is gone.
+  void release(unsigned count);
   /// Gives up to `count` back when that many are held. Error: InvalidValue.
-  Result<bool> release_checked(unsigned count);
+  Result<> release_checked(unsigned count);
 
  private:
   void* const object_;
   void (*const destroy_)(void*);
+  void end();
   std::atomic<uint64_t> references_;
 };
 

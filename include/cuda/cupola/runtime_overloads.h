@@ -231,6 +231,56 @@ CUPOLA_API cudaEventCreate(cudaEvent_t* event, unsigned int flags) { return ::cu
 CUPOLA_API cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t*, char*, size_t) {
   return ::cudaGraphInstantiate(executable, graph, 0);
 }
+CUPOLA_API cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* error_node,
+                               cudaGraphExecUpdateResult* result) {
+  cudaGraphExecUpdateResultInfo info = {cudaGraphExecUpdateError, 0, 0};
+  const cudaError_t status = ::cudaGraphExecUpdate(executable, graph, &info);
+  if (error_node) *error_node = info.errorNode;
+  if (result) *result = info.result;
+  return status;
+}
+
+// -- graphs: symbols by reference, objects by pointer --
+
+template <class T>
+CUPOLA_API cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                                          size_t dependency_count, const T& symbol, const void* src, size_t count,
+                                          size_t offset, cudaMemcpyKind kind) {
+  return ::cudaGraphAddMemcpyNodeToSymbol(node, graph, dependencies, dependency_count, (const void*)&symbol, src, count,
+                                          offset, kind);
+}
+template <class T>
+CUPOLA_API cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                            const cudaGraphNode_t* dependencies, size_t dependency_count, void* dst,
+                                            const T& symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
+  return ::cudaGraphAddMemcpyNodeFromSymbol(node, graph, dependencies, dependency_count, dst, (const void*)&symbol,
+                                            count, offset, kind);
+}
+template <class T>
+CUPOLA_API cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const T& symbol, const void* src, size_t count,
+                                                size_t offset, cudaMemcpyKind kind) {
+  return ::cudaGraphMemcpyNodeSetParamsToSymbol(node, (const void*)&symbol, src, count, offset, kind);
+}
+template <class T>
+CUPOLA_API cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* dst, const T& symbol, size_t count,
+                                                  size_t offset, cudaMemcpyKind kind) {
+  return ::cudaGraphMemcpyNodeSetParamsFromSymbol(node, dst, (const void*)&symbol, count, offset, kind);
+}
+template <class T>
+CUPOLA_API cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t executable, cudaGraphNode_t node, const T& symbol,
+                                                    const void* src, size_t count, size_t offset, cudaMemcpyKind kind) {
+  return ::cudaGraphExecMemcpyNodeSetParamsToSymbol(executable, node, (const void*)&symbol, src, count, offset, kind);
+}
+template <class T>
+CUPOLA_API cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t executable, cudaGraphNode_t node, void* dst,
+                                                      const T& symbol, size_t count, size_t offset,
+                                                      cudaMemcpyKind kind) {
+  return ::cudaGraphExecMemcpyNodeSetParamsFromSymbol(executable, node, dst, (const void*)&symbol, count, offset, kind);
+}
+template <class T>
+CUPOLA_API cudaUserObjectCreate(cudaUserObject_t* object, T* wrapped, unsigned int references, unsigned int flags) {
+  return ::cudaUserObjectCreate(object, wrapped, [](void* pointer) { delete static_cast<T*>(pointer); }, references, flags);
+}
 
 // -- names from before CUDA 4, when a context was a thread's --
 

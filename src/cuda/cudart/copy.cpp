@@ -1,5 +1,7 @@
 // Copies and fills. "CUDA Runtime API, Memory Management".
 
+#include "cuda/cudart/copy.h"
+
 #include "cuda/cudart/channel_format.h"
 #include "cuda/cudart/public.h"
 #include "cuda/cudart/registry.h"
@@ -143,6 +145,58 @@ Result<> check_direction(cudaMemcpyKind kind, cudaMemcpyKind host_side) {
 }
 
 }  // namespace
+
+Result<CUDA_MEMCPY3D> cupola::cudart::driver_copy(const Driver& cu, const cudaMemcpy3DParms& params) {
+  return volume(cu, params);
+}
+
+Result<CUDA_MEMCPY3D> cupola::cudart::driver_copy(void* dst, const void* src, size_t count, cudaMemcpyKind kind) {
+  TRY(check_kind(kind));
+  CUDA_MEMCPY3D copy{};
+  set_ends(copy, dst, count, src, count, kind);
+  copy.WidthInBytes = count;
+  copy.Height = copy.Depth = 1;
+  return copy;
+}
+
+Result<cudaMemcpy3DParms> cupola::cudart::runtime_copy(const Driver& cu, const CUDA_MEMCPY3D& copy) {
+  cudaMemcpy3DParms params{};
+  const auto kind_of = [](CUmemorytype source, CUmemorytype destination) {
+    if (source == CU_MEMORYTYPE_UNIFIED || destination == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
+    const bool from_host = source == CU_MEMORYTYPE_HOST, to_host = destination == CU_MEMORYTYPE_HOST;
+    if (from_host) return to_host ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice;
+    return to_host ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
+  };
+  params.kind = kind_of(copy.srcMemoryType, copy.dstMemoryType);
+  if (copy.srcMemoryType == CU_MEMORYTYPE_ARRAY) params.srcArray = reinterpret_cast<cudaArray_t>(copy.srcArray);
+  if (copy.dstMemoryType == CU_MEMORYTYPE_ARRAY) params.dstArray = reinterpret_cast<cudaArray_t>(copy.dstArray);
+  TRY(const size_t src_unit, unit_of(cu, params.srcArray));
+  TRY(const size_t dst_unit, unit_of(cu, params.dstArray));
+  if (!params.srcArray) {
+    void* const at = copy.srcMemoryType == CU_MEMORYTYPE_HOST ? const_cast<void*>(copy.srcHost) : pointer(copy.srcDevice);
+    params.srcPtr = {at, copy.srcPitch, copy.srcPitch, copy.srcHeight};
+  }
+  if (!params.dstArray) {
+    void* const at = copy.dstMemoryType == CU_MEMORYTYPE_HOST ? copy.dstHost : pointer(copy.dstDevice);
+    params.dstPtr = {at, copy.dstPitch, copy.dstPitch, copy.dstHeight};
+  }
+  params.srcPos = {copy.srcXInBytes / src_unit, copy.srcY, copy.srcZ};
+  params.dstPos = {copy.dstXInBytes / dst_unit, copy.dstY, copy.dstZ};
+  params.extent = {copy.WidthInBytes / (params.srcArray ? src_unit : dst_unit), copy.Height, copy.Depth};
+  return params;
+}
+
+Result<void*> cupola::cudart::symbol_as_destination(const Driver& cu, CUcontext context, const void* symbol,
+                                                    size_t offset, size_t count, cudaMemcpyKind kind) {
+  TRY(check_direction(kind, cudaMemcpyHostToDevice));
+  return within_symbol(cu, context, symbol, offset, count);
+}
+
+Result<const void*> cupola::cudart::symbol_as_source(const Driver& cu, CUcontext context, const void* symbol,
+                                                     size_t offset, size_t count, cudaMemcpyKind kind) {
+  TRY(check_direction(kind, cudaMemcpyDeviceToHost));
+  return within_symbol(cu, context, symbol, offset, count);
+}
 
 cudaError_t cudaMemcpy(void* dst, const void* src, size_t count, cudaMemcpyKind kind) {
   return with_context([&](const Driver& cu) { return copy(cu, dst, src, count, kind); });

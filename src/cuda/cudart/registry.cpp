@@ -84,6 +84,14 @@ Result<CUfunction> Registry::function(const Driver& cu, CUcontext context, const
   return handle;
 }
 
+const void* Registry::host_of(CUfunction handle) {
+  Lock lock(mutex_);
+  for (const auto& [host, entry] : functions_) {
+    if (entry.handles.holds(handle)) return host;
+  }
+  return handle;
+}
+
 Result<DeviceVariable> Registry::variable(const Driver& cu, CUcontext context, const void* host) {
   Fatbin* fatbin = nullptr;
   std::string name;

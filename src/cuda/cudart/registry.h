@@ -39,6 +39,12 @@ class PerContext {
     }
     return nullptr;
   }
+  bool holds(const Value& value) const {
+    for (const auto& [owner, each] : values_) {
+      if (each == value) return true;
+    }
+    return false;
+  }
   void set(CUcontext context, Value value) { values_.emplace_back(context, std::move(value)); }
   void forget(CUcontext context) {
     std::erase_if(values_, [context](const auto& entry) { return entry.first == context; });
@@ -80,6 +86,8 @@ class Registry {
   /// accepted as `host` too. Error: InvalidHandle (InvalidDeviceFunction for null), or why the fat binary cannot be
   /// loaded.
   Result<CUfunction> function(const Driver& cu, CUcontext context, const void* host);
+  /// The host address that stands for the kernel; the handle itself when none does.
+  const void* host_of(CUfunction handle);
   /// The variable that `host` stands for. Error: InvalidSymbol, or why the fat binary cannot be loaded.
   Result<DeviceVariable> variable(const Driver& cu, CUcontext context, const void* host);
   /// Loads the fat binary and fills in its managed variables.

@@ -71,10 +71,19 @@ class PerThreadStream {
   PerThreadStream& operator=(const PerThreadStream&) = delete;
 };
 
-/// The stream, in a context that has no fault.
-inline Result<std::shared_ptr<Stream>> usable_stream(CUstream handle) {
+/// The stream, in a context that has no fault. It may be captured: for calls that make a node then. Error:
+/// StreamCaptureImplicit for the legacy stream while it would wait for a captured one.
+inline Result<std::shared_ptr<Stream>> capturable_stream(CUstream handle) {
   TRY(std::shared_ptr<Stream> stream, Runtime::get().stream(handle));
   TRY(stream->context().check());
+  TRY(stream->check_use());
+  return stream;
+}
+
+/// The same for calls that have no node. Error: also StreamCaptureUnsupported.
+inline Result<std::shared_ptr<Stream>> usable_stream(CUstream handle) {
+  TRY(std::shared_ptr<Stream> stream, capturable_stream(handle));
+  TRY(stream->check_not_captured());
   return stream;
 }
 

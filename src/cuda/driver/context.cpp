@@ -167,17 +167,28 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
   });
 }
 
+namespace {
+
+/// Error: StreamCaptureUnsupported while a stream of the context is captured, which invalidates the capture.
+Result<> synchronize(Context& context) {
+  if (context.order()->invalidate_captures(false))
+    return fail(ErrorCode::StreamCaptureUnsupported, "the context has a stream that is captured: end the capture first");
+  return context.synchronize();
+}
+
+}  // namespace
+
 CUresult cuCtxSynchronize() {
   return api_call([]() -> Result<> {
     TRY(std::shared_ptr<Context> context, current_context_even_if_faulted());
-    return context->synchronize();
+    return synchronize(*context);
   });
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext ctx) {
   return api_call([&]() -> Result<> {
     TRY(std::shared_ptr<Context> context, current_or(ctx));
-    return context->synchronize();
+    return synchronize(*context);
   });
 }
 

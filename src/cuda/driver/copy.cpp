@@ -1,6 +1,7 @@
 // Copies and fills. "CUDA Driver API, Memory Management".
 
-#include "cuda/driver/api.h"
+#include "cuda/driver/copy.h"
+
 #include "runtime/transfer.h"
 
 using namespace cupola;
@@ -16,7 +17,7 @@ hal::Address address(const void* pointer) {
 
 Result<> linear(hal::Address destination, End to, hal::Address source, End from, size_t bytes, CUstream handle,
                 bool asynchronous) {
-  TRY(std::shared_ptr<Stream> stream, usable_stream(handle));
+  TRY(std::shared_ptr<Stream> stream, capturable_stream(handle));
   if (destination == source) return {};
   return copy(*stream, {.destination = destination, .source = source, .width = bytes}, to, from, asynchronous);
 }
@@ -113,10 +114,9 @@ Result<> check_pitch(uint64_t pitch, size_t x, size_t width, const char* what) {
 /// Works for both structures: a plane is a volume of one slice. Pitches matter once there are several rows; zero means
 /// rows without gaps, as documented for host and device ends.
 template <typename Parameters>
-Result<> box(const Parameters& p, size_t src_z, size_t dst_z, size_t src_height, size_t dst_height, size_t depth,
-             CUstream handle, bool asynchronous) {
-  TRY(std::shared_ptr<Stream> stream, usable_stream(handle));
-  if (p.WidthInBytes == 0 || p.Height == 0 || depth == 0) return {};
+Result<CopyWork> box_copy(const Parameters& p, size_t src_z, size_t dst_z, size_t src_height, size_t dst_height,
+                          size_t depth) {
+  if (p.WidthInBytes == 0 || p.Height == 0 || depth == 0) return CopyWork{};
   TRY(const auto src_array, array_end(p.srcMemoryType, p.srcArray, Checked(p.srcXInBytes) + p.WidthInBytes,
                                       Checked(p.srcY) + p.Height, Checked(src_z) + depth, "source"));
   TRY(const auto dst_array, array_end(p.dstMemoryType, p.dstArray, Checked(p.dstXInBytes) + p.WidthInBytes,
@@ -151,7 +151,15 @@ Result<> box(const Parameters& p, size_t src_z, size_t dst_z, size_t src_height,
                           .source_pitch = from.pitch,
                           .destination_slice = to.slice,
                           .source_slice = from.slice};
-  return copy(*stream, command, to.end, from.end, asynchronous);
+  return CopyWork{command, to.end, from.end};
+}
+
+template <typename Parameters>
+Result<> box(const Parameters& p, size_t src_z, size_t dst_z, size_t src_height, size_t dst_height, size_t depth,
+             CUstream handle, bool asynchronous) {
+  TRY(std::shared_ptr<Stream> stream, capturable_stream(handle));
+  TRY(const CopyWork work, box_copy(p, src_z, dst_z, src_height, dst_height, depth));
+  return copy(*stream, work.command, work.destination, work.source, asynchronous);
 }
 
 CUresult plane(const CUDA_MEMCPY2D* p, CUstream stream, bool asynchronous, const char* call = __builtin_FUNCTION()) {
@@ -176,6 +184,11 @@ CUresult volume(const Parameters* p, CUstream stream, bool asynchronous, const c
 }
 
 }  // namespace
+
+Result<CopyWork> cupola::driver::copy_work(const CUDA_MEMCPY3D& p) {
+  return box_copy(p, p.srcZ, p.dstZ, p.srcHeight ? p.srcHeight : p.Height, p.dstHeight ? p.dstHeight : p.Height,
+                  p.Depth);
+}
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
   return copy_now(dst, End::Unified, src, End::Unified, ByteCount, __func__);
@@ -251,7 +264,7 @@ CUresult fill_with(CUdeviceptr destination, size_t pitch, Value value, size_t wi
                    bool asynchronous, const char* call = __builtin_FUNCTION()) {
   return api_call(
       [&]() -> Result<> {
-        TRY(std::shared_ptr<Stream> stream, usable_stream(handle));
+        TRY(std::shared_ptr<Stream> stream, capturable_stream(handle));
         return fill(*stream,
                     {.destination = destination,
                      .value = value,

@@ -27,13 +27,16 @@ CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
 
 CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
   return api_call([&]() -> Result<> {
-    if (flags != CU_EVENT_RECORD_DEFAULT)
-      return fail(ErrorCode::InvalidValue, "flags are {:#x}; outside of capture they must be 0", flags);
     TRY(std::shared_ptr<Event> event, Runtime::get().event(hEvent));
-    TRY(std::shared_ptr<Stream> stream, usable_stream(hStream));
+    TRY(std::shared_ptr<Stream> stream, capturable_stream(hStream));
+    const std::shared_ptr<Capture> capture = stream->capture();
+    const bool external = flags == CU_EVENT_RECORD_EXTERNAL && capture;
+    if (flags != CU_EVENT_RECORD_DEFAULT && !external)
+      return fail(ErrorCode::InvalidValue, "flags are {:#x}; outside of capture they must be 0", flags);
     if (&event->context() != &stream->context())
       return fail(ErrorCode::InvalidHandle, "the event and the stream belong to different contexts");
-    event->record(*stream);
+    if (!external) return event->record(*stream);
+    TRY(capture->add(*stream, RecordWork{std::move(event)}));
     return {};
   });
 }
@@ -45,6 +48,8 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
 CUresult cuEventQuery(CUevent hEvent) {
   return api_call([&]() -> Result<> {
     TRY(std::shared_ptr<Event> event, Runtime::get().event(hEvent));
+    TRY(check_unsafe_call("asking an event"));
+    TRY(event->check_not_captured());
     TRY(event->context().check());
     if (!event->happened()) return refuse(ErrorCode::NotReady);
     return {};
@@ -54,6 +59,8 @@ CUresult cuEventQuery(CUevent hEvent) {
 CUresult cuEventSynchronize(CUevent hEvent) {
   return api_call([&]() -> Result<> {
     TRY(std::shared_ptr<Event> event, Runtime::get().event(hEvent));
+    TRY(check_unsafe_call("waiting for an event"));
+    TRY(event->check_not_captured());
     const Result<> waited = event->wait();
     event->context().device().hal().flush_output();
     TRY(Result<>(waited));

@@ -1,11 +1,12 @@
 // Launches. "CUDA Driver API, Execution Control".
 
-#include "runtime/launch.h"
+#include "cuda/driver/launch.h"
 
 #include <cstring>
 #include <optional>
 
-#include "cuda/driver/api.h"
+#include "runtime/capture.h"
+#include "runtime/launch.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -37,20 +38,29 @@ Result<std::vector<std::byte>> packed_parameters(const Function& function, void*
   return block;
 }
 
+}  // namespace
+
+Result<std::vector<std::byte>> cupola::driver::parameter_block(const Function& function, void** parameters,
+                                                               void** extra) {
+  if (parameters && extra) return fail(ErrorCode::InvalidValue, "kernelParams and extra are both given; give one");
+  return extra ? packed_parameters(function, extra) : gather_parameters(function, parameters);
+}
+
+namespace {
+
 Result<> launch_on(CUstream stream_handle, CUfunction handle, const LaunchShape& shape, void** kernelParams,
-                   void** extra) {
+                   void** extra, std::vector<LaunchAttribute> attributes = {}) {
   TRY(std::shared_ptr<Function> function, Runtime::get().function(handle));
-  TRY(std::shared_ptr<Stream> stream, usable_stream(stream_handle));
-  if (kernelParams && extra) return fail(ErrorCode::InvalidValue, "kernelParams and extra are both given; give one");
-  auto parameters = extra ? packed_parameters(*function, extra) : gather_parameters(*function, kernelParams);
-  if (!parameters) return fail(parameters.error());
-  return launch(*stream, *function, shape, std::move(*parameters));
+  TRY(std::shared_ptr<Stream> stream, capturable_stream(stream_handle));
+  TRY(std::vector<std::byte> parameters, parameter_block(*function, kernelParams, extra));
+  return launch(*stream, function, shape, std::move(parameters), std::move(attributes));
 }
 
 /// What the attributes of cuLaunchKernelEx ask for beyond hints.
 struct LaunchWishes {
   bool cooperative = false;
   CUevent event_after = nullptr;
+  std::vector<LaunchAttribute> kept;  ///< for a captured launch
 };
 
 Result<LaunchWishes> read_attributes(const CUlaunchConfig& config) {
@@ -58,6 +68,8 @@ Result<LaunchWishes> read_attributes(const CUlaunchConfig& config) {
   if (config.numAttrs) TRY(given(config.attrs, "attrs"));
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const CUlaunchAttributeValue& value = config.attrs[i].value;
+    wishes.kept.push_back({config.attrs[i].id, {}});
+    std::memcpy(wishes.kept.back().value.data(), &value, sizeof value);
     switch (config.attrs[i].id) {
       case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
         wishes.cooperative = value.cooperative;
@@ -116,12 +128,11 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** ker
                             {config->blockDimX, config->blockDimY, config->blockDimZ},
                             config->sharedMemBytes,
                             wishes.cooperative};
-    TRY(launch_on(config->hStream, f, shape, kernelParams, extra));
+    TRY(launch_on(config->hStream, f, shape, kernelParams, extra, std::move(wishes.kept)));
     if (!wishes.event_after) return {};
     TRY(std::shared_ptr<Event> event, Runtime::get().event(wishes.event_after));
     TRY(std::shared_ptr<Stream> stream, Runtime::get().stream(config->hStream));
-    event->record(*stream);
-    return {};
+    return event->record(*stream);
   });
 }
 
@@ -137,7 +148,11 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
   return api_call([&]() -> Result<> {
     if (!fn) return fail(ErrorCode::InvalidValue, "fn is null");
-    TRY(std::shared_ptr<Stream> stream, usable_stream(hStream));
+    TRY(std::shared_ptr<Stream> stream, capturable_stream(hStream));
+    if (const std::shared_ptr<Capture> capture = stream->capture()) {
+      TRY(capture->add(*stream, HostWork{fn, userData}));
+      return {};
+    }
     stream->submit(hal::HostCall{[fn, userData] { fn(userData); }});
     return {};
   });

@@ -88,11 +88,14 @@ CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) {
 
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
   return api_call([&]() -> Result<> {
-    if (Flags != CU_EVENT_WAIT_DEFAULT)
-      return fail(ErrorCode::InvalidValue, "Flags are {:#x}; outside of capture they must be 0", Flags);
     TRY(std::shared_ptr<Event> event, Runtime::get().event(hEvent));
-    TRY(std::shared_ptr<Stream> stream, usable_stream(hStream));
-    event->hold(*stream);
+    TRY(std::shared_ptr<Stream> stream, capturable_stream(hStream));
+    const std::shared_ptr<Capture> capture = stream->capture();
+    const bool external = Flags == CU_EVENT_WAIT_EXTERNAL && capture;
+    if (Flags != CU_EVENT_WAIT_DEFAULT && !external)
+      return fail(ErrorCode::InvalidValue, "Flags are {:#x}; outside of capture they must be 0", Flags);
+    if (!external) return event->hold(stream);
+    TRY(capture->add(*stream, WaitWork{std::move(event)}));
     return {};
   });
 }
@@ -120,6 +123,7 @@ CUresult cuStreamQuery(CUstream hStream) {
 CUresult cuStreamSynchronize(CUstream hStream) {
   return api_call([&]() -> Result<> {
     TRY(std::shared_ptr<Stream> stream, Runtime::get().stream(hStream));
+    TRY(stream->check_not_captured());
     const Result<> waited = stream->mark().wait();
     stream->context().device().hal().flush_output();
     TRY(Result<>(waited));
@@ -137,16 +141,6 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t, unsi
     const auto range = Runtime::get().addresses.find(dptr);
     if (range && range->kind != MemoryKind::Managed)
       return fail(ErrorCode::InvalidValue, "{:#x} is not managed memory", dptr);
-    return {};
-  });
-}
-
-// Capture is to come; no stream can be capturing.
-CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
-  return api_call([&]() -> Result<> {
-    TRY(given(captureStatus, "captureStatus"));
-    TRY(Runtime::get().stream(hStream));
-    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
     return {};
   });
 }

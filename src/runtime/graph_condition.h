@@ -10,14 +10,14 @@ namespace cupola::runtime {
 
 /// The value that a conditional node goes by. Its handle is the address of a 32-bit word in device memory, which
 /// kernels write through cudaGraphSetConditional. Any thread.
-class Condition {
+class GraphCondition {
  public:
   /// Error: OutOfMemory.
-  static Result<std::shared_ptr<Condition>> make(Context& context, uint32_t default_value, bool assign_default);
-  ~Condition();
+  static Result<std::shared_ptr<GraphCondition>> make(Context& context, uint32_t default_value, bool assign_default);
+  ~GraphCondition();
 
   /// Error: InvalidValue.
-  static Result<std::shared_ptr<Condition>> find(uint64_t handle);
+  static Result<std::shared_ptr<GraphCondition>> find(uint64_t handle);
 
   uint64_t handle() const { return word_.address(); }
   Context& context() const { return context_; }
@@ -31,7 +31,7 @@ class Condition {
   bool taken() const { return taken_; }
 
  private:
-  Condition(Context& context, memory::Allocation word, uint32_t default_value, bool assign_default)
+  GraphCondition(Context& context, memory::Allocation word, uint32_t default_value, bool assign_default)
       : context_(context), word_(std::move(word)), default_value_(default_value), assign_default_(assign_default) {}
 
   Context& context_;

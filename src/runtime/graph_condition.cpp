@@ -1,4 +1,4 @@
-#include "runtime/condition.h"
+#include "runtime/graph_condition.h"
 
 #include <map>
 
@@ -10,7 +10,7 @@ namespace {
 /// All live conditions by handle. Never destroyed.
 struct Known {
   Mutex mutex;
-  std::map<uint64_t, std::weak_ptr<Condition>> conditions GUARDED_BY(mutex);
+  std::map<uint64_t, std::weak_ptr<GraphCondition>> conditions GUARDED_BY(mutex);
 
   static Known& get() {
     static auto* const known = new Known;
@@ -20,26 +20,28 @@ struct Known {
 
 }  // namespace
 
-Result<std::shared_ptr<Condition>> Condition::make(Context& context, uint32_t default_value, bool assign_default) {
+Result<std::shared_ptr<GraphCondition>> GraphCondition::make(Context& context, uint32_t default_value,
+                                                             bool assign_default) {
   TRY(memory::Allocation word, context.device().heap().allocate(sizeof(uint32_t)));
-  auto condition = std::shared_ptr<Condition>(new Condition(context, std::move(word), default_value, assign_default));
+  auto condition =
+      std::shared_ptr<GraphCondition>(new GraphCondition(context, std::move(word), default_value, assign_default));
   Known& known = Known::get();
   Lock lock(known.mutex);
   known.conditions[condition->handle()] = condition;
   return condition;
 }
 
-Condition::~Condition() {
+GraphCondition::~GraphCondition() {
   Known& known = Known::get();
   Lock lock(known.mutex);
   known.conditions.erase(handle());
 }
 
-Result<std::shared_ptr<Condition>> Condition::find(uint64_t handle) {
+Result<std::shared_ptr<GraphCondition>> GraphCondition::find(uint64_t handle) {
   Known& known = Known::get();
   Lock lock(known.mutex);
   const auto found = known.conditions.find(handle);
-  std::shared_ptr<Condition> condition = found == known.conditions.end() ? nullptr : found->second.lock();
+  std::shared_ptr<GraphCondition> condition = found == known.conditions.end() ? nullptr : found->second.lock();
   if (!condition) return fail(ErrorCode::InvalidValue, "{:#x} is no conditional handle of a live graph", handle);
   return condition;
 }

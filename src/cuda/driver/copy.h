@@ -1,0 +1,12 @@
+#pragma once
+
+#include "cuda/driver/api.h"
+#include "runtime/graph_work.h"
+
+namespace cupola::driver {
+
+/// The copy that the structure describes. Errors: InvalidValue for positions and pitches that do not fit; InvalidHandle
+/// for an array that is not there. Where its ends lie is checked when it is made a command.
+Result<CopyWork> copy_work(const CUDA_MEMCPY3D& params);
+
+}  // namespace cupola::driver

@@ -1,0 +1,499 @@
+// Adding nodes, and reading and changing what they do. "CUDA Driver API, Graph Management".
+
+#include <cstring>
+
+#include "cuda/driver/graph_nodes.h"
+#include "runtime/graph_condition.h"
+#include "runtime/graph_memory.h"
+
+using namespace cupola;
+using namespace cupola::driver;
+
+namespace {
+
+/// A node with `params` in a graph: the whole of an Add call.
+template <typename Params>
+CUresult add(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, const Params* params,
+             const char* call = __builtin_FUNCTION()) {
+  return api_call(
+      [&]() -> Result<> {
+        TRY(given(out, "phGraphNode"));
+        TRY(given(params, "nodeParams"));
+        TRY(Runtime::get().graph(graph));
+        TRY(Described described, describe(*params));
+        TRY(Node* const node, add_node(graph, dependencies, nullptr, count, std::move(described)));
+        *out = handle_of<CUgraphNode>(node);
+        return {};
+      },
+      call);
+}
+
+template <typename Params>
+CUresult get(CUgraphNode handle, Params* params, const char* call = __builtin_FUNCTION()) {
+  return api_call(
+      [&]() -> Result<> {
+        TRY(given(params, "nodeParams"));
+        TRY(std::shared_ptr<Node> node, Runtime::get().graph_node(handle));
+        return write(*node, *params);
+      },
+      call);
+}
+
+template <typename Params>
+CUresult set(CUgraphNode handle, const Params* params, const char* call = __builtin_FUNCTION()) {
+  return api_call(
+      [&]() -> Result<> {
+        TRY(given(params, "nodeParams"));
+        TRY(std::shared_ptr<Node> node, Runtime::get().graph_node(handle));
+        TRY(Described described, describe(*params));
+        return replace(*node, std::move(described));
+      },
+      call);
+}
+
+template <typename Params>
+Result<> exec_set_work(CUgraphExec executable, CUgraphNode handle, const Params& params) {
+  TRY(std::shared_ptr<ExecutableGraph> graph, Runtime::get().executable_graph(executable));
+  TRY(std::shared_ptr<Node> node, Runtime::get().graph_node(handle));
+  TRY(Described described, describe(params));
+  return graph->set_work(*node, std::move(described.work));
+}
+
+template <typename Params>
+CUresult exec_set(CUgraphExec executable, CUgraphNode handle, const Params* params,
+                  const char* call = __builtin_FUNCTION()) {
+  return api_call(
+      [&]() -> Result<> {
+        TRY(given(params, "nodeParams"));
+        return exec_set_work(executable, handle, *params);
+      },
+      call);
+}
+
+Result<> exec_set_child(CUgraphExec executable, CUgraphNode handle, CUgraph child) {
+  TRY(std::shared_ptr<ExecutableGraph> graph, Runtime::get().executable_graph(executable));
+  TRY(std::shared_ptr<Node> node, Runtime::get().graph_node(handle));
+  TRY(std::shared_ptr<Graph> given_graph, Runtime::get().graph(child));
+  return graph->set_child(*node, *given_graph);
+}
+
+/// The context that a copy or fill names: any live one will do, addresses are unified.
+Result<> check_context(CUcontext context) {
+  if (context) TRY(Runtime::get().context(context));
+  return {};
+}
+
+CUDA_MEMSET_NODE_PARAMS first_version(const CUDA_MEMSET_NODE_PARAMS_v2& p) {
+  return {p.dst, p.pitch, p.value, p.elementSize, p.width, p.height};
+}
+CUDA_HOST_NODE_PARAMS first_version(const CUDA_HOST_NODE_PARAMS_v2& p) {
+  return {p.fn, p.userData};
+}
+
+std::unexpected<Error> refuse_type(CUgraphNodeType type) {
+  if (type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL || type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT)
+    return fail(ErrorCode::NotSupported, "there are no external semaphores: nothing outside of the process is shared");
+  return fail(ErrorCode::InvalidValue, "nodes of type {} cannot be made or changed so", static_cast<int>(type));
+}
+
+/// What the general parameters of any type describe.
+Result<Described> describe_any(const CUgraphNodeParams& p) {
+  switch (p.type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return describe(p.kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      if (p.memcpy.flags != 0 || p.memcpy.reserved != 0)
+        return fail(ErrorCode::InvalidValue, "the flags of a memcpy node must be 0");
+      TRY(check_context(p.memcpy.copyCtx));
+      return describe(p.memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      TRY(check_context(p.memset.ctx));
+      return describe(first_version(p.memset));
+    case CU_GRAPH_NODE_TYPE_HOST:
+      return describe(first_version(p.host));
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      return describe(p.graph);
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+      return Described{EmptyWork{}, {}};
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return describe(p.eventWait);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return describe(p.eventRecord);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      return describe(p.alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return describe(p.free);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      return describe(p.conditional);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      return fail(ErrorCode::NotSupported, "nodes for batches of memory operations are not supported yet");
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+      break;
+  }
+  return refuse_type(p.type);
+}
+
+bool all_zero(const int (&reserved)[3], long long last) {
+  return reserved[0] == 0 && reserved[1] == 0 && reserved[2] == 0 && last == 0;
+}
+
+CUresult add_any(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData* data,
+                 size_t count, CUgraphNodeParams* params, const char* call = __builtin_FUNCTION()) {
+  return api_call(
+      [&]() -> Result<> {
+        TRY(given(out, "phGraphNode"));
+        TRY(given(params, "nodeParams"));
+        TRY(Runtime::get().graph(graph));
+        if (!all_zero(params->reserved0, params->reserved2))
+          return fail(ErrorCode::InvalidValue, "the reserved members of nodeParams must be 0");
+        TRY(Described described, describe_any(*params));
+        TRY(Node* const node, add_node(graph, dependencies, data, count, std::move(described)));
+        if (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+          params->alloc.dptr = std::get<AllocWork>(node->work).allocation->address();
+        if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) TRY(write(*node, params->conditional));
+        *out = handle_of<CUgraphNode>(node);
+        return {};
+      },
+      call);
+}
+
+/// The attribute of a kernel node. Error: InvalidValue for one that kernel nodes do not have.
+Result<> check_attribute(CUkernelNodeAttrID attribute) {
+  switch (attribute) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return {};
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+      return fail(ErrorCode::NotSupported, "device-updatable kernel nodes are not supported");
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+      break;
+  }
+  return fail(ErrorCode::InvalidValue, "a kernel node has no attribute {}", static_cast<int>(attribute));
+}
+
+Result<KernelWork*> kernel_of(CUgraphNode handle) {
+  TRY(std::shared_ptr<Node> node, Runtime::get().graph_node(handle));
+  if (auto* kernel = std::get_if<KernelWork>(&node->work)) return kernel;
+  return fail(ErrorCode::InvalidValue, "the node is no kernel node");
+}
+
+LaunchAttribute* find_attribute(KernelWork& kernel, int id) {
+  for (LaunchAttribute& each : kernel.attributes)
+    if (each.id == id) return &each;
+  return nullptr;
+}
+
+}  // namespace
+
+// ---- nodes of any type ----
+
+CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                           const CUgraphEdgeData* dependencyData, size_t numDependencies,
+                           CUgraphNodeParams* nodeParams) {
+  return add_any(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams);
+}
+CUresult cuGraphAddNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                        size_t numDependencies, CUgraphNodeParams* nodeParams) {
+  return add_any(phGraphNode, hGraph, dependencies, nullptr, numDependencies, nodeParams);
+}
+
+CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
+  return api_call([&]() -> Result<> {
+    TRY(given(nodeParams, "nodeParams"));
+    TRY(std::shared_ptr<Node> node, Runtime::get().graph_node(hNode));
+    if (nodeParams->type != type_of(node->work))
+      return fail(ErrorCode::InvalidValue, "the node is of another type than the parameters");
+    if (!graphs_within(node->work).empty() || node->has_memory()) return refuse_type(nodeParams->type);
+    TRY(Described described, describe_any(*nodeParams));
+    return replace(*node, std::move(described));
+  });
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
+  return api_call([&]() -> Result<> {
+    TRY(given(nodeParams, "nodeParams"));
+    TRY(std::shared_ptr<ExecutableGraph> executable, Runtime::get().executable_graph(hGraphExec));
+    TRY(std::shared_ptr<Node> node, Runtime::get().graph_node(hNode));
+    if (nodeParams->type != type_of(node->work))
+      return fail(ErrorCode::InvalidValue, "the node is of another type than the parameters");
+    if (nodeParams->type == CU_GRAPH_NODE_TYPE_GRAPH) return exec_set_child(hGraphExec, hNode, nodeParams->graph.graph);
+    if (!graphs_within(node->work).empty() || node->has_memory()) return refuse_type(nodeParams->type);
+    TRY(Described described, describe_any(*nodeParams));
+    return executable->set_work(*node, std::move(described.work));
+  });
+}
+
+// ---- kernels ----
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                 size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS* nodeParams) {
+  return add(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
+}
+CUresult cuGraphAddKernelNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                              size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
+  return add(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
+}
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS* nodeParams) {
+  return get(hNode, nodeParams);
+}
+CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
+  return get(hNode, nodeParams);
+}
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS* nodeParams) {
+  return set(hNode, nodeParams);
+}
+CUresult cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
+  return set(hNode, nodeParams);
+}
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                           const CUDA_KERNEL_NODE_PARAMS* nodeParams) {
+  return exec_set(hGraphExec, hNode, nodeParams);
+}
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
+  return exec_set(hGraphExec, hNode, nodeParams);
+}
+
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, CUkernelNodeAttrValue* value_out) {
+  return api_call([&]() -> Result<> {
+    TRY(given(value_out, "value_out"));
+    TRY(check_attribute(attr));
+    TRY(KernelWork* const kernel, kernel_of(hNode));
+    std::memset(value_out, 0, sizeof *value_out);
+    if (const LaunchAttribute* kept = find_attribute(*kernel, attr))
+      std::memcpy(value_out, kept->value.data(), sizeof *value_out);
+    if (attr == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) value_out->cooperative = kernel->shape.cooperative;
+    return {};
+  });
+}
+
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue* value) {
+  return api_call([&]() -> Result<> {
+    TRY(given(value, "value"));
+    TRY(check_attribute(attr));
+    TRY(KernelWork* const kernel, kernel_of(hNode));
+    if (attr == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
+        uint64_t{value->clusterDim.x} * value->clusterDim.y * value->clusterDim.z > 1)
+      return fail(ErrorCode::InvalidValue, "the device has no clusters of several blocks");
+    LaunchAttribute* kept = find_attribute(*kernel, attr);
+    if (!kept) {
+      kept = &kernel->attributes.emplace_back();
+      kept->id = attr;
+    }
+    std::memcpy(kept->value.data(), value, sizeof *value);
+    if (attr == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) kernel->shape.cooperative = value->cooperative != 0;
+    return {};
+  });
+}
+
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src) {
+  return api_call([&]() -> Result<> {
+    TRY(const KernelWork* const from, kernel_of(src));
+    TRY(KernelWork* const to, kernel_of(dst));
+    if (&from->function->context() != &to->function->context())
+      return fail(ErrorCode::InvalidContext, "the kernels belong to different contexts");
+    to->attributes = from->attributes;
+    to->shape.cooperative = from->shape.cooperative;
+    return {};
+  });
+}
+
+// ---- copies and fills ----
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                              size_t numDependencies, const CUDA_MEMCPY3D* copyParams, CUcontext) {
+  return add(phGraphNode, hGraph, dependencies, numDependencies, copyParams);
+}
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D* nodeParams) {
+  return get(hNode, nodeParams);
+}
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D* nodeParams) {
+  return set(hNode, nodeParams);
+}
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D* copyParams,
+                                        CUcontext) {
+  return exec_set(hGraphExec, hNode, copyParams);
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                              size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS* memsetParams, CUcontext) {
+  return add(phGraphNode, hGraph, dependencies, numDependencies, memsetParams);
+}
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS* nodeParams) {
+  return get(hNode, nodeParams);
+}
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS* nodeParams) {
+  return set(hNode, nodeParams);
+}
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                        const CUDA_MEMSET_NODE_PARAMS* memsetParams, CUcontext) {
+  return exec_set(hGraphExec, hNode, memsetParams);
+}
+
+// ---- host functions, events, children ----
+
+CUresult cuGraphAddHostNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                            size_t numDependencies, const CUDA_HOST_NODE_PARAMS* nodeParams) {
+  return add(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
+}
+CUresult cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS* nodeParams) {
+  return get(hNode, nodeParams);
+}
+CUresult cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS* nodeParams) {
+  return set(hNode, nodeParams);
+}
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                      const CUDA_HOST_NODE_PARAMS* nodeParams) {
+  return exec_set(hGraphExec, hNode, nodeParams);
+}
+
+CUresult cuGraphAddEmptyNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                             size_t numDependencies) {
+  return api_call([&]() -> Result<> {
+    TRY(given(phGraphNode, "phGraphNode"));
+    TRY(Node* const node, add_node(hGraph, dependencies, nullptr, numDependencies, {EmptyWork{}, {}}));
+    *phGraphNode = handle_of<CUgraphNode>(node);
+    return {};
+  });
+}
+
+CUresult cuGraphAddEventRecordNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                   size_t numDependencies, CUevent event) {
+  const CUDA_EVENT_RECORD_NODE_PARAMS params{event};
+  return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
+}
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent* event_out) {
+  static_assert(sizeof(CUDA_EVENT_RECORD_NODE_PARAMS) == sizeof(CUevent));
+  return get(hNode, reinterpret_cast<CUDA_EVENT_RECORD_NODE_PARAMS*>(event_out));
+}
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event) {
+  const CUDA_EVENT_RECORD_NODE_PARAMS params{event};
+  return set(hNode, &params);
+}
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
+  const CUDA_EVENT_RECORD_NODE_PARAMS params{event};
+  return exec_set(hGraphExec, hNode, &params);
+}
+
+CUresult cuGraphAddEventWaitNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                 size_t numDependencies, CUevent event) {
+  const CUDA_EVENT_WAIT_NODE_PARAMS params{event};
+  return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
+}
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent* event_out) {
+  static_assert(sizeof(CUDA_EVENT_WAIT_NODE_PARAMS) == sizeof(CUevent));
+  return get(hNode, reinterpret_cast<CUDA_EVENT_WAIT_NODE_PARAMS*>(event_out));
+}
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event) {
+  const CUDA_EVENT_WAIT_NODE_PARAMS params{event};
+  return set(hNode, &params);
+}
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
+  const CUDA_EVENT_WAIT_NODE_PARAMS params{event};
+  return exec_set(hGraphExec, hNode, &params);
+}
+
+CUresult cuGraphAddChildGraphNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                  size_t numDependencies, CUgraph childGraph) {
+  const CUDA_CHILD_GRAPH_NODE_PARAMS params{childGraph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE};
+  return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
+}
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph* phGraph) {
+  return api_call([&]() -> Result<> {
+    TRY(given(phGraph, "phGraph"));
+    TRY(std::shared_ptr<Node> node, Runtime::get().graph_node(hNode));
+    CUDA_CHILD_GRAPH_NODE_PARAMS params{};
+    TRY(write(*node, params));
+    *phGraph = params.graph;
+    return {};
+  });
+}
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph) {
+  return api_call([&] { return exec_set_child(hGraphExec, hNode, childGraph); });
+}
+
+// ---- memory ----
+
+CUresult cuGraphAddMemAllocNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS* nodeParams) {
+  const CUresult result = add(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
+  if (result != CUDA_SUCCESS) return result;
+  return api_call([&]() -> Result<> {
+    TRY(std::shared_ptr<Node> node, Runtime::get().graph_node(*phGraphNode));
+    nodeParams->dptr = std::get<AllocWork>(node->work).allocation->address();
+    return {};
+  });
+}
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS* params_out) {
+  return get(hNode, params_out);
+}
+CUresult cuGraphAddMemFreeNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                               size_t numDependencies, CUdeviceptr dptr) {
+  const CUDA_MEM_FREE_NODE_PARAMS params{dptr};
+  return add(phGraphNode, hGraph, dependencies, numDependencies, &params);
+}
+CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr* dptr_out) {
+  static_assert(sizeof(CUDA_MEM_FREE_NODE_PARAMS) == sizeof(CUdeviceptr));
+  return get(hNode, reinterpret_cast<CUDA_MEM_FREE_NODE_PARAMS*>(dptr_out));
+}
+
+namespace {
+
+Result<cuuint64_t> graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute) {
+  const GraphMemoryUsage usage = graph_memory_usage(device);
+  switch (attribute) {
+    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
+      return usage.used;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+      return usage.most_used;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+      return usage.reserved;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
+      return usage.most_reserved;
+  }
+  return fail(ErrorCode::InvalidValue, "there is no attribute {} of graph memory", static_cast<int>(attribute));
+}
+
+}  // namespace
+
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {
+  return api_call([&]() -> Result<> {
+    TRY(given(value, "value"));
+    TRY(Device* const found, Runtime::get().device(device));
+    TRY(*static_cast<cuuint64_t*>(value), graph_memory_attribute(*found, attr));
+    return {};
+  });
+}
+
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {
+  return api_call([&]() -> Result<> {
+    TRY(given(value, "value"));
+    TRY(Device* const found, Runtime::get().device(device));
+    const bool is_mark = attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
+    if (!is_mark || *static_cast<const cuuint64_t*>(value) != 0)
+      return fail(ErrorCode::InvalidValue, "only the high-water marks can be set, and only to 0");
+    attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH ? reset_most_used(*found) : reset_most_reserved(*found);
+    return {};
+  });
+}
+
+// What no node needs any more went back at once.
+CUresult cuDeviceGraphMemTrim(CUdevice device) {
+  return api_call([&]() -> Result<> {
+    TRY(Runtime::get().device(device));
+    return {};
+  });
+}
