@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/trace.h"
 #include "cuda/cudart/context.h"
 #include "cuda/cudart/driver.h"
 
@@ -21,20 +22,42 @@ constexpr ErrorCode code(cudaError_t error) {
 
 /// Keeps the error for cudaGetLastError, logs its message with the call's name, and returns its number.
 cudaError_t finish(const char* call, const Result<>& result);
+void log_forwarded(const char* call, cudaError_t status);
+
+/// A call that needs no driver: body() -> Result<>.
+template <typename Body>
+cudaError_t without_driver(Body&& body, const char* call = __builtin_FUNCTION()) {
+  trace::Call traced(trace::Kind::RuntimeCall, call);
+  const cudaError_t status = finish(call, body());
+  traced.returns(status);
+  return status;
+}
+
+/// For a function that is another one of the API: traces and logs show the name that the program called.
+template <typename Body>
+cudaError_t forwarded(Body&& body, const char* call = __builtin_FUNCTION()) {
+  trace::Call traced(trace::Kind::RuntimeCall, call);
+  const cudaError_t status = body();
+  traced.returns(status);
+  if (traced.logged()) [[unlikely]]
+    log_forwarded(call, status);
+  return status;
+}
 
 /// A call that needs no context: body(const Driver&) -> Result<>.
 template <typename Body>
 cudaError_t with_driver(Body&& body, const char* call = __builtin_FUNCTION()) {
-  return finish(call, [&]() -> Result<> {
+  const auto whole = [&]() -> Result<> {
     TRY(const Driver* cu, driver());
     return body(*cu);
-  }());
+  };
+  return without_driver(whole, call);
 }
 
 /// A call that needs a context: the thread's current one, else its device's primary context, which becomes current.
 template <typename Body>
 cudaError_t with_context(Body&& body, const char* call = __builtin_FUNCTION()) {
-  return finish(call, [&]() -> Result<> {
+  const auto whole = [&]() -> Result<> {
     TRY(const Driver* cu, driver());
     TRY(CUcontext context, current_context(*cu));
     if constexpr (std::invocable<Body&, const Driver&, CUcontext>) {
@@ -42,7 +65,8 @@ cudaError_t with_context(Body&& body, const char* call = __builtin_FUNCTION()) {
     } else {
       return body(*cu);
     }
-  }());
+  };
+  return without_driver(whole, call);
 }
 
 /// `TRY(given(ptr, "devPtr"));`: fails with cudaErrorInvalidValue when a result pointer is null.

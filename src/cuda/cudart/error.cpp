@@ -12,6 +12,17 @@ namespace {
 
 constinit thread_local cudaError_t last_error = cudaSuccess;  // no destructor: usable while the process ends
 
+const char* error_name(cudaError_t error) {
+  switch (static_cast<int>(error)) {
+#define CUDART_ERROR(name, number, text) \
+  case number:                           \
+    return #name;
+#include "cuda/cudart/cuda_errors.def"
+#undef CUDART_ERROR
+  }
+  return "unrecognized error code";
+}
+
 }  // namespace
 
 void record_error(cudaError_t error) {
@@ -23,15 +34,20 @@ void forget_error() {
 }
 
 cudaError_t finish(const char* call, const Result<>& result) {
+  const bool outermost = trace::depth() == 1;  // others are not the program's calls, or are logged by forwarded()
   if (result) {
-    log::line(log::Topic::Api, "{} = cudaSuccess", call);
+    if (outermost) log::line(log::Topic::Api, "{} = cudaSuccess", call);
     return cudaSuccess;
   }
   auto error = static_cast<cudaError_t>(result.error().code);
   record_error(error);
-  log::line(log::Topic::Api, "{} = {}", call, cudaGetErrorName(error));
+  if (outermost) log_forwarded(call, error);
   if (!result.error().message.empty()) log::line(log::Topic::Error, "{}: {}", call, result.error().message);
   return error;
+}
+
+void log_forwarded(const char* call, cudaError_t status) {
+  log::line(log::Topic::Api, "{} = {}", call, error_name(status));
 }
 
 Result<> given(const void* pointer, const char* what) {
@@ -41,28 +57,24 @@ Result<> given(const void* pointer, const char* what) {
 
 }  // namespace cupola::cudart
 
+using namespace cupola;
 using namespace cupola::cudart;
 
 cudaError_t cudaGetLastError(void) {
-  return std::exchange(last_error, cudaSuccess);
+  return forwarded([] { return std::exchange(last_error, cudaSuccess); });
 }
 
 cudaError_t cudaPeekAtLastError(void) {
-  return last_error;
+  return forwarded([] { return last_error; });
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
-  switch (static_cast<int>(error)) {
-#define CUDART_ERROR(name, number, text) \
-  case number:                           \
-    return #name;
-#include "cuda/cudart/cuda_errors.def"
-#undef CUDART_ERROR
-  }
-  return "unrecognized error code";
+  const trace::Call traced(trace::Kind::RuntimeCall, __func__);
+  return error_name(error);
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
+  const trace::Call traced(trace::Kind::RuntimeCall, __func__);
   switch (static_cast<int>(error)) {
 #define CUDART_ERROR(name, number, text) \
   case number:                           \

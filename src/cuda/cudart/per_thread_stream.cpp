@@ -5,16 +5,16 @@
 #include "cuda/cudart/public.h"
 
 // As in src/cuda/driver/per_thread_stream.cpp.
-#define VARIANT_Full(base, suffix)                              \
-  template <typename Signature>                                 \
-  struct Define_##base##suffix;                                 \
-  template <typename... Parameters>                             \
-  struct Define_##base##suffix<cudaError_t(Parameters...)> {    \
-    friend cudaError_t base##suffix(Parameters... parameters) { \
-      const cupola::cudart::PerThreadStream scope;              \
-      return base(parameters...);                               \
-    }                                                           \
-  };                                                            \
+#define VARIANT_Full(base, suffix)                                                          \
+  template <typename Signature>                                                             \
+  struct Define_##base##suffix;                                                             \
+  template <typename... Parameters>                                                         \
+  struct Define_##base##suffix<cudaError_t(Parameters...)> {                                \
+    friend cudaError_t base##suffix(Parameters... parameters) {                             \
+      const cupola::cudart::PerThreadStream scope;                                          \
+      return cupola::cudart::forwarded([&] { return base(parameters...); }, #base #suffix); \
+    }                                                                                       \
+  };                                                                                        \
   template struct Define_##base##suffix<decltype(base)>;
 #define VARIANT_Partial(base, suffix) VARIANT_Full(base, suffix)
 #define VARIANT_Todo(base, suffix)

@@ -2,11 +2,15 @@
 // given, and returns an integer that the C ABI hands on as the cudaError_t.
 
 #include "base/log.h"
+#include "base/trace.h"
 #include "cuda/cudart/error.h"
 
 namespace {
 
 int not_there(const char* name, const char* why) {
+  cupola::trace::Call traced(cupola::trace::Kind::RuntimeCall, name);
+  traced.returns(cudaErrorNotSupported);
+  if (traced.logged()) cupola::log::line(cupola::log::Topic::Api, "{} = cudaErrorNotSupported ({})", name, why);
   cupola::log::line(cupola::log::Topic::Error, "{}: {}", name, why);
   cupola::cudart::record_error(cudaErrorNotSupported);
   return cudaErrorNotSupported;

@@ -7,21 +7,21 @@ using namespace cupola;
 using namespace cupola::cudart;
 
 cudaError_t cudaRuntimeGetVersion(int* runtimeVersion) {
-  return finish("cudaRuntimeGetVersion", [&]() -> Result<> {
+  return without_driver([&]() -> Result<> {
     TRY(given(runtimeVersion, "runtimeVersion"));
     *runtimeVersion = CUDART_VERSION;
     return {};
-  }());
+  });
 }
 
 cudaError_t cudaDriverGetVersion(int* driverVersion) {
-  return finish("cudaDriverGetVersion", [&]() -> Result<> {
+  return without_driver([&]() -> Result<> {
     TRY(given(driverVersion, "driverVersion"));
     *driverVersion = 0;  // documented: 0 when there is no driver
     auto cu = driver();
     if (!cu) return {};
     return check((*cu)->cuDriverGetVersion(driverVersion));
-  }());
+  });
 }
 
 // They switch an attached profiler on and off; there is none.
@@ -35,7 +35,8 @@ cudaError_t cudaProfilerStop(void) {
 
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** funcPtr, unsigned long long flags,
                                     cudaDriverEntryPointQueryResult* driverStatus) {
-  return cudaGetDriverEntryPointByVersion(symbol, funcPtr, CUDART_VERSION, flags, driverStatus);
+  return forwarded(
+      [&] { return cudaGetDriverEntryPointByVersion(symbol, funcPtr, CUDART_VERSION, flags, driverStatus); });
 }
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** funcPtr, unsigned int cudaVersion,

@@ -1,21 +1,10 @@
 #include "cuda/driver/api.h"
 
-#include <unordered_set>
-
 #include "base/log.h"
+#include "runtime/host_function.h"
 
 namespace cupola::driver {
 namespace {
-
-constexpr size_t kMostMessages = 1000;
-
-/// True the first time a message comes.
-bool is_new(const std::string& message) {
-  static auto* const mutex = new Mutex;  // leaked: calls come after static destructors
-  static auto* const seen = new std::unordered_set<std::string>;
-  Lock lock(*mutex);
-  return seen->size() < kMostMessages && seen->insert(message).second;
-}
 
 /// A kernel's fault: the device has said it when it happened, and every later call meets it again.
 bool is_fault(ErrorCode code) {
@@ -28,15 +17,20 @@ bool is_fault(ErrorCode code) {
 }  // namespace
 
 CUresult finish(const char* call, const Result<>& result) {
+  const bool outermost = trace::depth() == 1;  // others are not the program's calls, or are logged by forwarded()
   if (result) {
-    log::line(log::Topic::Api, "{} = CUDA_SUCCESS", call);
+    if (outermost) log::line(log::Topic::Api, "{} = CUDA_SUCCESS", call);
     return CUDA_SUCCESS;
   }
   const Error& error = result.error();
-  log::line(log::Topic::Api, "{} = {} ({})", call, static_cast<int>(error.code), error.message);
+  if (outermost) log::line(log::Topic::Api, "{} = {} ({})", call, static_cast<int>(error.code), error.message);
   const bool spoken = error.message.empty() || is_fault(error.code);
-  if (!spoken && is_new(error.message)) log::line(log::Topic::Error, "{}: {}", call, error.message);
+  if (!spoken) log::line(log::Topic::Error, "{}: {}", call, error.message);
   return static_cast<CUresult>(error.code);
+}
+
+void log_forwarded(const char* call, CUresult status) {
+  log::line(log::Topic::Api, "{} = {}", call, static_cast<int>(status));
 }
 
 Result<> check_ready() {
@@ -45,6 +39,10 @@ Result<> check_ready() {
         ErrorCode::NotInitialized,
         "this process is a child of fork(), into which the device does not come along: use the device in one of the "
         "two processes only, or start the child with exec");
+  if (InHostFunction::here())
+    return fail(ErrorCode::NotPermitted,
+                "a host function or callback of a stream calls the API, which CUDA does not permit: let it signal a "
+                "thread of the program's, which makes the call");
   if (!Runtime::initialised()) return fail(ErrorCode::NotInitialized, "cuInit was not called");
   return {};
 }

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/result.h"
+#include "base/trace.h"
 #include "cuda/driver/public.h"
 #include "runtime/current_context.h"
 #include "runtime/runtime.h"
@@ -15,12 +16,14 @@ namespace cupola::driver {
 
 using namespace cupola::runtime;
 
-/// Logs the call and returns its status. An error with a message is printed once per distinct message; one without is
-/// an answer, not a mistake.
+/// Logs the call and returns its status. An error with a message is printed, once per distinct line; one without is an
+/// answer, not a mistake.
 CUresult finish(const char* call, const Result<>& result);
 
-/// Errors: NotInitialized before cuInit and in a forked child.
+/// Errors: NotInitialized before cuInit and in a forked child; NotPermitted in a host function of a stream.
 Result<> check_ready();
+
+void log_forwarded(const char* call, CUresult status);
 
 /// Body() -> Result<>, with exceptions as errors.
 template <typename Body>
@@ -36,16 +39,33 @@ Result<> guarded(Body&& body) {
 
 template <typename Body>
 CUresult api_call(Body&& body, const char* call = __builtin_FUNCTION()) {
-  return finish(call, guarded([&]() -> Result<> {
-                  TRY(check_ready());
-                  return body();
-                }));
+  trace::Call traced(trace::Kind::DriverCall, call);
+  const CUresult status = finish(call, guarded([&]() -> Result<> {
+                                   TRY(check_ready());
+                                   return body();
+                                 }));
+  traced.returns(status);
+  return status;
 }
 
 /// For the few calls that work before cuInit.
 template <typename Body>
 CUresult api_call_before_init(Body&& body, const char* call = __builtin_FUNCTION()) {
-  return finish(call, guarded(body));
+  trace::Call traced(trace::Kind::DriverCall, call);
+  const CUresult status = finish(call, guarded(body));
+  traced.returns(status);
+  return status;
+}
+
+/// For a function that is another one of the API: traces and logs show the name that the program called.
+template <typename Body>
+CUresult forwarded(Body&& body, const char* call = __builtin_FUNCTION()) {
+  trace::Call traced(trace::Kind::DriverCall, call);
+  const CUresult status = body();
+  traced.returns(status);
+  if (traced.logged()) [[unlikely]]
+    log_forwarded(call, status);
+  return status;
 }
 
 /// For questions whose refusal is an ordinary answer: nothing is printed.

@@ -66,7 +66,7 @@ CUresult cuCtxDestroy_v2(CUcontext ctx) {
 }
 
 CUresult cuCtxDestroy(CUcontext ctx) {
-  return cuCtxDestroy_v2(ctx);
+  return forwarded([&] { return cuCtxDestroy_v2(ctx); });
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
@@ -79,7 +79,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
 }
 
 CUresult cuCtxPushCurrent(CUcontext ctx) {
-  return cuCtxPushCurrent_v2(ctx);
+  return forwarded([&] { return cuCtxPushCurrent_v2(ctx); });
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext* pctx) {
@@ -93,7 +93,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext* pctx) {
 }
 
 CUresult cuCtxPopCurrent(CUcontext* pctx) {
-  return cuCtxPopCurrent_v2(pctx);
+  return forwarded([&] { return cuCtxPopCurrent_v2(pctx); });
 }
 
 CUresult cuCtxSetCurrent(CUcontext ctx) {
@@ -310,7 +310,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
-  return cuDevicePrimaryCtxRelease_v2(dev);
+  return forwarded([&] { return cuDevicePrimaryCtxRelease_v2(dev); });
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
@@ -322,7 +322,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
-  return cuDevicePrimaryCtxReset_v2(dev);
+  return forwarded([&] { return cuDevicePrimaryCtxReset_v2(dev); });
 }
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags) {
@@ -335,7 +335,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags) {
 }
 
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
-  return cuDevicePrimaryCtxSetFlags_v2(dev, flags);
+  return forwarded([&] { return cuDevicePrimaryCtxSetFlags_v2(dev, flags); });
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, int* active) {

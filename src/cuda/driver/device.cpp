@@ -58,7 +58,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice dev) {
 }
 
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice dev) {
-  return cuDeviceGetUuid_v2(uuid, dev);
+  return forwarded([&] { return cuDeviceGetUuid_v2(uuid, dev); });
 }
 
 CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice dev) {

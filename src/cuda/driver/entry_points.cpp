@@ -91,7 +91,7 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVersion, cu
 }
 
 CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags) {
-  return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, nullptr);
+  return forwarded([&] { return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, nullptr); });
 }
 
 CUresult cuGetExportTable(const void** ppExportTable, const CUuuid*) {

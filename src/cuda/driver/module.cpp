@@ -52,7 +52,7 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int nu
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) {
-  return cuModuleLoadData(module, fatCubin);
+  return forwarded([&] { return cuModuleLoadData(module, fatCubin); });
 }
 
 CUresult cuModuleUnload(CUmodule hmod) {

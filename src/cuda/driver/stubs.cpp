@@ -5,10 +5,16 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "base/trace.h"
 
 namespace {
 
 int not_there(const char* name, const char* why, std::atomic<bool>& said) {
+  cupola::trace::Call traced(cupola::trace::Kind::DriverCall, name);
+  traced.returns(static_cast<int>(cupola::ErrorCode::NotSupported));
+  if (traced.logged())
+    cupola::log::line(cupola::log::Topic::Api, "{} = {} ({})", name, static_cast<int>(cupola::ErrorCode::NotSupported),
+                      why);
   if (!said.exchange(true)) cupola::log::line(cupola::log::Topic::Error, "{}: {}", name, why);
   return static_cast<int>(cupola::ErrorCode::NotSupported);
 }
