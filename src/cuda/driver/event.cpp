@@ -42,7 +42,7 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
 }
 
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
-  return cuEventRecordWithFlags(hEvent, hStream, CU_EVENT_RECORD_DEFAULT);
+  return forwarded([&] { return cuEventRecordWithFlags(hEvent, hStream, CU_EVENT_RECORD_DEFAULT); });
 }
 
 CUresult cuEventQuery(CUevent hEvent) {
@@ -78,7 +78,7 @@ CUresult cuEventDestroy_v2(CUevent hEvent) {
 }
 
 CUresult cuEventDestroy(CUevent hEvent) {
-  return cuEventDestroy_v2(hEvent);
+  return forwarded([&] { return cuEventDestroy_v2(hEvent); });
 }
 
 CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
@@ -94,5 +94,5 @@ CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEn
 }
 
 CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
-  return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
+  return forwarded([&] { return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd); });
 }

@@ -153,7 +153,10 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
       TRY(capture->add(*stream, HostWork{fn, userData}));
       return {};
     }
-    stream->submit(hal::HostCall{[fn, userData] { fn(userData); }});
+    stream->submit(hal::HostCall{[fn, userData] {
+      const InHostFunction scope;
+      fn(userData);
+    }});
     return {};
   });
 }

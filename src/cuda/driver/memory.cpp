@@ -102,7 +102,7 @@ CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) {
 }
 
 CUresult cuMemAllocHost_v2(void** pp, size_t bytesize) {
-  return cuMemHostAlloc(pp, bytesize, 0);
+  return forwarded([&] { return cuMemHostAlloc(pp, bytesize, 0); });
 }
 
 CUresult cuMemFreeHost(void* p) {
@@ -120,7 +120,7 @@ CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {
 }
 
 CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int Flags) {
-  return cuMemHostRegister_v2(p, bytesize, Flags);
+  return forwarded([&] { return cuMemHostRegister_v2(p, bytesize, Flags); });
 }
 
 CUresult cuMemHostUnregister(void* p) {
@@ -324,7 +324,7 @@ CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, C
 }
 
 CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device) {
-  return cuMemAdvise_v2(devPtr, count, advice, location_of(device));
+  return forwarded([&] { return cuMemAdvise_v2(devPtr, count, advice, location_of(device)); });
 }
 
 CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cuda/driver/api.h"
+#include "runtime/host_function.h"
 #include "runtime/memory_pool.h"
 
 using namespace cupola;
@@ -25,7 +26,7 @@ CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int 
 }
 
 CUresult cuStreamCreate(CUstream* phStream, unsigned int Flags) {
-  return cuStreamCreateWithPriority(phStream, Flags, 0);
+  return forwarded([&] { return cuStreamCreateWithPriority(phStream, Flags, 0); });
 }
 
 CUresult cuStreamDestroy_v2(CUstream hStream) {
@@ -38,7 +39,7 @@ CUresult cuStreamDestroy_v2(CUstream hStream) {
 }
 
 CUresult cuStreamDestroy(CUstream hStream) {
-  return cuStreamDestroy_v2(hStream);
+  return forwarded([&] { return cuStreamDestroy_v2(hStream); });
 }
 
 CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
@@ -106,6 +107,7 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* 
     if (flags != 0) return fail(ErrorCode::InvalidValue, "flags are {:#x}; they must be 0", flags);
     TRY(std::shared_ptr<Stream> stream, usable_stream(hStream));
     stream->submit(hal::Callback{[=](const Error* error) {
+      const InHostFunction scope;
       callback(hStream, error ? static_cast<CUresult>(error->code) : CUDA_SUCCESS, userData);
     }});
     return {};
