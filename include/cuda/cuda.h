@@ -781,6 +781,8 @@ typedef struct CUmemPoolPtrExportData_st {
 } CUmemPoolPtrExportData_v1;
 typedef CUmemPoolPtrExportData_v1 CUmemPoolPtrExportData;
 
+#include "cupola/driver_batches.h"
+
 // ---- arrays, textures, surfaces ----
 
 #include "cupola/driver_arrays.h"

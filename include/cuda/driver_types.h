@@ -651,6 +651,8 @@ struct cudaMemLocation {
   int id;
 };
 
+#include "cupola/runtime_batches.h"
+
 struct cudaMemAccessDesc {
   struct cudaMemLocation location;
   enum cudaMemAccessFlags flags;
