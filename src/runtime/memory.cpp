@@ -6,6 +6,7 @@
 #include "runtime/capture.h"
 #include "runtime/graph_memory.h"
 #include "runtime/memory_pool.h"
+#include "runtime/pending_frees.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
@@ -16,24 +17,6 @@ constexpr uint64_t kPitchAlignment = 512;
 
 bool is_device(const MemoryRange& range) {
   return range.pool || range.kind == MemoryKind::Device || range.kind == MemoryKind::Managed;
-}
-
-void give_back(const MemoryRange& range) {
-  if (range.pool) return range.pool->take_back(range.address, range.size);
-  switch (range.kind) {
-    case MemoryKind::Device:
-    case MemoryKind::Managed:
-      if (auto freed = range.context->device().heap().free(range.address); !freed)
-        log::line(log::Topic::Memory, "{}", freed.error().message);
-      break;
-    case MemoryKind::Pinned:
-      std::free(reinterpret_cast<void*>(range.address));  // NOLINT(performance-no-int-to-ptr)
-      break;
-    case MemoryKind::Registered:
-    case MemoryKind::ModuleData:
-    case MemoryKind::Graph:
-      break;
-  }
 }
 
 /// Waits until no command of the range's context can touch it; a fault is returned and keeps nothing from being freed.
@@ -56,13 +39,34 @@ Result<MemoryRange> take_device_range(hal::Address address) {
 
 }  // namespace
 
+void give_back(const MemoryRange& range) {
+  if (range.pool) return range.pool->take_back(range.address, range.size);
+  switch (range.kind) {
+    case MemoryKind::Device:
+    case MemoryKind::Managed:
+      if (auto freed = range.context->device().heap().free(range.address); !freed)
+        log::line(log::Topic::Memory, "{}", freed.error().message);
+      break;
+    case MemoryKind::Pinned:
+      std::free(reinterpret_cast<void*>(range.address));  // NOLINT(performance-no-int-to-ptr)
+      break;
+    case MemoryKind::Registered:
+    case MemoryKind::ModuleData:
+    case MemoryKind::Graph:
+      break;
+  }
+}
+
 Result<hal::Address> allocate(Context& context, uint64_t bytes, MemoryKind kind, unsigned flags) {
   TRY(check_unsafe_call("allocating memory"));
   if (bytes == 0) return fail(ErrorCode::InvalidValue, "0 bytes were asked for");
+  PendingFrees::get().reclaim();
   auto found = context.device().heap().allocate(bytes);
-  if (!found && found.error().code == ErrorCode::OutOfMemory) {  // pools may hold what they do not need
-    MemoryPools::get().release_all(context.device());
+  while (!found && found.error().code == ErrorCode::OutOfMemory) {
+    const bool more = PendingFrees::get().reclaim_oldest(context.device());
+    MemoryPools::get().release_all(context.device());  // pools may hold what they do not need
     found = context.device().heap().allocate(bytes);
+    if (!more) break;
   }
   TRY(memory::Allocation block, std::move(found));
   TRY(Runtime::get().addresses.add({block.address(), bytes, kind, &context, flags}));
@@ -98,12 +102,7 @@ Result<> free_async(Stream& stream, hal::Address address) {
     return {};
   }
   TRY(MemoryRange range, take_device_range(address));
-  const Ticket ticket = stream.mark();
-  if (ticket.reached()) {
-    give_back(range);
-  } else {
-    ticket.semaphore->when(ticket.value, [range] { give_back(range); });
-  }
+  PendingFrees::get().add(stream.mark(), std::move(range));
   return {};
 }
 
@@ -152,6 +151,7 @@ Result<> unregister_host(void* pointer) {
 }
 
 void free_all(Context& context) {
+  PendingFrees::get().reclaim();
   for (const MemoryRange& range : Runtime::get().addresses.take_all(&context)) give_back(range);
 }
 

@@ -14,6 +14,9 @@ Result<hal::Address> allocate(Context& context, uint64_t bytes, MemoryKind kind,
 /// Waits for the context's work, then frees what allocate() gave. Error: InvalidValue for any other address.
 Result<> free_memory(hal::Address address);
 
+/// The memory of a range that the address map no longer holds goes back to where it came from; nothing uses it.
+void give_back(const MemoryRange& range);
+
 /// Frees once the stream gets there; the address is unknown to the API from now on.
 Result<> free_async(Stream& stream, hal::Address address);
 

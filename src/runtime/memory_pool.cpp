@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "runtime/pending_frees.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
@@ -77,10 +78,12 @@ void MemoryPool::note_held() {
 }
 
 void MemoryPool::trim(uint64_t keep) {
+  PendingFrees::get().reclaim();
   heap_.trim(keep);
 }
 
 MemoryPool::Usage MemoryPool::usage() const {
+  PendingFrees::get().reclaim();
   const uint64_t held = heap_.usage().backed;
   Lock lock(mutex_);
   return {held, std::max(most_held_, held), used_, most_used_};
@@ -143,7 +146,7 @@ Result<> MemoryPools::remove(const void* handle) {
   TRY(std::shared_ptr<MemoryPool> pool, find(handle));
   Lock lock(mutex_);
   for (const auto& [place, each] : defaults_)
-    if (each == pool) return fail(ErrorCode::NotPermitted, "a device's default memory pool cannot be destroyed");
+    if (each == pool) return fail(ErrorCode::InvalidValue, "a device's default memory pool cannot be destroyed");
   std::erase_if(current_, [&](const auto& entry) { return entry.second == pool; });  // the default one again
   handles_.remove(handle);
   return {};

@@ -93,7 +93,7 @@ class MemoryPools {
   static MemoryPools& get();
 
   std::shared_ptr<MemoryPool> add(std::shared_ptr<MemoryPool> pool);
-  /// Errors: InvalidValue for what is no pool; NotPermitted to remove a device's default one.
+  /// Errors: InvalidValue for what is no pool; also to remove a device's default one.
   Result<std::shared_ptr<MemoryPool>> find(const void* handle) const;
   Result<> remove(const void* handle);
 

@@ -238,6 +238,31 @@ CASE(stream_ordered_memory) {
   CUDA_OK(cudaStreamDestroy(stream));
 }
 
+// "the memory is freed ... when the stream execution reaches the free": more than half of the memory, again and again.
+CASE(stream_ordered_memory_comes_back) {
+  cudaStream_t stream;
+  CUDA_OK(cudaStreamCreate(&stream));
+  size_t before = 0, total = 0;
+  CUDA_OK(cudaMemGetInfo(&before, &total));
+  const size_t most = before / 5 * 3;
+  for (int i = 0; i < 50; ++i) {
+    int* memory = nullptr;
+    CUDA_OK(cudaMallocAsync(&memory, most, stream));
+    fill_kernel<<<4, 256, 0, stream>>>(memory, 1024, i);
+    CUDA_OK(cudaFreeAsync(memory, stream));
+  }
+  for (int i = 0; i < 20; ++i) {
+    int* memory = nullptr;
+    CUDA_OK(cudaMallocAsync(&memory, most, stream));
+    fill_kernel<<<4, 256, 0, stream>>>(memory, 1024, i);
+    CUDA_OK(cudaFreeAsync(memory, stream));
+    CUDA_OK(cudaStreamSynchronize(stream));
+    CUDA_OK(cudaMalloc(&memory, most));
+    CUDA_OK(cudaFree(memory));
+  }
+  CUDA_OK(cudaStreamDestroy(stream));
+}
+
 // The default pool, one of our own, and what an allocation from it can do; a device without pools refuses each call.
 CASE(memory_pools) {
   cudaMemPool_t pool = nullptr, current = nullptr, own = nullptr;

@@ -6,6 +6,7 @@
 
 #include "cuda/driver/api.h"
 #include "runtime/memory_pool.h"
+#include "runtime/pending_frees.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -23,6 +24,7 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
     TRY(given(free, "free"));
     TRY(given(total, "total"));
     TRY(std::shared_ptr<Context> context, current_context());
+    PendingFrees::get().reclaim();
     const memory::Heap::Usage usage = context->device().heap().usage();
     const uint64_t pools = MemoryPools::get().held(context->device());
     *free = usage.free() - std::min(pools, usage.free());

@@ -1,7 +1,7 @@
 // Memory in stream order, and its pools. "CUDA Driver API, Stream Ordered Memory Allocator".
 
-#include "runtime/graph_memory.h"
 #include "runtime/memory_pool.h"
+#include "runtime/graph_memory.h"
 
 #include <fcntl.h>
 
@@ -12,6 +12,7 @@
 
 #include "cuda/driver/api.h"
 #include "runtime/memory.h"
+#include "runtime/pending_frees.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -19,11 +20,13 @@ using namespace cupola::driver;
 namespace {
 
 Result<hal::Address> allocate_from(MemoryPool& pool, Stream& stream, size_t bytes) {
+  PendingFrees::get().reclaim();
   auto address = pool.allocate(stream.context(), bytes);
-  if (!address && address.error().code == ErrorCode::OutOfMemory) {
-    TRY(stream.context().synchronize());  // what is freed in stream order is free after this
+  while (!address && address.error().code == ErrorCode::OutOfMemory) {
+    const bool more = PendingFrees::get().reclaim_oldest(pool.device());
     MemoryPools::get().release_all(pool.device());
     address = pool.allocate(stream.context(), bytes);
+    if (!more) break;
   }
   return address;
 }

@@ -319,7 +319,8 @@ Result<> ModuleLowering::declare_alias(const Alias& alias) {
 
 /// Of a name that the text spells.
 size_t ModuleLowering::line_of(std::string_view name) const {
-  return 1 + static_cast<size_t>(std::count(m.text.data(), name.data(), '\n'));
+  const std::string_view before(m.text.data(), static_cast<size_t>(name.data() - m.text.data()));
+  return 1 + static_cast<size_t>(std::ranges::count(before, '\n'));
 }
 
 Result<> ModuleLowering::declare() {
