@@ -137,7 +137,9 @@ void Capture::forget(Stream& stream) {
     members_.erase(&stream);
     valid_ = false;
   }
-  if (&stream == &origin_) finish();
+  if (&stream != &origin_) return;
+  finish();
+  if (own_graph_) graph_->withdraw();
 }
 
 /// True when everything that the other streams captured comes before the end of the origin's.

@@ -214,6 +214,11 @@ Result<> ExecutableGraph::launch(Stream& stream) {
 Result<> ExecutableGraph::set_work(const Node& given, Work work) {
   TRY(Node* const node, node_for(given));
   Lock lock(mutex_);
+  if (auto* kernel = std::get_if<KernelWork>(&work); kernel && std::holds_alternative<KernelWork>(node->work)) {
+    const KernelWork& own = std::get<KernelWork>(node->work);  // attributes are no parameters: they stay
+    kernel->attributes = own.attributes;
+    kernel->shape.cooperative = own.shape.cooperative;
+  }
   switch (compare_works(node->work, work, flags_)) {
     case UpdateOutcome::Kind::Success:
       take_over(*node, work);

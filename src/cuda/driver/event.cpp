@@ -63,6 +63,7 @@ CUresult cuEventSynchronize(CUevent hEvent) {
     TRY(event->check_not_captured());
     const Result<> waited = event->wait();
     event->context().device().hal().flush_output();
+    MemoryPools::get().synchronised(event->context().device());
     TRY(Result<>(waited));
     return event->context().check();
   });
@@ -70,7 +71,6 @@ CUresult cuEventSynchronize(CUevent hEvent) {
 
 CUresult cuEventDestroy_v2(CUevent hEvent) {
   return api_call([&]() -> Result<> {
-    MemoryPools::get().synchronised(event->context().device());
     if (!Runtime::get().events.remove(hEvent))
       return fail(ErrorCode::InvalidHandle, "{} is not a live event", static_cast<const void*>(hEvent));
     return {};

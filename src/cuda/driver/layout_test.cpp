@@ -24,6 +24,13 @@ static_assert(sizeof(CUDA_RESOURCE_VIEW_DESC) == 112);
 static_assert(sizeof(CUmemLocation) == 8 && sizeof(CUmemAccessDesc) == 12 && sizeof(CUmemAllocationProp) == 32);
 static_assert(sizeof(CUmemPoolProps) == 88);
 static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 72 && sizeof(CUDA_MEMSET_NODE_PARAMS) == 40);
+static_assert(sizeof(CUgraphNodeParams) == 256 && offsetof(CUgraphNodeParams, kernel) == 16);
+static_assert(sizeof(CUDA_MEMCPY_NODE_PARAMS) == 216 && sizeof(CUDA_MEMSET_NODE_PARAMS_v2) == 48);
+static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS_v1) == 56 && offsetof(CUDA_KERNEL_NODE_PARAMS, kern) == 56);
+static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == 120 && offsetof(CUDA_MEM_ALLOC_NODE_PARAMS, dptr) == 112);
+static_assert(sizeof(CUDA_CONDITIONAL_NODE_PARAMS) == 32 && sizeof(CUDA_CHILD_GRAPH_NODE_PARAMS) == 16);
+static_assert(sizeof(CUDA_BATCH_MEM_OP_NODE_PARAMS) == 32 && sizeof(CUgraphEdgeData) == 8);
+static_assert(sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS) == 32 && sizeof(CUgraphExecUpdateResultInfo) == 24);
 static_assert(sizeof(CUctxCreateParams) == 24 && sizeof(CUexecAffinityParam) == 8);
 static_assert(sizeof(CUipcMemHandle) == 64 && sizeof(CUipcEventHandle) == 64);
 
