@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "runtime/capture.h"
+#include "runtime/host_function.h"
 #include "runtime/launch.h"
 
 using namespace cupola;

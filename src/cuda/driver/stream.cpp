@@ -128,13 +128,13 @@ CUresult cuStreamSynchronize(CUstream hStream) {
     TRY(stream->check_not_captured());
     const Result<> waited = stream->mark().wait();
     stream->context().device().hal().flush_output();
+    MemoryPools::get().synchronised(stream->context().device());
     TRY(Result<>(waited));
     return stream->context().check();
   });
 }
 
 // Managed memory is always visible to all: attaching changes nothing.
-    MemoryPools::get().synchronised(stream->context().device());
 CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t, unsigned int flags) {
   return api_call([&]() -> Result<> {
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
