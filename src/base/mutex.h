@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -27,6 +28,7 @@ class CAPABILITY("mutex") Mutex {
   void unlock() RELEASE() { mutex_.unlock(); }
 
  private:
+  friend class Condition;
   std::mutex mutex_;
 };
 
@@ -49,10 +51,34 @@ class SCOPED_CAPABILITY Lock {
   }
 
  private:
+  friend class Condition;
   Mutex& mutex_;
   bool held_;
 };
 
-using Condition = std::condition_variable_any;
+/// What threads that hold a Lock wait for. std::condition_variable on the mutex itself: it has no second one.
+class Condition {
+ public:
+  void notify_one() noexcept { condition_.notify_one(); }
+  void notify_all() noexcept { condition_.notify_all(); }
+
+  void wait(Lock& lock) {
+    std::unique_lock inner(lock.mutex_.mutex_, std::adopt_lock);
+    condition_.wait(inner);
+    inner.release();
+  }
+
+  /// False when the time is over.
+  template <typename Rep, typename Period>
+  bool wait_for(Lock& lock, const std::chrono::duration<Rep, Period>& time) {
+    std::unique_lock inner(lock.mutex_.mutex_, std::adopt_lock);
+    const bool notified = condition_.wait_for(inner, time) == std::cv_status::no_timeout;
+    inner.release();
+    return notified;
+  }
+
+ private:
+  std::condition_variable condition_;
+};
 
 }  // namespace cupola

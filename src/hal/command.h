@@ -4,9 +4,9 @@
 #include <functional>
 #include <memory>
 #include <variant>
-#include <vector>
 
 #include "hal/executable.h"
+#include "hal/parameter_block.h"
 #include "hal/semaphore.h"
 #include "hal/types.h"
 
@@ -19,7 +19,7 @@ struct Launch {
   Dim3 grid, block;
   uint32_t dynamic_shared_bytes = 0;
   bool cooperative = false;  ///< all blocks are resident at once, so grid-wide barriers work
-  std::vector<std::byte> parameters;
+  ParameterBlock parameters;
 };
 
 /// Copies a box of bytes: `depth` slices of `height` rows of `width` bytes. Source and destination may be any memory

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "base/result.h"
 #include "hal/command.h"
@@ -13,9 +14,12 @@ class Queue {
  public:
   virtual ~Queue() = default;
 
-  /// Appends a command and returns its number: 1 for the first, growing by 1. The command is checked by the caller.
-  /// Starts nothing and completes nothing on this thread, so the caller may hold any lock; start() must follow.
-  virtual uint64_t enqueue(Command command) = 0;
+  /// Appends commands with nothing in between, and returns the last one's number: the queue's first has 1, each later
+  /// one 1 more. The commands are checked by the caller and moved from. Starts nothing and completes nothing on this
+  /// thread, so the caller may hold any lock; start() must follow. When memory is short (std::bad_alloc) nothing was
+  /// appended.
+  virtual uint64_t enqueue(std::span<Command> commands) = 0;
+  uint64_t enqueue(Command command) { return enqueue(std::span(&command, 1)); }
 
   /// Sees to it that what was enqueued runs. Commands that are done at once complete on this thread: what waits for
   /// them with Semaphore::when is called here, so the caller holds no lock that such a function may take.

@@ -15,7 +15,8 @@ class Semaphore {
   virtual uint64_t value() const = 0;
 
   /// Raises the value to `value`; a lower one changes nothing. Calls what when() left here, on this thread: the caller
-  /// holds no lock that such a function may take.
+  /// holds no lock that such a function may take. Where such a function signals, what that reaches is called after it,
+  /// before the outermost signal() returns: chains of any length do not nest.
   virtual void signal(uint64_t value) = 0;
 
   /// Blocks the calling host thread until the value is reached, or the semaphore's domain has a fault: then its error.
@@ -23,8 +24,8 @@ class Semaphore {
   virtual Result<> wait(uint64_t value) = 0;
 
   /// Calls `then` once when the value is reached: at once on this thread if it already is, else on the signalling
-  /// thread, without a lock of hal's. `then` must not block; it may take locks for a moment, submit to queues and
-  /// signal.
+  /// thread as signal() says, without a lock of hal's. `then` must not block; it may take locks for a moment, submit to
+  /// queues and signal.
   virtual void when(uint64_t value, std::function<void()> then) = 0;
 };
 

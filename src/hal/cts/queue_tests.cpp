@@ -110,6 +110,53 @@ void enqueue_completes_nothing_on_its_thread(TestCase& t) {
   EXPECT_EQ(while_enqueueing, 0);
 }
 
+// The first signal completes a chain of queues, each of which waits for the one before.
+void long_chains_need_no_stack(TestCase& t) {
+  constexpr uint64_t kQueues = 10'000;
+  auto gate = t.device->create_semaphore(0);
+  std::vector<std::unique_ptr<Queue>> queues;
+  std::shared_ptr<Semaphore> before = gate;
+  for (uint64_t i = 0; i < kQueues; ++i) {
+    queues.push_back(t.device->create_queue(0).value());
+    queues.back()->submit(Wait{before, 1});
+    before = queues.back()->progress();
+  }
+  EXPECT_EQ(before->value(), 0u);
+  gate->signal(1);
+  EXPECT_TRUE(before->wait(1));
+}
+
+// The same with semaphores whose functions signal the next.
+void long_chains_of_functions_need_no_stack(TestCase& t) {
+  constexpr size_t kLinks = 100'000;
+  std::vector<std::shared_ptr<Semaphore>> chain;
+  for (size_t i = 0; i <= kLinks; ++i) chain.push_back(t.device->create_semaphore(0));
+  for (size_t i = 0; i < kLinks; ++i) chain[i]->when(1, [&chain, i] { chain[i + 1]->signal(1); });
+  chain[0]->signal(1);
+  EXPECT_EQ(chain[kLinks]->value(), 1u);
+}
+
+void commands_enqueued_together_stay_together(TestCase& t) {
+  constexpr uint64_t kRounds = 200;
+  std::vector<int> order;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      for (uint64_t round = 0; round < kRounds; ++round) {
+        std::vector<Command> commands(3);
+        for (Command& command : commands) command = HostCall{[&order, thread] { order.push_back(thread); }};
+        const uint64_t last = t.queue->enqueue(commands);
+        t.queue->start();
+        EXPECT_EQ(last % 3, 0u);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  t.expect_done(*t.queue, 4 * kRounds * 3);
+  ASSERT_EQ(order.size(), 4 * kRounds * 3);
+  for (size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], order[i / 3 * 3]);
+  EXPECT_EQ(t.queue->enqueue(std::span<Command>()), 4 * kRounds * 3);
+}
+
 void timestamps_grow_and_span_what_is_between(TestCase& t) {
   std::vector<std::shared_ptr<std::atomic<uint64_t>>> stamps;
   for (int i = 0; i < 5; ++i) {
@@ -177,6 +224,9 @@ std::vector<Test> queue_tests() {
       {"Queue", "CallbacksRunInOrderWithNoError", false, callbacks_run_in_order_with_no_error},
       {"Queue", "SubmitDoesNotWaitForTheCommand", false, submit_does_not_wait_for_the_command},
       {"Queue", "EnqueueCompletesNothingOnItsThread", false, enqueue_completes_nothing_on_its_thread},
+      {"Queue", "LongChainsNeedNoStack", false, long_chains_need_no_stack},
+      {"Queue", "LongChainsOfFunctionsNeedNoStack", false, long_chains_of_functions_need_no_stack},
+      {"Queue", "CommandsEnqueuedTogetherStayTogether", false, commands_enqueued_together_stay_together},
       {"Queue", "TimestampsGrowAndSpanWhatIsBetween", false, timestamps_grow_and_span_what_is_between},
       {"Queue", "ThreadsMaySubmitTogether", false, threads_may_submit_together},
       {"Queue", "DestroyingAQueueLetsItsCommandsEnd", false, destroying_a_queue_lets_its_commands_end},

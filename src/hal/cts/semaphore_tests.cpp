@@ -46,6 +46,41 @@ void when_calls_once_and_in_time(TestCase& t) {
   EXPECT_EQ(calls, (std::vector<int>{1, 2, 3}));
 }
 
+void waiters_of_any_order_are_called_by_value(TestCase& t) {
+  auto semaphore = t.device->create_semaphore(0);
+  std::vector<uint64_t> calls, expected;
+  for (uint64_t i = 0; i < 1000; ++i) {
+    const uint64_t value = 1 + i * 7919 % 1000;  // each of 1 to 1000 once
+    semaphore->when(value, [&calls, value] { calls.push_back(value); });
+  }
+  for (uint64_t value = 1; value <= 1000; ++value) {
+    if (value % 3 == 0) semaphore->signal(value);
+    expected.push_back(value);
+  }
+  EXPECT_EQ(calls.size(), 999u);
+  semaphore->signal(1000);
+  EXPECT_EQ(calls, expected);
+}
+
+// A wake-up that is lost hangs, which the test's time limit catches.
+void many_threads_wait_for_many_values(TestCase& t) {
+  constexpr uint64_t kValues = 2000;
+  auto semaphore = t.device->create_semaphore(0);
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 0; thread < 6; ++thread)
+    threads.emplace_back([&, thread] {
+      for (uint64_t value = 1 + thread; value <= kValues; value += 1 + thread) {
+        EXPECT_TRUE(semaphore->wait(value));
+        EXPECT_GE(semaphore->value(), value);
+      }
+    });
+  for (uint64_t value = 1; value <= kValues; ++value) {
+    semaphore->signal(value);
+    if (value % 16 == 0) std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 void queues_wait_for_the_host(TestCase& t) {
   auto semaphore = t.device->create_semaphore(0);
   std::atomic<bool> ran{false};
@@ -93,6 +128,8 @@ std::vector<Test> semaphore_tests() {
       {"Semaphore", "ValuesOnlyGrow", false, values_only_grow},
       {"Semaphore", "AHostThreadWaitsForAHostThread", false, a_host_thread_waits_for_a_host_thread},
       {"Semaphore", "WhenCallsOnceAndInTime", false, when_calls_once_and_in_time},
+      {"Semaphore", "WaitersOfAnyOrderAreCalledByValue", false, waiters_of_any_order_are_called_by_value},
+      {"Semaphore", "ManyThreadsWaitForManyValues", false, many_threads_wait_for_many_values},
       {"Semaphore", "QueuesWaitForTheHost", false, queues_wait_for_the_host},
       {"Semaphore", "QueuesPlayPingPong", false, queues_play_ping_pong},
       {"Semaphore", "ASignalComesAfterWhatIsBefore", false, a_signal_comes_after_what_is_before},

@@ -1,5 +1,7 @@
 #include "hal/null/null_queue.h"
 
+#include <new>
+
 #include "hal/null/null_commands.h"
 
 namespace cupola::hal {
@@ -16,11 +18,22 @@ NullQueue::~NullQueue() {
   thread_.join();
 }
 
-uint64_t NullQueue::enqueue(Command command) {
+uint64_t NullQueue::enqueue(std::span<Command> commands) {
   Lock lock(mutex_);
-  commands_.push_back(std::move(command));
+  const size_t before = commands_.size();
+  try {
+    for (Command& command : commands) commands_.push_back(std::move(command));
+  } catch (const std::bad_alloc&) {
+    commands_.resize(before);
+    throw;
+  }
+  return submitted_ += commands.size();
+}
+
+void NullQueue::start() {
+  Lock lock(mutex_);
+  started_ = submitted_;
   changed_.notify_one();
-  return ++submitted_;
 }
 
 void NullQueue::run() {
@@ -28,8 +41,8 @@ void NullQueue::run() {
     Command command;
     {
       Lock lock(mutex_);
-      while (commands_.empty() && !ending_) changed_.wait(lock);
-      if (commands_.empty()) return;
+      while (number > started_ && !ending_) changed_.wait(lock);
+      if (number > started_) return;
       command = std::move(commands_.front());
       commands_.pop_front();
     }

@@ -14,8 +14,9 @@ class NullQueue final : public Queue {
   explicit NullQueue(std::shared_ptr<NullDomain> domain);
   ~NullQueue() override;
 
-  uint64_t enqueue(Command command) override EXCLUDES(mutex_);
-  void start() override {}  // the thread sees what is enqueued
+  using Queue::enqueue;
+  uint64_t enqueue(std::span<Command> commands) override EXCLUDES(mutex_);
+  void start() override EXCLUDES(mutex_);
   const std::shared_ptr<Semaphore>& progress() const override { return progress_; }
 
  private:
@@ -28,6 +29,7 @@ class NullQueue final : public Queue {
   Condition changed_;
   std::deque<Command> commands_ GUARDED_BY(mutex_);
   uint64_t submitted_ GUARDED_BY(mutex_) = 0;
+  uint64_t started_ GUARDED_BY(mutex_) = 0;  ///< commands beyond it stay where they are, as on any device
   bool ending_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

@@ -1,6 +1,25 @@
 #include "hal/null/null_semaphore.h"
 
+#include <deque>
+
 namespace cupola::hal {
+namespace {
+
+/// Calls it now; or, where one such call made this one, after that and before the outermost returns.
+void call_in_turn(std::function<void()> then) {
+  thread_local std::deque<std::function<void()>>* running = nullptr;
+  if (running) {
+    running->push_back(std::move(then));
+    return;
+  }
+  std::deque<std::function<void()>> turns;
+  turns.push_back(std::move(then));
+  running = &turns;
+  for (; !turns.empty(); turns.pop_front()) turns.front()();
+  running = nullptr;
+}
+
+}  // namespace
 
 uint64_t NullSemaphore::value() const {
   Lock lock(state_.mutex);
@@ -16,7 +35,7 @@ void NullSemaphore::signal(uint64_t value) {
     while (!then_.empty() && then_.begin()->first <= value) due.insert(then_.extract(then_.begin()));
     state_.changed.notify_all();
   }
-  for (auto& [at, then] : due) then();  // outside the lock: they may look at this semaphore
+  for (auto& [at, then] : due) call_in_turn(std::move(then));  // outside the lock: they may look at this semaphore
 }
 
 Result<> NullSemaphore::wait(uint64_t value, const NullDomain& domain) NO_THREAD_SAFETY_ANALYSIS {

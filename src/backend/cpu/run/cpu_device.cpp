@@ -6,7 +6,6 @@
 #include "backend/cpu/run/cpu_buffer.h"
 #include "backend/cpu/run/cpu_queue.h"
 #include "backend/cpu/run/cpu_semaphore.h"
-#include "backend/cpu/run/host_calls.h"
 #include "backend/cpu/run/image_executable.h"
 #include "backend/cpu/run/machine.h"
 #include "backend/cpu/run/worker.h"
@@ -86,7 +85,7 @@ class CpuDevice final : public hal::Device {
   std::shared_ptr<hal::Domain> create_domain() override { return make_domain(); }
 
   Result<std::unique_ptr<hal::Queue>> create_queue(int, std::shared_ptr<hal::Domain> domain) override {
-    const QueueServices services{pool_, host_calls_, busy_, &resident_blocks};
+    const QueueServices services{pool_, busy_, &resident_blocks};
     return std::make_unique<CpuQueue>(services, domain ? std::static_pointer_cast<CpuDomain>(std::move(domain)) : own_);
   }
 
@@ -125,7 +124,6 @@ class CpuDevice final : public hal::Device {
   ExecutionEnvironment environment_;
   BusyQueues busy_;
   WorkerPool pool_;
-  HostCalls host_calls_;
   const std::shared_ptr<CpuDomain> own_ = make_domain();
 };
 

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/run/device_fault.h"
 #include "backend/cpu/run/device_heap.h"
+#include "backend/cpu/run/host_calls.h"
 #include "hal/domain.h"
 
 namespace cupola::cpu {
@@ -19,6 +20,7 @@ struct CpuDomain final : hal::Domain {
 
   DeviceFault faults;
   DeviceHeap heap;
+  HostCalls host_calls;
 };
 
 }  // namespace cupola::cpu

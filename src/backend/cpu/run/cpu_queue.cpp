@@ -1,11 +1,22 @@
 #include "backend/cpu/run/cpu_queue.h"
 
 #include <chrono>
-#include <deque>
+#include <new>
+#include <utility>
+#include <variant>
 
+#include "backend/cpu/run/command_list.h"
+#include "backend/cpu/run/command_trace.h"
 #include "backend/cpu/run/cpu_semaphore.h"
+#include "backend/cpu/run/grid.h"
+#include "backend/cpu/run/ready.h"
 #include "backend/cpu/run/transfer.h"
-#include "backend/cpu/run/worker.h"
+
+// Who drives a queue. start() makes the calling thread the driver if there is none: it begins command after command,
+// as long as each is done at once. A command that takes longer carries the driving to the thread that ends it: the
+// driver begins it and touches the queue no more. The driver that finds no command left is the last. One thread at a
+// time, then, has what only the driver uses, and the first command stays in its slot until its driver pops it: launches
+// run there, and in `work_`, without an allocation.
 
 namespace cupola::cpu {
 namespace {
@@ -15,150 +26,141 @@ uint64_t now_nanoseconds() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-/// A function that is called once, by the first of several who may.
-class Once {
- public:
-  explicit Once(std::function<void()> function) : function_(std::move(function)) {}
-  void call() {
-    if (!called_.exchange(true)) function_();
-  }
-
- private:
-  std::function<void()> function_;
-  std::atomic<bool> called_{false};
-};
-
 }  // namespace
 
-void BusyQueues::enter() {
-  Lock lock(mutex_);
-  ++count_;
-}
-
-void BusyQueues::leave() {
-  Lock lock(mutex_);
-  if (--count_ == 0) none_.notify_all();
-}
-
-void BusyQueues::wait_until_none() {
-  Lock lock(mutex_);
-  while (count_) none_.wait(lock);
-}
-
-class CpuQueue::State : public std::enable_shared_from_this<State> {
+class CpuQueue::State final : public std::enable_shared_from_this<State>,
+                              public SemaphoreHelper,
+                              public DeviceFault::Listener,
+                              private Ready,
+                              private Work::Owner,
+                              private SemaphoreWaiter,
+                              private HostCalls::Call {
  public:
   State(const QueueServices& services, std::shared_ptr<CpuDomain> domain)
-      : services_(services), domain_(std::move(domain)), progress_(std::make_shared<CpuSemaphore>(0, domain_)) {}
+      : services_(services), domain_(std::move(domain)), progress_(std::make_shared<CpuSemaphore>(0, domain_)) {
+    domain_->faults.add(*this);
+  }
+  ~State() { domain_->faults.remove(*this); }
 
-  uint64_t enqueue(hal::Command command) EXCLUDES(mutex_) {
+  void help_who_waits() { static_cast<CpuSemaphore&>(*progress_).set_helper(weak_from_this()); }
+
+  uint64_t enqueue(std::span<hal::Command> commands) EXCLUDES(mutex_) {
     Lock lock(mutex_);
-    commands_.push_back(std::move(command));
-    set_busy(true);
-    return ++submitted_;
+    const bool busy = !commands_.empty();
+    commands_.append(commands);
+    if (!busy && !commands_.empty()) {
+      self_ = shared_from_this();
+      services_.busy.enter();
+    }
+    return submitted_ += commands.size();
   }
 
   void start() EXCLUDES(mutex_) {
+    if (driven_.load(std::memory_order_acquire)) return;  // the driver sees what was enqueued before
     {
       Lock lock(mutex_);
-      if (pumping_ || in_flight_ || commands_.empty()) return;
-      pumping_ = true;
+      if (driven_.load(std::memory_order_relaxed) || commands_.empty()) return;
+      driven_.store(true, std::memory_order_relaxed);
     }
-    pump();
+    run_in_turn(*this);
   }
 
   const std::shared_ptr<hal::Semaphore>& progress() const { return progress_; }
 
  private:
-  /// Starts commands until one is in flight or none is left. One thread at a time: the one that set pumping_.
-  void pump() EXCLUDES(mutex_) {
-    for (;;) {
-      hal::Command command;
-      {
-        Lock lock(mutex_);
-        if (in_flight_ || commands_.empty()) {
-          pumping_ = false;
-          if (!in_flight_) set_busy(false);
-          return;
-        }
-        command = std::move(commands_.front());
-        commands_.pop_front();
-        in_flight_ = true;
-      }
-      if (start(std::move(command))) finish_head();
+  // ---- the driver ----
+
+  /// Begins commands until one is not done at once or none is left.
+  void run() override {
+    if (std::exchange(head_done_, false) && !finish_head()) return;
+    while (begin_head())
+      if (!finish_head()) return;
+  }
+
+  /// True if the command is done. Else whoever ends it is the driver, perhaps already.
+  bool begin_head() {
+    try {
+      return std::visit([this](auto& each) { return begin(each); }, commands_.front());
+    } catch (const std::bad_alloc&) {
+      domain_->faults.record({ErrorCode::OutOfMemory, "no host memory"});
+      return true;
     }
   }
 
-  void set_busy(bool busy) REQUIRES(mutex_) {
-    if (busy == busy_) return;
-    busy_ = busy;
-    busy ? services_.busy.enter() : services_.busy.leave();
+  /// The command that begin_head() left is done, on any thread without a lock.
+  void head_is_done() {
+    head_done_ = true;
+    run_in_turn(*this);
   }
 
-  /// The command in flight is done, on any thread.
-  void completed() EXCLUDES(mutex_) {
-    finish_head();
+  /// False when no command is left: then this may have ended.
+  bool finish_head() EXCLUDES(mutex_) {
+    work_.emplace<std::monostate>();
+    if (const uint64_t begin = std::exchange(traced_from_, 0)) [[unlikely]]
+      record_command(commands_.front(), traced_as_, begin);
+    progress_->signal(++finished_);
+    commands_.front().emplace<hal::Timestamp>();  // what the command owned goes, without the lock
+    std::shared_ptr<State> self;
+    BusyQueues& busy = services_.busy;
     {
       Lock lock(mutex_);
-      if (pumping_ || in_flight_) return;
-      pumping_ = true;
+      commands_.pop();
+      if (!commands_.empty()) return true;
+      driven_.store(false, std::memory_order_release);
+      self = std::move(self_);
     }
-    pump();
+    self.reset();
+    busy.leave();
+    return false;
   }
 
-  /// in_flight_ goes last: who sees it false may start the next, whose progress must come after this one's.
-  void finish_head() EXCLUDES(mutex_) {
-    progress_->signal(++finished_);
-    Lock lock(mutex_);
-    in_flight_ = false;
-  }
-
-  std::function<void()> completion() {
-    return [self = shared_from_this()] { self->completed(); };
-  }
-
-  /// True if the command is already done.
-  bool start(hal::Command command) {
-    return std::visit([this](auto& each) { return run(each); }, command);
+  Work::Owner& owner() { return *this; }
+  void trace_head() {
+    if (trace::recording()) [[unlikely]]
+      traced_from_ = trace::now();
   }
 
   bool faulted() const { return domain_->faults.any(); }
 
-  bool run(hal::Launch& launch) {
-    if (faulted()) return true;
+  // ---- commands: true if done ----
+
+  bool begin(const hal::Launch& launch) {
+    if (faulted() || launch.grid.count() == 0) return true;
+    trace_head();
     const uint32_t resident = services_.most_resident(static_cast<uint32_t>(launch.block.count()));
-    services_.pool.submit(std::make_shared<Grid>(std::move(launch), services_.pool, resident, domain_, completion()));
-    return false;
+    return !submit(work_.emplace<Grid>(launch, services_.pool, resident, *domain_, owner()));
   }
 
-  bool run(hal::Copy& copy) { return transfer(copy); }
-  bool run(hal::Fill& fill) { return transfer(fill); }
+  bool begin(const hal::Copy& copy) { return begin_transfer(copy); }
+  bool begin(const hal::Fill& fill) { return begin_transfer(fill); }
 
   template <typename Command>
-  bool transfer(const Command& command) {
+  bool begin_transfer(const Command& command) {
     if (faulted()) return true;
-    auto work = make_transfer(command, domain_, completion());
-    if (work->count() == 0) return true;
-    services_.pool.submit(std::move(work));
-    return false;
+    trace_head();
+    if (is_small(command)) {
+      transfer_here(command, *domain_);
+      return true;
+    }
+    return !submit(work_.emplace<Transfer<Command>>(command, *domain_, owner()));
   }
 
-  bool run(hal::HostCall& call) {
-    if (faulted()) return true;
-    auto submitted = services_.host_calls.submit([function = std::move(call.function), done = completion()] {
-      function();
-      done();
-    });
-    if (submitted) return false;
-    domain_->faults.record(std::move(submitted).error());
-    return true;
+  /// False, and a fault, when it cannot be done.
+  bool submit(Work& work) {
+    auto submitted = services_.pool.submit(work);
+    if (!submitted) domain_->faults.record(std::move(submitted).error());
+    return submitted.has_value();
   }
 
-  bool run(hal::Callback& callback) {
-    auto submitted = services_.host_calls.submit([domain = domain_, function = callback.function, done = completion()] {
-      const std::optional<Error> fault = domain->faults.get();
-      function(fault ? &*fault : nullptr);
-      done();
-    });
+  bool begin(const hal::HostCall&) {
+    if (faulted()) return true;
+    auto submitted = domain_->host_calls.submit(*this);
+    if (!submitted) domain_->faults.record(std::move(submitted).error());
+    return !submitted.has_value();
+  }
+
+  bool begin(const hal::Callback& callback) {
+    auto submitted = domain_->host_calls.submit(*this);
     if (submitted) return false;
     const Error error = std::move(submitted).error();
     domain_->faults.record(error);
@@ -166,44 +168,93 @@ class CpuQueue::State : public std::enable_shared_from_this<State> {
     return true;
   }
 
-  bool run(hal::Wait& wait) {
+  bool begin(const hal::Wait& wait) EXCLUDES(mutex_) {
     if (faulted() || wait.semaphore->value() >= wait.value) return true;
-    const auto once = std::make_shared<Once>(completion());
-    const uint64_t listener = domain_->faults.listen([once] { once->call(); });
-    wait.semaphore->when(wait.value, [once, listener, domain = domain_] {
-      if (listener) domain->faults.forget(listener);
-      once->call();
-    });
+    auto& semaphore = static_cast<CpuSemaphore&>(*wait.semaphore);
+    Lock lock(mutex_);
+    if (!semaphore.add(*this, wait.value)) return true;
+    // A fault that is recorded from here on finds `awaited_`; one that was before is seen here.
+    if (faulted() && semaphore.remove(*this)) return true;
+    awaited_ = &semaphore;
     return false;
   }
 
-  bool run(hal::Signal& signal) {
+  bool begin(const hal::Signal& signal) {
     signal.semaphore->signal(signal.value);
     return true;
   }
 
-  bool run(hal::Timestamp& timestamp) {
+  bool begin(const hal::Timestamp& timestamp) {
     timestamp.nanoseconds->store(now_nanoseconds(), std::memory_order_release);
     return true;
+  }
+
+  // ---- their ends ----
+
+  void work_done() override { head_is_done(); }
+
+  void call() override {
+    hal::Command& head = commands_.front();
+    if (const auto* call = std::get_if<hal::HostCall>(&head)) {
+      call->function();
+    } else {
+      const std::optional<Error> fault = domain_->faults.get();
+      std::get<hal::Callback>(head).function(fault ? &*fault : nullptr);
+    }
+    head_is_done();
+  }
+
+  void reached() override EXCLUDES(mutex_) {
+    {
+      Lock lock(mutex_);
+      awaited_ = nullptr;
+    }
+    head_is_done();
+  }
+
+  /// A fault ends a wait.
+  void fault_recorded() override EXCLUDES(mutex_) {
+    {
+      Lock lock(mutex_);
+      if (!awaited_ || !awaited_->remove(*this)) return;
+      awaited_ = nullptr;
+    }
+    head_is_done();
+  }
+  std::shared_ptr<Listener> pin() override { return weak_from_this().lock(); }
+
+  // ---- host threads that wait ----
+
+  bool help(uint64_t value) override {
+    return services_.pool.help(*this, [this, value] { return progress_->value() >= value; });
   }
 
   const QueueServices services_;
   const std::shared_ptr<CpuDomain> domain_;
   const std::shared_ptr<hal::Semaphore> progress_;
-  std::atomic<uint64_t> finished_{0};
+  const uint64_t traced_as_ = next_traced_queue();
+
+  // The driver's.
+  uint64_t finished_ = 0;
+  bool head_done_ = false;
+  uint64_t traced_from_ = 0;  ///< when the first command began, if that is recorded
+  std::variant<std::monostate, Grid, Transfer<hal::Copy>, Transfer<hal::Fill>> work_;  ///< of the first command
+
+  std::atomic<bool> driven_{false};  ///< changes under the lock
   Mutex mutex_;
-  std::deque<hal::Command> commands_ GUARDED_BY(mutex_);
+  CommandList commands_;  ///< under the lock, but for the first command
   uint64_t submitted_ GUARDED_BY(mutex_) = 0;
-  bool in_flight_ GUARDED_BY(mutex_) = false;
-  bool pumping_ GUARDED_BY(mutex_) = false;
-  bool busy_ GUARDED_BY(mutex_) = false;
+  CpuSemaphore* awaited_ GUARDED_BY(mutex_) = nullptr;  ///< what the first command waits for
+  std::shared_ptr<State> self_ GUARDED_BY(mutex_);      ///< while there are commands
 };
 
 CpuQueue::CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain)
-    : state_(std::make_shared<State>(services, std::move(domain))) {}
+    : state_(std::make_shared<State>(services, std::move(domain))) {
+  state_->help_who_waits();
+}
 
-uint64_t CpuQueue::enqueue(hal::Command command) {
-  return state_->enqueue(std::move(command));
+uint64_t CpuQueue::enqueue(std::span<hal::Command> commands) {
+  return state_->enqueue(commands);
 }
 
 void CpuQueue::start() {

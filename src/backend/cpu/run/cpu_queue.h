@@ -1,8 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 
-#include "backend/cpu/run/host_calls.h"
 #include "backend/cpu/run/worker_pool.h"
 #include "hal/queue.h"
 
@@ -13,20 +13,21 @@ struct CpuDomain;
 /// Counts the queues that have commands to do. Any thread.
 class BusyQueues {
  public:
-  void enter();
-  void leave();
-  void wait_until_none();
+  void enter() { count_.fetch_add(1, std::memory_order_relaxed); }
+  void leave() {
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) count_.notify_all();
+  }
+  void wait_until_none() const {
+    while (const uint32_t count = count_.load(std::memory_order_acquire)) count_.wait(count);
+  }
 
  private:
-  Mutex mutex_;
-  Condition none_;
-  uint64_t count_ GUARDED_BY(mutex_) = 0;
+  std::atomic<uint32_t> count_{0};
 };
 
 /// What queues use of their device; it outlives them and their commands.
 struct QueueServices {
   WorkerPool& pool;
-  HostCalls& host_calls;
   BusyQueues& busy;
   uint32_t (*most_resident)(uint32_t block_threads);  ///< blocks of a grid that one worker keeps, at least 2
 };
@@ -37,7 +38,8 @@ class CpuQueue final : public hal::Queue {
  public:
   CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain);
 
-  uint64_t enqueue(hal::Command command) override;
+  using Queue::enqueue;
+  uint64_t enqueue(std::span<hal::Command> commands) override;
   void start() override;
   const std::shared_ptr<hal::Semaphore>& progress() const override;
 

@@ -1,46 +1,141 @@
 #include "backend/cpu/run/cpu_semaphore.h"
 
-#include "backend/cpu/run/device_thread.h"
+#include "backend/cpu/run/ready.h"
+#include "backend/cpu/run/spin.h"
+#include "base/wait_word.h"
+
+// Signalling takes the lock only when somebody waits. The signaller raises the value and then looks whether there are
+// waiters; a waiter counts itself and then looks at the value: in the one order of all such accesses (seq_cst), one of
+// the two sees the other.
 
 namespace cupola::cpu {
 namespace {
 
-// Looks this often before the thread sleeps: for kernels that take a few microseconds.
-constexpr int kSpins = 2000;
+constexpr uint32_t kReached = 1, kFault = 2;
+
+/// A host thread that sleeps.
+class Sleeper final : public SemaphoreWaiter, public DeviceFault::Sleeper {
+ public:
+  void reached() override { word.raise(kReached); }
+  void fault_recorded() override { word.raise(kFault); }
+  WaitWord word;
+};
+
+/// What when() leaves. Owns itself.
+class Call final : public SemaphoreWaiter, public Ready {
+ public:
+  explicit Call(std::function<void()> then) : then_(std::move(then)) {}
+  void reached() override { run_in_turn(*this); }
+  void abandoned() override { const std::unique_ptr<Call> own(this); }
+  void run() override {
+    const std::unique_ptr<Call> own(this);
+    then_();
+  }
+
+ private:
+  const std::function<void()> then_;
+};
 
 }  // namespace
 
+CpuSemaphore::~CpuSemaphore() {
+  Lock lock(mutex_);
+  while (SemaphoreWaiter* waiter = first_) {
+    unlink(*waiter);
+    waiter->abandoned();
+  }
+}
+
 void CpuSemaphore::signal(uint64_t value) {
-  std::vector<Waiter> reached;
+  uint64_t before = value_.load(std::memory_order_relaxed);
+  do {
+    if (value <= before) return;
+  } while (!value_.compare_exchange_weak(before, value, std::memory_order_seq_cst));
+  if (waiters_.load(std::memory_order_seq_cst) == 0) return;
+  SemaphoreWaiter *told = nullptr, **end = &told;
   {
     Lock lock(mutex_);
-    if (value <= value_.load(std::memory_order_relaxed)) return;
-    value_.store(value, std::memory_order_release);
-    std::vector<Waiter> still;
-    for (Waiter& waiter : waiters_) (waiter.value > value ? still : reached).push_back(std::move(waiter));
-    waiters_.swap(still);
+    while (first_ && first_->awaited_ <= value) {
+      SemaphoreWaiter& waiter = *first_;
+      unlink(waiter);
+      *end = &waiter;
+      end = &waiter.after_;
+    }
+    *end = nullptr;
   }
-  domain_->faults.wake();
-  for (Waiter& waiter : reached) waiter.then();
+  while (told) {
+    SemaphoreWaiter& waiter = *told;
+    told = waiter.after_;  // before it is told: it may end then
+    waiter.reached();
+  }
 }
 
 Result<> CpuSemaphore::wait(uint64_t value) {
-  const auto reached = [&] { return this->value() >= value; };
-  for (int i = 0; i < kSpins && !reached(); ++i) pause_briefly();
-  if (!reached()) domain_->faults.sleep_until(reached);
+  constinit thread_local SpinBudget budget;
+  const auto over = [&] { return this->value() >= value || domain_->faults.any(); };
+  if (!over()) {
+    if (const auto helper = helper_.lock())
+      while (!over() && helper->help(value)) {
+      }
+    if (!budget.spin(over)) sleep(value);
+  }
   if (auto error = domain_->faults.get()) return fail(std::move(*error));
   return {};
 }
 
+void CpuSemaphore::sleep(uint64_t value) {
+  Sleeper sleeper;
+  if (!domain_->faults.add(sleeper)) return;
+  const bool waits = add(sleeper, value);
+  if (waits) sleeper.word.wait();
+  domain_->faults.remove(sleeper);
+  if (!waits || remove(sleeper)) return;
+  while (!(sleeper.word.bits() & kReached)) pause_briefly();  // the signaller is about to
+}
+
 void CpuSemaphore::when(uint64_t value, std::function<void()> then) {
-  {
-    Lock lock(mutex_);
-    if (this->value() < value) {
-      waiters_.push_back({value, std::move(then)});
-      return;
-    }
+  auto call = std::make_unique<Call>(std::move(then));
+  if (add(*call, value))
+    (void)call.release();
+  else
+    call.release()->run();
+}
+
+bool CpuSemaphore::add(SemaphoreWaiter& waiter, uint64_t value) {
+  Lock lock(mutex_);
+  waiters_.fetch_add(1, std::memory_order_seq_cst);
+  if (value_.load(std::memory_order_seq_cst) >= value) {
+    waiters_.fetch_sub(1, std::memory_order_relaxed);
+    return false;
   }
-  then();
+  waiter.awaited_ = value;
+  link(waiter);
+  return true;
+}
+
+bool CpuSemaphore::remove(SemaphoreWaiter& waiter) {
+  Lock lock(mutex_);
+  if (!waiter.listed_) return false;
+  unlink(waiter);
+  return true;
+}
+
+/// Behind those that wait for as much or less; later waiters mostly wait for later values.
+void CpuSemaphore::link(SemaphoreWaiter& waiter) {
+  SemaphoreWaiter* before = last_;
+  while (before && before->awaited_ > waiter.awaited_) before = before->before_;
+  waiter.before_ = before;
+  waiter.after_ = before ? before->after_ : first_;
+  (waiter.before_ ? waiter.before_->after_ : first_) = &waiter;
+  (waiter.after_ ? waiter.after_->before_ : last_) = &waiter;
+  waiter.listed_ = true;
+}
+
+void CpuSemaphore::unlink(SemaphoreWaiter& waiter) {
+  (waiter.before_ ? waiter.before_->after_ : first_) = waiter.after_;
+  (waiter.after_ ? waiter.after_->before_ : last_) = waiter.before_;
+  waiter.listed_ = false;
+  waiters_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace cupola::cpu

@@ -2,20 +2,49 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
-#include <utility>
 
 #include "base/mutex.h"
 #include "base/result.h"
 
 namespace cupola::cpu {
 
-/// A domain's sticky error, and what the host threads that wait for the domain sleep on. Any thread.
+/// A domain's sticky error, and who hears of it. Any thread.
 class DeviceFault {
  public:
-  /// Keeps the first error since clear() and calls `on_fault` for each.
-  void record(Error error);
+  /// Sleeps, and is woken by a fault.
+  class Sleeper {
+   public:
+    /// Under the lock of the fault: takes no other.
+    virtual void fault_recorded() = 0;
+
+   protected:
+    ~Sleeper() = default;
+
+   private:
+    friend class DeviceFault;
+    Sleeper *before_ = nullptr, *after_ = nullptr;
+  };
+
+  /// Hears of every fault, for as long as it lives.
+  class Listener {
+   public:
+    /// Keeps the listener alive while it is told; null when it ends.
+    virtual std::shared_ptr<Listener> pin() = 0;
+    /// Without a lock; others may be recorded meanwhile.
+    virtual void fault_recorded() = 0;
+
+   protected:
+    ~Listener() = default;
+
+   private:
+    friend class DeviceFault;
+    Listener *before_ = nullptr, *after_ = nullptr;
+  };
+
+  /// Keeps the first error since clear(), calls `on_fault`, wakes the sleepers and tells the listeners.
+  void record(Error error) noexcept;
 
   /// Forgets the error, once the calls that record() makes have returned. Works that were in flight at the fault must
   /// be over, or they may fault again.
@@ -26,32 +55,23 @@ class DeviceFault {
   /// Called by each record(), outside its lock. Set before the first command runs.
   std::function<void()> on_fault;
 
-  /// Calls `listener` once, at the next fault, or here if there is one now; unless forget() comes before.
-  uint64_t listen(std::function<void()> listener);
-  void forget(uint64_t listener);
+  /// False when there is a fault already. The sleeper is removed before it ends.
+  bool add(Sleeper& sleeper);
+  void remove(Sleeper& sleeper);
 
-  /// Sleeps until `ready()` is true or a fault is there. `ready` must become true before a wake().
-  template <typename Ready>
-  void sleep_until(Ready ready) {
-    Lock lock(mutex_);
-    sleepers_.fetch_add(1);
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one in wake()
-    while (!ready() && !any()) changed_.wait(lock);
-    sleepers_.fetch_sub(1);
-  }
-
-  /// Lets sleepers look again.
-  void wake();
+  void add(Listener& listener);
+  void remove(Listener& listener);
 
  private:
+  std::shared_ptr<Listener> next_listener(const std::shared_ptr<Listener>& told);
+
   mutable Mutex mutex_;
-  Condition changed_;
-  std::map<uint64_t, std::function<void()>> listeners_ GUARDED_BY(mutex_);
-  uint64_t last_listener_ GUARDED_BY(mutex_) = 0;
+  Condition recorded_;
+  Sleeper* sleepers_ GUARDED_BY(mutex_) = nullptr;
+  Listener* listeners_ GUARDED_BY(mutex_) = nullptr;
   uint32_t recording_ GUARDED_BY(mutex_) = 0;
   std::optional<Error> error_ GUARDED_BY(mutex_);
   std::atomic<bool> any_{false};
-  std::atomic<int> sleepers_{0};
 };
 
 }  // namespace cupola::cpu

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <new>
 #include <system_error>
 
 namespace cupola::cpu {
@@ -32,6 +33,8 @@ Result<std::thread> start_device_thread(const std::string& name, std::function<v
   } catch (const std::system_error& error) {
     result = fail(ErrorCode::OperatingSystem, "cannot start the device's thread {}: {}; allow the process more threads",
                   name, error.code().message());
+  } catch (const std::bad_alloc&) {
+    result = fail(ErrorCode::OutOfMemory, "no host memory for the device's thread {}", name);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return result;

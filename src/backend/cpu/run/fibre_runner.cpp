@@ -5,7 +5,6 @@
 
 #include "backend/cpu/run/moving_memory.h"
 #include "backend/cpu/run/sanitizer.h"
-#include "base/fault_router.h"
 #include "base/format.h"
 #include "image/loader.h"
 
@@ -37,10 +36,7 @@ struct FibreRunner::Router {
     FibreRunner* runner = this_runner;
     if (!runner || !runner->running_) return false;
     runner->faulted_ = true;
-    runner->fault_.signal = fault.signal;
-    runner->fault_.address = fault.address;
-    runner->fault_.program_counter = fault.program_counter;
-    runner->fault_.access = access_of(fault);
+    runner->fault_ = CapturedFault::of(fault);
     runner->fault_.stack_overflow = runner->running_->stack()->guards(fault.address);
     FaultRouter::redirect(fault, &land, runner, runner->landing_stack_.data() + kLandingStack);
     return true;
@@ -54,15 +50,26 @@ struct FibreRunner::Router {
   }
 };
 
-FibreRunner::FibreRunner() : landing_stack_(AlignedMapping::reserve(kLandingStack, 4096, PROT_READ | PROT_WRITE)) {
+void FibreRunner::prepare() {
   MovingMemory::prepare();  // first: what it waits for is no fault
   [[maybe_unused]] static const bool routed = (FaultRouter::add(&Router::handle), true);
-  FaultRouter::prepare_thread();
-  this_runner = this;
 }
 
-FibreRunner::~FibreRunner() {
+FibreRunner::FibreRunner() : landing_stack_(AlignedMapping::reserve(kLandingStack, 4096, PROT_READ | PROT_WRITE)) {
+  prepare();
+}
+
+FibreRunner::OnThread::OnThread(FibreRunner& runner) {
+  FaultRouter::prepare_thread();
+  this_runner = &runner;
+}
+
+FibreRunner::OnThread::~OnThread() {
   this_runner = nullptr;
+}
+
+bool FibreRunner::runs_here() {
+  return this_runner != nullptr;
 }
 
 FibreRunner::Ending FibreRunner::run(Fibre& fibre) {
@@ -75,6 +82,15 @@ FibreRunner::Ending FibreRunner::run(Fibre& fibre) {
     return Ending::Faulted;
   }
   return alive ? Ending::Suspended : Ending::Ended;
+}
+
+CapturedFault CapturedFault::of(const FaultRouter::Fault& fault) {
+  CapturedFault result;
+  result.signal = fault.signal;
+  result.address = fault.address;
+  result.program_counter = fault.program_counter;
+  result.access = access_of(fault);
+  return result;
 }
 
 ErrorCode CapturedFault::code() const {

@@ -5,17 +5,21 @@
 
 #include "backend/cpu/run/aligned_mapping.h"
 #include "backend/cpu/run/fibre.h"
+#include "base/fault_router.h"
 #include "base/result.h"
 
 namespace cupola::cpu {
 
-/// A synchronous signal that ended a fibre.
+/// A synchronous signal that ended what ran.
 struct CapturedFault {
   int signal = 0;
   uint64_t address = 0;
   enum class Access { Unknown, Read, Write } access = Access::Unknown;
   bool stack_overflow = false;
   uint64_t program_counter = 0;
+
+  /// Async-signal-safe.
+  static CapturedFault of(const FaultRouter::Fault& fault);
 
   ErrorCode code() const;
   std::string text()
@@ -25,16 +29,30 @@ struct CapturedFault {
   std::string what() const;
 };
 
-/// Runs fibres on one OS thread and survives what goes wrong in them: a fault ends the fibre, not the process. The
-/// thread that runs fibres constructs it, and destroys it.
+/// Runs fibres on one OS thread at a time and survives what goes wrong in them: a fault ends the fibre, not the
+/// process.
 class FibreRunner {
  public:
   enum class Ending { Suspended, Ended, Faulted };
 
+  /// Routes faults to fibres. First call before the first fibre runs. Any thread.
+  static void prepare();
+
   FibreRunner();
-  ~FibreRunner();
   FibreRunner(const FibreRunner&) = delete;
   FibreRunner& operator=(const FibreRunner&) = delete;
+
+  /// While it lives, the calling thread is the one that runs the runner's fibres.
+  class OnThread {
+   public:
+    explicit OnThread(FibreRunner& runner);
+    ~OnThread();
+    OnThread(const OnThread&) = delete;
+    OnThread& operator=(const OnThread&) = delete;
+  };
+
+  /// True on a thread that has an OnThread.
+  static bool runs_here();
 
   Ending run(Fibre& fibre);
 

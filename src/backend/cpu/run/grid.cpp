@@ -13,10 +13,9 @@ uint64_t next_grid_id() {
 
 }  // namespace
 
-Grid::Grid(hal::Launch launch, WorkerPool& pool, uint32_t most_resident, std::shared_ptr<CpuDomain> domain,
-           std::function<void()> done)
-    : Work(launch.grid.count(), std::move(domain), std::move(done)),
-      launch_(std::move(launch)),
+Grid::Grid(const hal::Launch& launch, WorkerPool& pool, uint32_t most_resident, CpuDomain& domain, Owner& owner)
+    : Work(launch.grid.count(), domain, owner),
+      launch_(launch),
       code_(&static_cast<const CpuExecutable&>(*launch_.executable).code(launch_.kernel)),
       info_(&launch_.executable->kernels()[launch_.kernel]),
       module_data_(static_cast<const CpuExecutable&>(*launch_.executable).module_data()),
@@ -26,8 +25,8 @@ Grid::Grid(hal::Launch launch, WorkerPool& pool, uint32_t most_resident, std::sh
       one_at_a_time_(code_->polls || launch_.cooperative),
       live_(launch_.grid.count()) {}
 
-bool Grid::run(Worker& worker, const std::shared_ptr<Work>& self, uint64_t item) {
-  return worker.run_block(std::static_pointer_cast<Grid>(self), item);
+bool Grid::run(Worker& worker, uint64_t item) {
+  return worker.run_block(*this, item);
 }
 
 uint64_t Grid::arrive_at_grid_barrier() {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "backend/cpu/run/cpu_executable.h"
 #include "backend/cpu/run/work.h"
 #include "base/mutex.h"
@@ -14,8 +12,8 @@ class WorkerPool;
 /// A launch in progress; its items are its blocks, x fastest.
 class Grid final : public Work {
  public:
-  Grid(hal::Launch launch, WorkerPool& pool, uint32_t most_resident, std::shared_ptr<CpuDomain> domain,
-       std::function<void()> done);
+  /// `launch` stays where it is until the work is done.
+  Grid(const hal::Launch& launch, WorkerPool& pool, uint32_t most_resident, CpuDomain& domain, Owner& owner);
 
   const hal::Launch& launch() const { return launch_; }
   const KernelCode& code() const { return *code_; }
@@ -25,7 +23,8 @@ class Grid final : public Work {
 
   uint64_t most_at_once() const override { return one_at_a_time_ ? 1 : UINT64_MAX; }
   uint32_t most_resident() const override { return launch_.cooperative ? UINT32_MAX : most_resident_; }
-  bool run(Worker& worker, const std::shared_ptr<Work>& self, uint64_t item) override;
+  bool may_help() const override { return !one_at_a_time_; }
+  bool run(Worker& worker, uint64_t item) override;
 
   // -- the barrier over the grid: blocks that are over do not count. Any thread. --
 
@@ -37,7 +36,7 @@ class Grid final : public Work {
  private:
   void complete_if_all_arrived() REQUIRES(mutex_);
 
-  const hal::Launch launch_;
+  const hal::Launch& launch_;
   const KernelCode* code_;
   const hal::KernelInfo* info_;
   std::byte* const module_data_;

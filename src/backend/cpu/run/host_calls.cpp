@@ -1,41 +1,74 @@
 #include "backend/cpu/run/host_calls.h"
 
+#include <chrono>
+
 #include "backend/cpu/run/device_thread.h"
 
 namespace cupola::cpu {
+namespace {
+
+constexpr std::chrono::seconds kIdle{2};  // then the thread ends
+
+}  // namespace
+
+struct HostCalls::State {
+  Mutex mutex;
+  Condition changed;
+  Call* first GUARDED_BY(mutex) = nullptr;
+  Call* last GUARDED_BY(mutex) = nullptr;
+  bool stopping GUARDED_BY(mutex) = false;
+  bool running GUARDED_BY(mutex) = false;  ///< the thread will look again
+  std::thread thread GUARDED_BY(mutex);
+};
+
+HostCalls::HostCalls() : state_(std::make_shared<State>()) {}
 
 HostCalls::~HostCalls() {
   std::thread thread;
   {
-    Lock lock(mutex_);
-    stopping_ = true;
-    thread.swap(thread_);
-    changed_.notify_all();
+    Lock lock(state_->mutex);
+    state_->stopping = true;
+    thread.swap(state_->thread);
+    state_->changed.notify_one();
   }
-  if (thread.joinable()) thread.join();
+  if (!thread.joinable()) return;
+  if (thread.get_id() == std::this_thread::get_id())
+    thread.detach();  // a call dropped the last reference to the domain
+  else
+    thread.join();
 }
 
-Result<> HostCalls::submit(std::function<void()> call) {
-  Lock lock(mutex_);
-  if (!thread_.joinable()) {
-    TRY(thread_, start_device_thread("cupola-host", [this] { loop(); }));
+Result<> HostCalls::submit(Call& call) {
+  State& state = *state_;
+  Lock lock(state.mutex);
+  if (!state.running) {
+    if (state.thread.joinable()) state.thread.join();  // on its way out, without the lock
+    TRY(state.thread, start_device_thread("cupola-host", [shared = state_] { loop(*shared); }));
+    state.running = true;
   }
-  calls_.push_back(std::move(call));
-  changed_.notify_all();
+  call.next_ = nullptr;
+  (state.last ? state.last->next_ : state.first) = &call;
+  state.last = &call;
+  state.changed.notify_one();
   return {};
 }
 
-void HostCalls::loop() {
+void HostCalls::loop(State& state) {
   for (;;) {
-    std::function<void()> call;
+    Call* call = nullptr;
     {
-      Lock lock(mutex_);
-      while (calls_.empty() && !stopping_) changed_.wait(lock);
-      if (calls_.empty()) return;
-      call = std::move(calls_.front());
-      calls_.pop_front();
+      Lock lock(state.mutex);
+      while (!state.first && !state.stopping) {
+        if (state.changed.wait_for(lock, kIdle) || state.first || state.stopping) continue;
+        state.running = false;
+        return;
+      }
+      call = state.first;
+      if (!call) return;
+      state.first = call->next_;
+      if (!state.first) state.last = nullptr;
     }
-    call();
+    call->call();
   }
 }
 

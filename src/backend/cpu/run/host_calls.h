@@ -1,7 +1,6 @@
 #pragma once
 
-#include <deque>
-#include <functional>
+#include <memory>
 #include <thread>
 
 #include "base/mutex.h"
@@ -9,23 +8,32 @@
 
 namespace cupola::cpu {
 
-/// The one thread on which host functions of queues run, "cupola-host"; starts with the first. Any thread.
+/// The one thread on which host functions of a domain's queues run, "cupola-host". It starts with the first, and again
+/// when one comes after it ended for want of work. Any thread.
 class HostCalls {
  public:
-  HostCalls() = default;
-  ~HostCalls();  ///< after the calls that were submitted
+  class Call {
+   public:
+    virtual void call() = 0;
 
-  /// Error: OperatingSystem when the thread cannot be started; the call is dropped.
-  Result<> submit(std::function<void()> call);
+   protected:
+    ~Call() = default;
+
+   private:
+    friend class HostCalls;
+    Call* next_ = nullptr;
+  };
+
+  HostCalls();
+  ~HostCalls();  ///< after the calls that were submitted; may come on the thread itself
+
+  /// `call` lives until it is called. Error: OperatingSystem when the thread cannot be started; the call is dropped.
+  Result<> submit(Call& call);
 
  private:
-  void loop();
-
-  Mutex mutex_;
-  Condition changed_;
-  std::deque<std::function<void()>> calls_ GUARDED_BY(mutex_);
-  bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_ GUARDED_BY(mutex_);
+  struct State;
+  static void loop(State& state);
+  const std::shared_ptr<State> state_;  ///< the thread's too
 };
 
 }  // namespace cupola::cpu

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "backend/cpu/run/cpu_domain.h"
-#include "backend/cpu/run/worker.h"
+#include "backend/cpu/run/guarded_call.h"
 #include "base/format.h"
 
 namespace cupola::cpu {
@@ -12,6 +12,7 @@ namespace {
 
 // A piece is worth a worker's wake-up.
 constexpr uint64_t kPieceBytes = 4 << 20;
+constexpr uint64_t kSmallBytes = 64 << 10, kSmallRows = 4096;
 
 template <typename T = std::byte>
 T* at(hal::Address address) {
@@ -85,79 +86,91 @@ std::string text_of(const hal::Fill& fill) {
   return formatted("fill of {} bytes at {:#x}", fill.width * fill.value_bytes * fill.height, fill.destination);
 }
 
-/// Rows in pieces of whole rows, and for a single long row a remainder as the last item.
 template <typename Command>
-class Transfer final : public Work {
- public:
-  struct Plan {
-    Command rows;
-    Command rest;  ///< its width may be 0
-    uint64_t rows_per_item = 1;
-    uint64_t row_items = 0;
-  };
-
-  static Plan plan(const Command& command) {
-    const uint64_t row_bytes = command.width * element_bytes(command);
-    Plan result{command, command, 1, 0};
-    result.rest.width = 0;
-    uint64_t rows = rows_of(command);
-    if (rows == 0 || row_bytes == 0) return result;
-    if (rows == 1 && row_bytes > 2 * kPieceBytes) {
-      const uint64_t piece = kPieceBytes / element_bytes(command);
-      rows = command.width / piece;
-      result.rest = advance(command, rows * piece);
-      result.rows = cut(command, piece);
-    } else {
-      result.rows_per_item = std::max<uint64_t>(1, kPieceBytes / row_bytes);
-    }
-    result.row_items = (rows + result.rows_per_item - 1) / result.rows_per_item;
-    return result;
-  }
-
-  Transfer(Command whole, Plan plan, std::shared_ptr<CpuDomain> domain, std::function<void()> done)
-      : Work(plan.row_items + (plan.rest.width != 0), std::move(domain), std::move(done)), whole_(whole), plan_(plan) {}
-
-  bool run(Worker& worker, const std::shared_ptr<Work>&, uint64_t item) override {
-    Piece piece{this, item};
-    const Result<> result = worker.run_guarded(&run_piece, &piece);
-    if (!result)
-      domain().faults.record({result.error().code, formatted("{}: {}", text_of(whole_), result.error().message)});
-    return true;
-  }
-
- private:
-  struct Piece {
-    Transfer* transfer;
-    uint64_t item;
-  };
-
-  static void run_piece(void* argument) {
-    const auto* piece = static_cast<const Piece*>(argument);
-    const Plan& plan = piece->transfer->plan_;
-    if (piece->item == plan.row_items) return run_rows(plan.rest, 0, 1);
-    const uint64_t begin = piece->item * plan.rows_per_item;
-    run_rows(plan.rows, begin, std::min(begin + plan.rows_per_item, rows_of(plan.rows)));
-  }
-
-  const Command whole_;
-  const Plan plan_;
-};
+uint64_t bytes_of(const Command& command) {
+  return command.width * element_bytes(command) * rows_of(command);
+}
 
 template <typename Command>
-std::shared_ptr<Work> make(const Command& command, std::shared_ptr<CpuDomain> domain, std::function<void()> done) {
-  return std::make_shared<Transfer<Command>>(command, Transfer<Command>::plan(command), std::move(domain),
-                                             std::move(done));
+void record(const Command& command, const Error& error, CpuDomain& domain) {
+  domain.faults.record({error.code, formatted("{}: {}", text_of(command), error.message)});
+}
+
+template <typename Command>
+void run_here(const Command& command, CpuDomain& domain) {
+  if (bytes_of(command) == 0) return;
+  const auto run_all = [](void* argument) {
+    const auto& whole = *static_cast<const Command*>(argument);
+    run_rows(whole, 0, rows_of(whole));
+  };
+  Command whole = command;
+  if (const Result<> result = call_guarded(run_all, &whole); !result) record(command, result.error(), domain);
 }
 
 }  // namespace
 
-std::shared_ptr<Work> make_transfer(const hal::Copy& copy, std::shared_ptr<CpuDomain> domain,
-                                    std::function<void()> done) {
-  return make(copy, std::move(domain), std::move(done));
+bool is_small(const hal::Copy& copy) {
+  return bytes_of(copy) <= kSmallBytes && rows_of(copy) <= kSmallRows;
 }
-std::shared_ptr<Work> make_transfer(const hal::Fill& fill, std::shared_ptr<CpuDomain> domain,
-                                    std::function<void()> done) {
-  return make(fill, std::move(domain), std::move(done));
+bool is_small(const hal::Fill& fill) {
+  return bytes_of(fill) <= kSmallBytes && rows_of(fill) <= kSmallRows;
 }
+
+void transfer_here(const hal::Copy& copy, CpuDomain& domain) {
+  run_here(copy, domain);
+}
+void transfer_here(const hal::Fill& fill, CpuDomain& domain) {
+  run_here(fill, domain);
+}
+
+template <typename Command>
+TransferPlan<Command>::TransferPlan(const Command& command) : rows(command), rest(command) {
+  const uint64_t row_bytes = command.width * element_bytes(command);
+  rest.width = 0;
+  uint64_t count = rows_of(command);
+  if (count == 0 || row_bytes == 0) return;
+  if (count == 1 && row_bytes > 2 * kPieceBytes) {
+    const uint64_t piece = kPieceBytes / element_bytes(command);
+    count = command.width / piece;
+    rest = advance(command, count * piece);
+    rows = cut(command, piece);
+  } else {
+    rows_per_item = std::max<uint64_t>(1, kPieceBytes / row_bytes);
+  }
+  row_items = (count + rows_per_item - 1) / rows_per_item;
+}
+
+template <typename Command>
+struct Transfer<Command>::Piece {
+  const TransferPlan<Command>& plan;
+  uint64_t item;
+};
+
+template <typename Command>
+Transfer<Command>::Transfer(const Command& whole, CpuDomain& domain, Owner& owner)
+    : Transfer(whole, TransferPlan<Command>(whole), domain, owner) {}
+
+template <typename Command>
+Transfer<Command>::Transfer(const Command& whole, const TransferPlan<Command>& plan, CpuDomain& domain, Owner& owner)
+    : Work(plan.items(), domain, owner), whole_(whole), plan_(plan) {}
+
+template <typename Command>
+bool Transfer<Command>::run(Worker&, uint64_t item) {
+  Piece piece{plan_, item};
+  if (const Result<> result = call_guarded(&run_piece, &piece); !result) record(whole_, result.error(), domain());
+  return true;
+}
+
+template <typename Command>
+void Transfer<Command>::run_piece(void* argument) {
+  const auto& piece = *static_cast<const Piece*>(argument);
+  const TransferPlan<Command>& plan = piece.plan;
+  if (piece.item == plan.row_items) return run_rows(plan.rest, 0, 1);
+  const uint64_t begin = piece.item * plan.rows_per_item;
+  run_rows(plan.rows, begin, std::min(begin + plan.rows_per_item, rows_of(plan.rows)));
+}
+
+template class Transfer<hal::Copy>;
+template class Transfer<hal::Fill>;
 
 }  // namespace cupola::cpu

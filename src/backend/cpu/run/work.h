@@ -2,23 +2,33 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <memory>
 
 namespace cupola::cpu {
 
 class Worker;
 struct CpuDomain;
 
-/// Something the pool spreads over its workers: items 0 to count - 1, handed out in increasing order.
+/// Something the pool spreads over its workers: items 0 to count - 1, at least one, handed out in increasing order. It
+/// lives until its owner is told that it is done: until then the pool and the workers refer to it.
 class Work {
  public:
-  Work(uint64_t count, std::shared_ptr<CpuDomain> domain, std::function<void()> done)
-      : count_(count), domain_(std::move(domain)), unfinished_(count), done_(std::move(done)) {}
-  virtual ~Work() = default;
+  class Owner {
+   public:
+    /// All items are over, and nobody refers to the work any more. Called once, by whoever ends the last item.
+    virtual void work_done() = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  Work(uint64_t count, CpuDomain& domain, Owner& owner)
+      : count_(count), domain_(domain), owner_(owner), unfinished_(count) {}
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
 
   uint64_t count() const { return count_; }
-  CpuDomain& domain() const { return *domain_; }
+  CpuDomain& domain() const { return domain_; }
+  const Owner& owner() const { return owner_; }
 
   /// Most items that a worker is handed at a time.
   virtual uint64_t most_at_once() const { return UINT64_MAX; }
@@ -26,21 +36,62 @@ class Work {
   /// Most items that may be begun and not over on one worker.
   virtual uint32_t most_resident() const { return 1; }
 
+  /// True when a host thread that waits for the work may do a part of it: no item waits for something outside.
+  virtual bool may_help() const { return true; }
+
   /// True once the work is given up: items that have not begun are skipped, others end where they next wait.
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   void fail() { failed_.store(true, std::memory_order_release); }
 
-  /// Runs an item on `worker`; `self` is this. False when the item has begun and is not over: the worker keeps it.
-  virtual bool run(Worker& worker, const std::shared_ptr<Work>& self, uint64_t item) = 0;
+  /// Runs an item on `worker`. False when the item has begun and is not over: the worker keeps it.
+  virtual bool run(Worker& worker, uint64_t item) = 0;
+
+ protected:
+  ~Work() = default;
 
  private:
   friend class WorkerPool;
+  friend class WorkList;
+  struct Link {
+    Work *before = nullptr, *after = nullptr;
+  };
+
   const uint64_t count_;
-  const std::shared_ptr<CpuDomain> domain_;
-  uint64_t next_ = 0;  ///< under the pool's lock
+  CpuDomain& domain_;
+  Owner& owner_;
   std::atomic<uint64_t> unfinished_;
   std::atomic<bool> failed_{false};
-  std::function<void()> done_;
+  // Under the pool's lock.
+  uint64_t next_ = 0;  ///< the first item that no worker has
+  uint64_t given_up_ = 0;
+  Work* next_given_up_ = nullptr;
+  Link links_[2];  ///< in the pool's lists
+};
+
+/// Works in the order in which they came; the place says which of a work's links it uses. Not thread-safe.
+class WorkList {
+ public:
+  explicit WorkList(uint32_t place) : place_(place) {}
+
+  Work* first() const { return first_; }
+  Work* after(const Work& work) const { return work.links_[place_].after; }
+  bool empty() const { return !first_; }
+
+  void push_back(Work& work) {
+    work.links_[place_] = {last_, nullptr};
+    (last_ ? last_->links_[place_].after : first_) = &work;
+    last_ = &work;
+  }
+
+  void erase(Work& work) {
+    const Work::Link link = work.links_[place_];
+    (link.before ? link.before->links_[place_].after : first_) = link.after;
+    (link.after ? link.after->links_[place_].before : last_) = link.before;
+  }
+
+ private:
+  const uint32_t place_;
+  Work *first_ = nullptr, *last_ = nullptr;
 };
 
 }  // namespace cupola::cpu

@@ -2,7 +2,8 @@
 
 #include <sched.h>
 
-#include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace cupola::cpu {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 constexpr uint32_t kRoundsBeforeNaps = 50;
 constexpr uint32_t kNapMicroseconds = 50;
 
+constinit thread_local Worker* this_worker = nullptr;
+
 }  // namespace
 
 Worker::Worker(WorkerPool& pool, ExecutionEnvironment& environment, uint32_t index)
@@ -18,7 +21,21 @@ Worker::Worker(WorkerPool& pool, ExecutionEnvironment& environment, uint32_t ind
 
 Worker::~Worker() = default;
 
+Worker::OnThread::OnThread(Worker& worker) : fibres_(worker.fibres_) {
+  this_worker = &worker;
+}
+
+Worker::OnThread::~OnThread() {
+  this_worker = nullptr;
+}
+
+bool Worker::this_thread_will_look(const WorkerPool& pool) {
+  const Worker* const worker = this_worker;
+  return worker && &worker->pool_ == &pool && !worker->in_item_ && worker->has_nothing();
+}
+
 void Worker::loop() {
+  const OnThread here(*this);
   for (;;) {
     const uint64_t seen = pool_.epoch();
     bool progress = resume_residents();
@@ -27,9 +44,23 @@ void Worker::loop() {
       idle_rounds_ = 0;
     } else if (!residents_.empty()) {
       rest(seen);
-    } else if (!pool_.park(seen)) {
+    } else if (!pool_.park(*this, seen)) {
       return;
     }
+  }
+}
+
+void Worker::run_to_end(Range& range) {
+  run_range(range);
+  for (uint32_t rounds = 0; !has_nothing();) {
+    bool progress = resume_residents();
+    progress |= continue_pending();
+    if (progress)
+      rounds = 0;
+    else if (++rounds < kRoundsBeforeNaps)
+      sched_yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(kNapMicroseconds));
   }
 }
 
@@ -37,7 +68,7 @@ void Worker::rest(uint64_t seen) {
   if (++idle_rounds_ < kRoundsBeforeNaps)
     sched_yield();
   else
-    pool_.nap(seen, kNapMicroseconds);
+    pool_.nap(*this, seen, kNapMicroseconds);
 }
 
 /// One turn for each block that waits; true if any got further.
@@ -45,7 +76,9 @@ bool Worker::resume_residents() {
   bool progress = false;
   for (size_t i = 0; i < residents_.size();) {
     Block& block = *residents_[i].block;
+    in_item_ = true;
     const Block::Outcome outcome = block.run();
+    in_item_ = false;
     progress |= block.progressed();
     if (outcome == Block::Outcome::Waiting) {
       ++i;
@@ -55,33 +88,38 @@ bool Worker::resume_residents() {
     Resident over = std::move(residents_[i]);
     residents_.erase(residents_.begin() + static_cast<ptrdiff_t>(i));
     spare_blocks_.push_back(std::move(over.block));
-    pool_.finish(over.grid, 1);
+    pool_.finish(*over.grid, 1);
   }
   return progress;
 }
 
 bool Worker::may_begin(const Work& work) const {
   uint32_t resident = 0;
-  for (const Resident& each : residents_) resident += each.grid.get() == &work;
+  for (const Resident& each : residents_) resident += each.grid == &work;
   for (const Range& each : pending_)
-    if (each.work.get() == &work) return false;
+    if (each.work == &work) return false;
   return resident < work.most_resident();
 }
 
 bool Worker::begin_next() {
+  if (continue_pending()) return true;
+  Range range;
+  if (!pool_.take(*this, range)) return false;
+  run_range(range);
+  return true;
+}
+
+bool Worker::continue_pending() {
   for (size_t i = 0; i < pending_.size(); ++i) {
-    Range range = std::move(pending_[i]);
+    Range range = pending_[i];
     pending_.erase(pending_.begin() + static_cast<ptrdiff_t>(i));
     if (range.work->failed() || may_begin(*range.work)) {
       run_range(range);
       return true;
     }
-    pending_.insert(pending_.begin() + static_cast<ptrdiff_t>(i), std::move(range));
+    pending_.insert(pending_.begin() + static_cast<ptrdiff_t>(i), range);
   }
-  Range range;
-  if (!pool_.take(*this, range)) return false;
-  run_range(range);
-  return true;
+  return false;
 }
 
 /// Runs a range, to its end or to the first block that waits for something outside; what is left stays pending.
@@ -93,16 +131,18 @@ void Worker::run_range(Range& range) {
       range.begin = range.end;
       break;
     }
-    const bool ended = range.work->run(*this, range.work, range.begin++);
+    in_item_ = true;
+    const bool ended = range.work->run(*this, range.begin++);
+    in_item_ = false;
     over += ended;
     if (!ended || !residents_.empty()) break;
   }
-  const std::shared_ptr<Work> work = range.work;
-  if (range.begin < range.end) pending_.push_back(std::move(range));
+  Work& work = *range.work;
+  if (range.begin < range.end) pending_.push_back(range);
   if (over) pool_.finish(work, over);
 }
 
-bool Worker::run_block(const std::shared_ptr<Grid>& grid, uint64_t index) {
+bool Worker::run_block(Grid& grid, uint64_t index) {
   std::unique_ptr<Block> block;
   if (spare_blocks_.empty()) {
     block = std::make_unique<Block>(*this);
@@ -110,23 +150,12 @@ bool Worker::run_block(const std::shared_ptr<Grid>& grid, uint64_t index) {
     block = std::move(spare_blocks_.back());
     spare_blocks_.pop_back();
   }
-  const bool over = block->begin(*grid, index) != Block::Outcome::Waiting;
+  const bool over = block->begin(grid, index) != Block::Outcome::Waiting;
   if (over)
     spare_blocks_.push_back(std::move(block));
   else
-    residents_.push_back({grid, std::move(block)});
+    residents_.push_back({&grid, std::move(block)});
   return over;
-}
-
-Result<> Worker::run_guarded(void (*function)(void*), void* argument) {
-  Stack* stack = stacks_.acquire();
-  if (!stack) return fail(ErrorCode::OutOfMemory, "no memory for a stack");
-  Fibre fibre;
-  fibre.start(stack, stack->top, function, argument);
-  const FibreRunner::Ending ending = fibres_.run(fibre);
-  stacks_.release(fibre.drop());
-  if (ending == FibreRunner::Ending::Faulted) return fail(fibres_.fault().code(), "{}", fibres_.fault().text());
-  return {};
 }
 
 }  // namespace cupola::cpu

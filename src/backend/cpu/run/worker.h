@@ -8,7 +8,9 @@
 #include "backend/cpu/run/fibre_runner.h"
 #include "backend/cpu/run/grid.h"
 #include "backend/cpu/run/shared_windows.h"
+#include "backend/cpu/run/spin.h"
 #include "backend/cpu/run/worker_pool.h"
+#include "base/wait_word.h"
 
 namespace cupola::cpu {
 
@@ -17,24 +19,46 @@ struct ExecutionEnvironment {
   DeviceOutput output;
 };
 
-/// One thread of the pool. Holds the blocks that have begun here and wait for something outside: they are resumed in
-/// turn, while other blocks begin in between. Used by its own thread only.
+/// What executes the blocks of one multiprocessor: a thread of the pool, or while that sleeps a host thread in its
+/// place. Holds the blocks that have begun here and wait for something outside: they are resumed in turn, while other
+/// blocks begin in between. Used by one thread at a time, which has an OnThread.
 class Worker {
  public:
+  class OnThread {
+   public:
+    explicit OnThread(Worker& worker);
+    ~OnThread();
+    OnThread(const OnThread&) = delete;
+    OnThread& operator=(const OnThread&) = delete;
+
+   private:
+    const FibreRunner::OnThread fibres_;
+  };
+
   Worker(WorkerPool& pool, ExecutionEnvironment& environment, uint32_t index);
   ~Worker();
 
-  /// Until the pool stops.
+  /// The pool's thread: until the pool stops.
   void loop();
+
+  /// A host thread: until all items of the range are over, and with it has_nothing() again.
+  void run_to_end(Range& range);
 
   /// True if another item of the work may begin here.
   bool may_begin(const Work& work) const;
 
-  /// Runs a block until it is over (true) or waits for something outside of it (false).
-  bool run_block(const std::shared_ptr<Grid>& grid, uint64_t index);
+  /// True when nothing is begun or pending here.
+  bool has_nothing() const { return residents_.empty() && pending_.empty(); }
 
-  /// Calls `function(argument)` on a fibre, where a fault becomes the error.
-  Result<> run_guarded(void (*function)(void*), void* argument);
+  /// True on a thread that has a worker of the pool and will ask for work next.
+  static bool this_thread_will_look(const WorkerPool& pool);
+
+  /// Runs a block until it is over (true) or waits for something outside of it (false).
+  bool run_block(Grid& grid, uint64_t index);
+
+  // -- for the pool --
+  WaitWord& word() { return word_; }
+  SpinBudget& spin_budget() { return spin_budget_; }
 
   uint32_t index() const { return index_; }
   uint32_t pool_size() const { return pool_.size(); }  ///< workers of the device
@@ -45,12 +69,16 @@ class Worker {
 
  private:
   struct Resident {
-    std::shared_ptr<Grid> grid;
+    Grid* grid;
     std::unique_ptr<Block> block;
   };
 
+  friend class WorkerPool;
+  friend class SleepingWorkers;
+
   bool resume_residents();
   bool begin_next();
+  bool continue_pending();
   void run_range(Range& range);
   void rest(uint64_t seen);
 
@@ -64,6 +92,12 @@ class Worker {
   std::vector<Range> pending_;  ///< ranges begun here whose next blocks must wait, or have not had their turn
   std::vector<std::unique_ptr<Block>> spare_blocks_;
   uint32_t idle_rounds_ = 0;
+  bool in_item_ = false;
+  WaitWord word_;
+  SpinBudget spin_budget_;
+  // Under the pool's lock.
+  bool looks_ = false;
+  Worker* next_sleeping_ = nullptr;
 };
 
 }  // namespace cupola::cpu

@@ -1,20 +1,39 @@
 #include "backend/cpu/run/worker_pool.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/device_thread.h"
 #include "backend/cpu/run/worker.h"
 #include "base/log.h"
 
+// Who sleeps and who wakes. A worker that finds nothing counts as looking; it parks only if the epoch is still what it
+// was before it looked, and both are under the lock. So while one looks, whoever brings work need not wake another:
+// that one will see it. A worker stops looking when it takes something; it wakes the next if more is left, so that all
+// that are needed wake in turn, and those who bring work pay for one wake-up at most. Workers whose blocks wait for
+// something nap instead, look every few microseconds, and are woken when no worker is parked.
+
 namespace cupola::cpu {
-namespace {
 
-// How long a worker looks for work before it sleeps: about as long as a sleep and a wake-up take.
-constexpr int kSpins = 2000;
+void SleepingWorkers::push(Worker& worker) {
+  worker.next_sleeping_ = first_;
+  first_ = &worker;
+}
 
-}  // namespace
+Worker* SleepingWorkers::pop() {
+  Worker* const worker = first_;
+  if (worker) first_ = worker->next_sleeping_;
+  return worker;
+}
+
+bool SleepingWorkers::erase(const Worker& worker) {
+  for (Worker** each = &first_; *each; each = &(*each)->next_sleeping_) {
+    if (*each != &worker) continue;
+    *each = worker.next_sleeping_;
+    return true;
+  }
+  return false;
+}
 
 WorkerPool::WorkerPool(uint32_t workers, ExecutionEnvironment& environment)
     : workers_wanted_(workers), environment_(environment), most_threads_(workers) {}
@@ -23,39 +42,46 @@ WorkerPool::~WorkerPool() {
   std::vector<std::thread> threads;
   {
     Lock lock(mutex_);
-    while (!active_.empty()) idle_.wait(lock);
+    ending_ = true;
+    while (!active_.empty() || borrowed_ != 0) idle_.wait(lock);
     stopping_ = true;
-    threads.swap(threads_);
     epoch_.fetch_add(1);
-    changed_.notify_all();
+    threads.swap(threads_);
+    while (Worker* worker = parked_.pop()) worker->word().raise(1);
+    while (Worker* worker = napping_.pop()) worker->word().raise(1);
   }
   for (std::thread& thread : threads) thread.join();
 }
 
-void WorkerPool::submit(std::shared_ptr<Work> work) {
-  if (work->count() == 0) {
-    work->done_();
-    return;
+Result<> WorkerPool::submit(Work& work) {
+  Worker* wake = nullptr;
+  {
+    Lock lock(mutex_);
+    TRY(start_threads(work));
+    active_.push_back(work);
+    open_.push_back(work);
+    open_count_.fetch_add(1, std::memory_order_relaxed);
+    epoch_.fetch_add(1, std::memory_order_release);
+    if (!Worker::this_thread_will_look(*this)) wake = worker_to_wake();
   }
-  Lock lock(mutex_);
-  active_.push_back(work);
-  uint64_t wanted = 0;
-  for (const auto& each : active_) wanted += std::min<uint64_t>(each->unfinished_.load(), workers_wanted_);
-  if (Result<> started = start_threads(std::min<uint64_t>(wanted, most_threads_)); !started) {
-    lock.unlock();
-    work->domain().faults.record(std::move(started).error());  // which gives the work up
-    return;
-  }
-  epoch_.fetch_add(1, std::memory_order_release);
-  if (sleepers_) wanted == 1 ? changed_.notify_one() : changed_.notify_all();
+  if (wake) wake->word().raise(1);
+  return {};
 }
 
-/// Error: OperatingSystem when there is not one thread.
-Result<> WorkerPool::start_threads(uint64_t wanted) {
+/// As many as there are items, with those of `work`; at least two, one of which may sleep and lend its place to a host
+/// thread. Error: OperatingSystem when there is not one thread.
+Result<> WorkerPool::start_threads(const Work& work) {
+  if (threads_.size() >= most_threads_) return {};
+  uint64_t wanted = std::clamp<uint64_t>(work.count_, 2, std::max(2u, workers_wanted_));
+  for (const Work* each = active_.first(); each; each = active_.after(*each))
+    wanted += std::min<uint64_t>(each->unfinished_.load(std::memory_order_relaxed), workers_wanted_);
+  wanted = std::min<uint64_t>(wanted, most_threads_);
   while (threads_.size() < wanted) {
     const auto index = static_cast<uint32_t>(threads_.size());
-    auto started = start_device_thread("cupola-" + std::to_string(index),
-                                       [this, index] { Worker(*this, environment_, index).loop(); });
+    threads_.reserve(workers_wanted_);
+    if (workers_.size() == index) workers_.push_back(std::make_unique<Worker>(*this, environment_, index));
+    auto started =
+        start_device_thread("cupola-" + std::to_string(index), [worker = workers_[index].get()] { worker->loop(); });
     if (!started && index == 0) return fail(std::move(started).error());
     if (!started) {
       log::line(log::Topic::Error, "{}; going on with {}", started.error().message, index);
@@ -63,79 +89,189 @@ Result<> WorkerPool::start_threads(uint64_t wanted) {
       break;
     }
     threads_.push_back(std::move(*started));
+    workers_[index]->looks_ = true;
+    ++looking_;
   }
   return {};
 }
 
-void WorkerPool::bump() {
-  epoch_.fetch_add(1, std::memory_order_release);
-  Lock lock(mutex_);
-  if (sleepers_) changed_.notify_all();
+/// Who is to be woken, after the lock: null when none sleeps, or one looks already.
+Worker* WorkerPool::worker_to_wake() {
+  if (looking_ != 0) return nullptr;
+  if (Worker* worker = parked_.pop()) {
+    worker->looks_ = true;
+    ++looking_;
+    return worker;
+  }
+  return napping_.pop();
 }
 
-bool WorkerPool::take(const Worker& worker, Range& range) {
+void WorkerPool::bump() {
+  SleepingWorkers woken;
+  {
+    Lock lock(mutex_);
+    epoch_.fetch_add(1, std::memory_order_release);
+    std::swap(woken, napping_);
+  }
+  while (Worker* worker = woken.pop()) worker->word().raise(1);
+}
+
+void WorkerPool::hand_out(Work& work, Range& range) {
+  const uint64_t left = work.count_ - work.next_;
+  const uint64_t guided = std::max<uint64_t>(1, left / (4 * uint64_t{workers_wanted_}));
+  range.work = &work;
+  range.begin = work.next_;
+  range.end = range.begin + std::min(guided, work.most_at_once());
+  work.next_ = range.end;
+  turn_ = open_.after(work);
+  if (work.next_ < work.count_) return;
+  open_.erase(work);
+  open_count_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool WorkerPool::take(Worker& worker, Range& range) {
+  Worker* wake = nullptr;
+  bool taken = false;
+  {
+    Lock lock(mutex_);
+    Work* const from = turn_ ? turn_ : open_.first();
+    Work* work = from;
+    while (work && !worker.may_begin(*work)) {
+      work = open_.after(*work);
+      if (!work) work = open_.first();
+      if (work == from) work = nullptr;
+    }
+    taken = work != nullptr;
+    if (work) hand_out(*work, range);
+    if (taken == worker.looks_ && (taken || worker.has_nothing())) {
+      worker.looks_ = !taken;
+      taken ? --looking_ : ++looking_;
+    }
+    if (taken && !open_.empty()) wake = worker_to_wake();
+  }
+  if (wake) wake->word().raise(1);
+  return taken;
+}
+
+void WorkerPool::finish(Work& work, uint64_t items) {
+  if (work.unfinished_.fetch_sub(items, std::memory_order_acq_rel) != items) return;
+  {
+    Lock lock(mutex_);
+    active_.erase(work);
+    if (ending_ && active_.empty()) idle_.notify_all();
+  }
+  work.owner_.work_done();
+}
+
+void WorkerPool::fail_all(const CpuDomain& domain) {
+  Work* given_up = nullptr;
+  {
+    Lock lock(mutex_);
+    for (Work* work = active_.first(); work; work = active_.after(*work)) {
+      if (&work->domain() != &domain) continue;
+      work->fail();
+      work->given_up_ = work->count_ - work->next_;
+      if (work->given_up_ == 0) continue;
+      work->next_ = work->count_;
+      if (turn_ == work) turn_ = open_.after(*work);
+      open_.erase(*work);
+      open_count_.fetch_sub(1, std::memory_order_relaxed);
+      work->next_given_up_ = given_up;
+      given_up = work;
+    }
+  }
+  while (Work* work = given_up) {
+    given_up = work->next_given_up_;
+    finish(*work, work->given_up_);
+  }
+  bump();
+}
+
+bool WorkerPool::park(Worker& worker, uint64_t seen) {
+  worker.spin_budget().spin([&] { return epoch() != seen; });
+  {
+    Lock lock(mutex_);
+    if (stopping_) return false;
+    if (epoch() != seen) return true;
+    worker.looks_ = false;
+    --looking_;
+    worker.word().clear();
+    parked_.push(worker);
+  }
+  worker.word().wait();
   Lock lock(mutex_);
-  for (size_t i = 0; i < active_.size(); ++i) {
-    const size_t place = (turn_ + i) % active_.size();
-    const std::shared_ptr<Work>& work = active_[place];
-    const uint64_t left = work->count_ - work->next_;
-    if (left == 0 || !worker.may_begin(*work)) continue;
-    const uint64_t guided = std::max<uint64_t>(1, left / (4 * uint64_t{workers_wanted_}));
-    range.work = work;
-    range.begin = work->next_;
-    range.end = range.begin + std::min(guided, work->most_at_once());
-    work->next_ = range.end;
-    turn_ = place + 1;
+  return !stopping_;
+}
+
+void WorkerPool::nap(Worker& worker, uint64_t seen, uint32_t microseconds) {
+  {
+    Lock lock(mutex_);
+    if (epoch() != seen) return;
+    worker.word().clear();
+    napping_.push(worker);
+  }
+  if (worker.word().wait(uint64_t{microseconds} * 1000)) return;
+  {
+    Lock lock(mutex_);
+    if (napping_.erase(worker)) return;
+  }
+  worker.word().wait();  // it was taken off the list: the waking is under way
+}
+
+// ---- host threads that help ----
+
+bool WorkerPool::help(const Work::Owner& owner, const std::function<bool()>& enough) {
+  if (open_count_.load(std::memory_order_relaxed) == 0 || FibreRunner::runs_here()) return false;
+  Worker* worker = nullptr;
+  Range range;
+  {
+    Lock lock(mutex_);
+    worker = borrow(owner, range);
+  }
+  if (!worker) return false;
+  {
+    const Worker::OnThread here(*worker);
+    do worker->run_to_end(range);
+    while (!enough() && take_of(owner, range));
+  }
+  give_back(*worker);
+  return true;
+}
+
+/// A parked worker whose place the caller takes, and a first range for it; or null.
+Worker* WorkerPool::borrow(const Work::Owner& owner, Range& range) {
+  if (parked_.empty()) return nullptr;
+  for (Work* work = open_.first(); work; work = open_.after(*work)) {
+    if (&work->owner() != &owner) continue;
+    if (!work->may_help()) return nullptr;
+    hand_out(*work, range);
+    ++borrowed_;
+    return parked_.pop();
+  }
+  return nullptr;
+}
+
+bool WorkerPool::take_of(const Work::Owner& owner, Range& range) {
+  Lock lock(mutex_);
+  for (Work* work = open_.first(); work; work = open_.after(*work)) {
+    if (&work->owner() != &owner) continue;
+    if (!work->may_help()) return false;
+    hand_out(*work, range);
     return true;
   }
   return false;
 }
 
-void WorkerPool::finish(const std::shared_ptr<Work>& work, uint64_t items) {
-  if (work->unfinished_.fetch_sub(items, std::memory_order_acq_rel) != items) return;
-  // A copy, because `work` may lie in active_: NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
-  const std::shared_ptr<Work> kept = work;
-  auto done = std::move(kept->done_);
-  done();  // before it leaves the list, so that the destructor does not miss what it submits
-  Lock lock(mutex_);
-  std::erase(active_, kept);
-  if (active_.empty()) idle_.notify_all();
-}
-
-void WorkerPool::fail_all(const CpuDomain& domain) {
-  std::vector<std::pair<std::shared_ptr<Work>, uint64_t>> skipped;
+/// The worker's thread sleeps in its place still; it is woken if there is something for it.
+void WorkerPool::give_back(Worker& worker) {
+  Worker* wake = nullptr;
   {
     Lock lock(mutex_);
-    for (const auto& work : active_) {
-      if (&work->domain() != &domain) continue;
-      work->fail();
-      const uint64_t left = work->count_ - work->next_;
-      work->next_ = work->count_;
-      if (left) skipped.emplace_back(work, left);
-    }
+    parked_.push(worker);
+    if (!open_.empty()) wake = worker_to_wake();
+    if (--borrowed_ == 0 && ending_) idle_.notify_all();
   }
-  for (auto& [work, items] : skipped) finish(work, items);
-  bump();
-}
-
-bool WorkerPool::park(uint64_t seen) {
-  for (int i = 0; i < kSpins; ++i) {
-    if (epoch() != seen) break;
-    pause_briefly();
-  }
-  Lock lock(mutex_);
-  ++sleepers_;
-  while (epoch() == seen && !stopping_) changed_.wait(lock);
-  --sleepers_;
-  return !stopping_;
-}
-
-void WorkerPool::nap(uint64_t seen, uint32_t microseconds) {
-  Lock lock(mutex_);
-  if (epoch() != seen) return;
-  ++sleepers_;
-  changed_.wait_for(lock, std::chrono::microseconds(microseconds));
-  --sleepers_;
+  if (wake) wake->word().raise(1);
 }
 
 }  // namespace cupola::cpu

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -15,15 +16,30 @@ namespace cupola::cpu {
 class Worker;
 struct ExecutionEnvironment;
 
-/// A contiguous run of items of one work.
+/// A contiguous run of items of one work; empty when there is no work.
 struct Range {
-  std::shared_ptr<Work> work;
+  Work* work = nullptr;
   uint64_t begin = 0, end = 0;
+};
+
+/// Workers that sleep. Under the pool's lock.
+class SleepingWorkers {
+ public:
+  bool empty() const { return !first_; }
+  void push(Worker& worker);
+  Worker* pop();  ///< who fell asleep last; null when there is none
+  bool erase(const Worker& worker);
+
+ private:
+  Worker* first_ = nullptr;
 };
 
 /// The threads of a device. They start when there is work for them, named "cupola-0" and so on, with all signals but
 /// the synchronous ones blocked. Several works are spread at once, in turn; within one, items start in increasing
 /// order, in ranges that shrink towards the end. Any thread.
+///
+/// Whoever brings work wakes at most one worker, after the lock, and none while one looks for work already: a worker
+/// that looks and finds wakes the next one if there is more.
 class WorkerPool {
  public:
   WorkerPool(uint32_t workers, ExecutionEnvironment& environment);
@@ -33,12 +49,16 @@ class WorkerPool {
 
   uint32_t size() const { return workers_wanted_; }
 
-  /// `work->done` is called once on a worker, when all items are over; for a work without items, here. When the system
-  /// gives fewer threads than wanted, those that there are do it; when it gives none, the work's domain has a fault.
-  void submit(std::shared_ptr<Work> work);
+  /// When the system gives fewer threads than wanted, those that there are do the work. Error: OperatingSystem when it
+  /// gives none; the work is not taken.
+  Result<> submit(Work& work);
 
   /// Gives all works of the domain up.
   void fail_all(const CpuDomain& domain);
+
+  /// For a host thread that waits for works of the owner: takes the place of a worker that sleeps and runs items of
+  /// such a work, until none is left or `enough()` is true. False when there is none, or no worker sleeps.
+  bool help(const Work::Owner& owner, const std::function<bool()>& enough);
 
   // -- for workers --
 
@@ -46,31 +66,44 @@ class WorkerPool {
   uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
   void bump();
 
-  /// The next items that `worker` may begin; false if there are none now.
-  bool take(const Worker& worker, Range& range);
+  /// The next items that `worker` may begin; false if there are none now. A worker that has nothing else to do counts
+  /// as looking from then on.
+  bool take(Worker& worker, Range& range);
 
   /// `items` of the work are over.
-  void finish(const std::shared_ptr<Work>& work, uint64_t items);
+  void finish(Work& work, uint64_t items);
 
   /// Sleeps until epoch() differs from `seen`; false when the thread is to end.
-  bool park(uint64_t seen);
+  bool park(Worker& worker, uint64_t seen);
 
   /// Sleeps for a moment, unless epoch() differs from `seen`.
-  void nap(uint64_t seen, uint32_t microseconds);
+  void nap(Worker& worker, uint64_t seen, uint32_t microseconds);
 
  private:
-  Result<> start_threads(uint64_t wanted) REQUIRES(mutex_);
+  Result<> start_threads(const Work& work) REQUIRES(mutex_);
+  void hand_out(Work& work, Range& range) REQUIRES(mutex_);
+  Worker* worker_to_wake() REQUIRES(mutex_);
+  Worker* borrow(const Work::Owner& owner, Range& range) REQUIRES(mutex_);
+  bool take_of(const Work::Owner& owner, Range& range);
+  void give_back(Worker& worker);
 
   const uint32_t workers_wanted_;
   ExecutionEnvironment& environment_;
-  std::atomic<uint64_t> epoch_{0};
+
+  // What workers look at while they spin lies apart from what submitting changes.
+  alignas(64) std::atomic<uint64_t> epoch_{0};
+  alignas(64) std::atomic<uint32_t> open_count_{0};  ///< works in open_
   Mutex mutex_;
-  Condition changed_;
   Condition idle_;
-  uint32_t sleepers_ GUARDED_BY(mutex_) = 0;
+  WorkList active_ GUARDED_BY(mutex_){0};    ///< works that are not done
+  WorkList open_ GUARDED_BY(mutex_){1};      ///< those with items that no worker has
+  Work* turn_ GUARDED_BY(mutex_) = nullptr;  ///< of open_: where the next look begins; null: at the first
+  SleepingWorkers parked_ GUARDED_BY(mutex_), napping_ GUARDED_BY(mutex_);
+  uint32_t looking_ GUARDED_BY(mutex_) = 0;   ///< workers that will look before they park
+  uint32_t borrowed_ GUARDED_BY(mutex_) = 0;  ///< workers whose place a host thread has
+  bool ending_ GUARDED_BY(mutex_) = false;    ///< the destructor waits for idle_
   bool stopping_ GUARDED_BY(mutex_) = false;
-  size_t turn_ GUARDED_BY(mutex_) = 0;
-  std::vector<std::shared_ptr<Work>> active_ GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Worker>> workers_ GUARDED_BY(mutex_);
   std::vector<std::thread> threads_ GUARDED_BY(mutex_);
   uint32_t most_threads_ GUARDED_BY(mutex_);  ///< less than wanted once the system refused one
 };

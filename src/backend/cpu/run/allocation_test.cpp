@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "backend/cpu/run/device_fixture.h"
+#include "backend/cpu/run/sanitizer.h"
+
+// What the launch path takes from the process's memory. Oracle: operator new itself, replaced for the whole program.
+
+#if !CUPOLA_ASAN && !CUPOLA_TSAN
+
+namespace {
+
+std::atomic<uint64_t> count{0};
+constinit thread_local bool denied = false;
+
+void* take(size_t bytes, size_t alignment) {
+  count.fetch_add(1, std::memory_order_relaxed);
+  void* memory = nullptr;
+  if (denied || posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes) != 0) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) {
+  return take(bytes, 16);
+}
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return take(bytes, static_cast<size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  free(memory);
+}
+void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  free(memory);
+}
+
+namespace cupola::cpu {
+namespace {
+
+using Allocations = DeviceFixture;
+using Counter = std::atomic<uint32_t>;
+
+/// While it lives, operator new throws std::bad_alloc on this thread.
+class NoAllocations {
+ public:
+  NoAllocations() { denied = true; }
+  ~NoAllocations() { denied = false; }
+  NoAllocations(const NoAllocations&) = delete;
+  NoAllocations& operator=(const NoAllocations&) = delete;
+};
+
+void count_up(ThreadContext* c, const std::byte* block) {
+  c->services->barrier(c, 0, 0);
+  ++*parameters_of<Counter*>(block);
+}
+
+TEST_F(Allocations, SteadyLaunchesMakeNone) {
+  Counter threads{0};
+  const hal::Launch command = make_launch(count_up, {{4}, {32}}, &threads);
+  uint32_t from = 1, to = 0;
+  const auto other = device_->create_queue(0).value();
+  const auto round = [&] {
+    for (int i = 0; i < 50; ++i) {
+      last_ = queue_->submit(command);
+      last_ = queue_->submit(hal::Copy{
+          .destination = reinterpret_cast<uint64_t>(&to), .source = reinterpret_cast<uint64_t>(&from), .width = 4});
+    }
+    last_ = other->submit(hal::Wait{queue_->progress(), last_});
+    EXPECT_TRUE(other->progress()->wait(last_));
+    for (int i = 0; i < 50; ++i) EXPECT_TRUE(queue_->progress()->wait(queue_->submit(command)));
+  };
+  // The queue has to have been as long, and every worker to have had as many stacks and blocks, as ever.
+  const auto gate = device_->create_semaphore(0);
+  queue_->submit(hal::Wait{gate, 1});
+  for (int i = 0; i < 200; ++i) last_ = queue_->submit(command);
+  gate->signal(1);
+  expect_success();
+  threads = 0;
+  for (int i = 0; i < 100; ++i) round();
+  const uint64_t before = count.load();
+  for (int i = 0; i < 100; ++i) round();
+  EXPECT_EQ(count.load(), before);
+  EXPECT_EQ(threads.load(), 200u * 100 * 128);
+}
+
+TEST_F(Allocations, WithoutMemoryACommandFailsAndTheQueueGoesOn) {
+  Counter threads{0};
+  hal::Command first = make_launch(count_up, {{4}, {32}}, &threads);
+  last_ = queue_->enqueue(std::span(&first, 1));
+  {
+    const NoAllocations none;
+    queue_->start();  // would start the first worker
+  }
+  const Result<> result = synchronize();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::OutOfMemory);
+  EXPECT_EQ(queue_->progress()->value(), 1u);
+  device_->clear_fault();
+
+  hal::Command second = make_launch(count_up, {{4}, {32}}, &threads);
+  {
+    const auto fresh = device_->create_queue(0).value();
+    const NoAllocations none;
+    EXPECT_THROW(fresh->enqueue(std::span(&second, 1)), std::bad_alloc);
+  }
+  last_ = queue_->submit(std::move(second));
+  expect_success();
+  EXPECT_EQ(threads.load(), 128u);
+}
+
+}  // namespace
+}  // namespace cupola::cpu
+
+#endif

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "hal/command.h"
+
+namespace cupola::cpu {
+
+/// The commands of a queue, in chunks of slots: a command stays in its slot until it is popped, and a list that was as
+/// long before allocates nothing. Not thread-safe; but the first command may be used while others are appended.
+class CommandList {
+ public:
+  CommandList() = default;
+  CommandList(const CommandList&) = delete;
+  CommandList& operator=(const CommandList&) = delete;
+  ~CommandList() {
+    drop(std::move(first_));
+    drop(std::move(spare_));
+  }
+
+  bool empty() const { return size_ == 0; }
+  hal::Command& front() { return first_->slots[begin_]; }
+
+  /// All or none (std::bad_alloc).
+  void append(std::span<hal::Command> commands) {
+    reserve(commands.size());
+    for (hal::Command& command : commands) {
+      if (end_ == kSlots) {
+        last_ = last_->next.get();
+        end_ = 0;
+      }
+      last_->slots[end_++] = std::move(command);
+    }
+    size_ += commands.size();
+  }
+
+  /// The slot keeps what the command has become.
+  void pop() {
+    --size_;
+    if (++begin_ < kSlots && size_) return;
+    begin_ = 0;
+    if (size_ == 0) {
+      end_ = 0;  // the only chunk with commands: it is used again
+      return;
+    }
+    std::unique_ptr<Chunk> used = std::move(first_);
+    first_ = std::move(used->next);
+    if (spares_ == kMostSpares) return;
+    ++spares_;
+    used->next = std::move(spare_);
+    spare_ = std::move(used);
+  }
+
+ private:
+  static constexpr size_t kSlots = 16, kMostSpares = 64;
+  struct Chunk {
+    hal::Command slots[kSlots];
+    std::unique_ptr<Chunk> next;
+  };
+
+  /// Chunks behind the last, for so many more commands.
+  void reserve(size_t count) {
+    if (!first_) {
+      first_ = std::make_unique<Chunk>();
+      last_ = first_.get();
+    }
+    Chunk* chunk = last_;
+    for (size_t room = kSlots - end_; room < count; room += kSlots) {
+      if (!chunk->next) {
+        if (spare_) {
+          --spares_;
+          chunk->next = std::move(spare_);
+          spare_ = std::move(chunk->next->next);
+        } else {
+          chunk->next = std::make_unique<Chunk>();
+        }
+      }
+      chunk = chunk->next.get();
+    }
+  }
+
+  static void drop(std::unique_ptr<Chunk> chunk) {
+    while (chunk) chunk = std::move(chunk->next);  // one at a time: a long list would nest its destructors
+  }
+
+  std::unique_ptr<Chunk> first_, spare_;
+  Chunk* last_ = nullptr;
+  size_t begin_ = 0, end_ = 0;  ///< slots: of the first chunk, and behind the last command's
+  size_t size_ = 0;
+  size_t spares_ = 0;
+};
+
+}  // namespace cupola::cpu
