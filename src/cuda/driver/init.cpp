@@ -2,6 +2,7 @@
 // Profiler Control".
 
 #include "cuda/driver/api.h"
+#include "cuda/driver/other_driver.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -10,6 +11,7 @@ CUresult cuInit(unsigned int Flags) {
   return api_call_before_init([&]() -> Result<> {
     if (Flags != 0) return fail(ErrorCode::InvalidValue, "Flags are {}; they must be 0", Flags);
     if (Runtime::forked()) return check_ready();
+    warn_of_other_drivers();  // before a device opens one itself
     return Runtime::initialise();
   });
 }
