@@ -1,8 +1,9 @@
 #pragma once
 
 // Part of curand_kernel.h: distributions. "cuRAND, Device API Overview, Distributions". Uniform numbers lie in (0, 1]
-// and are those of cuRAND; normal ones come from the same pairs by Box and Muller's transform, and differ from cuRAND's
-// by the rounding of logarithm, sine and cosine. Quasirandom generators take the inverse of the distribution function.
+// and are those of cuRAND, bit by bit as an H200 gives them; normal ones come from the same pairs by Box and Muller's
+// transform, and differ from cuRAND's by the rounding of logarithm, sine and cosine. Quasirandom generators take the
+// inverse of the distribution function.
 
 #pragma push_macro("CUPOLA_RANDOM")
 #define CUPOLA_RANDOM static __device__ __inline__ __attribute__((always_inline, unused))
@@ -16,9 +17,7 @@ namespace random {
 
 CUPOLA_RANDOM float uniform(unsigned int x) { return x * CURAND_2POW32_INV + CURAND_2POW32_INV / 2.0f; }
 CUPOLA_RANDOM float uniform(unsigned long long x) { return uniform((unsigned int)(x >> 32)); }
-CUPOLA_RANDOM double uniform_double(unsigned int x) {
-  return x * CURAND_2POW32_INV_DOUBLE + CURAND_2POW32_INV_DOUBLE / 2.0;
-}
+CUPOLA_RANDOM double uniform_double(unsigned int x) { return x * CURAND_2POW32_INV_DOUBLE + CURAND_2POW32_INV_DOUBLE; }
 CUPOLA_RANDOM double uniform_double(unsigned long long x) {
   return (x >> 11) * CURAND_2POW53_INV_DOUBLE + CURAND_2POW53_INV_DOUBLE / 2.0;
 }
@@ -74,12 +73,16 @@ static __device__ unsigned int poisson(State* state, double lambda) {
 
 // -- generators of 32 bits --
 
+CUPOLA_RANDOM double curand_uniform_double(curandStateXORWOW_t* state) {
+  const unsigned int x = curand(state);
+  return cupola::random::uniform_double(x, curand(state));
+}
+/// Of 32 bits: curand_uniform2_double() gives 53.
+CUPOLA_RANDOM double curand_uniform_double(curandStatePhilox4_32_10_t* state) {
+  return cupola::random::uniform_double(curand(state));
+}
 #define CUPOLA_UNIFORM(state_t)                                                                         \
   CUPOLA_RANDOM float curand_uniform(state_t* state) { return cupola::random::uniform(curand(state)); } \
-  CUPOLA_RANDOM double curand_uniform_double(state_t* state) {                                          \
-    const unsigned int x = curand(state);                                                               \
-    return cupola::random::uniform_double(x, curand(state));                                            \
-  }                                                                                                     \
   CUPOLA_RANDOM float2 curand_normal2(state_t* state) {                                                 \
     const unsigned int x = curand(state);                                                               \
     return cupola::random::normal(x, curand(state));                                                    \
@@ -92,11 +95,12 @@ CUPOLA_UNIFORM(curandStateXORWOW_t)
 CUPOLA_UNIFORM(curandStatePhilox4_32_10_t)
 #undef CUPOLA_UNIFORM
 
+#define CUPOLA_MRG32K3A_STEP 2.3283065498378288e-10  // 1 / 4294967086
 CUPOLA_RANDOM float curand_uniform(curandStateMRG32k3a_t* state) {
-  return (float)(curand_MRG32k3a(state) * 2.328306549295727688e-10);
+  return (float)(curand_MRG32k3a(state) * CUPOLA_MRG32K3A_STEP);
 }
 CUPOLA_RANDOM double curand_uniform_double(curandStateMRG32k3a_t* state) {
-  return curand_MRG32k3a(state) * 2.328306549295727688e-10;
+  return curand_MRG32k3a(state) * CUPOLA_MRG32K3A_STEP;
 }
 CUPOLA_RANDOM float2 curand_normal2(curandStateMRG32k3a_t* state) {
   const float u = curand_uniform(state);
@@ -107,37 +111,62 @@ CUPOLA_RANDOM double2 curand_normal2_double(curandStateMRG32k3a_t* state) {
   return cupola::random::box_muller(u, 2 * curand_uniform_double(state));
 }
 
-/// Every second number is the spare one of a pair.
-#define CUPOLA_NORMAL(state_t)                                                                  \
-  CUPOLA_RANDOM float curand_normal(state_t* state) {                                           \
-    state->boxmuller_flag = !state->boxmuller_flag;                                             \
-    if (!state->boxmuller_flag) return state->boxmuller_extra;                                  \
-    const float2 pair = curand_normal2(state);                                                  \
-    state->boxmuller_extra = pair.y;                                                            \
-    return pair.x;                                                                              \
-  }                                                                                             \
-  CUPOLA_RANDOM double curand_normal_double(state_t* state) {                                   \
-    state->boxmuller_flag_double = !state->boxmuller_flag_double;                               \
-    if (!state->boxmuller_flag_double) return state->boxmuller_extra_double;                    \
-    const double2 pair = curand_normal2_double(state);                                          \
-    state->boxmuller_extra_double = pair.y;                                                     \
-    return pair.x;                                                                              \
-  }                                                                                             \
-  CUPOLA_RANDOM float2 curand_log_normal2(state_t* state, float mean, float stddev) {           \
-    const float2 pair = curand_normal2(state);                                                  \
-    return {expf(mean + stddev * pair.x), expf(mean + stddev * pair.y)};                        \
-  }                                                                                             \
-  CUPOLA_RANDOM double2 curand_log_normal2_double(state_t* state, double mean, double stddev) { \
-    const double2 pair = curand_normal2_double(state);                                          \
-    return {exp(mean + stddev * pair.x), exp(mean + stddev * pair.y)};                          \
-  }                                                                                             \
-  CUPOLA_RANDOM unsigned int curand_poisson(state_t* state, double lambda) {                    \
-    return cupola::random::poisson(state, lambda);                                              \
+namespace cupola {
+namespace random {
+
+/// What the spare number of a pair is; one of another kind is dropped.
+enum Spare { kNone = 0, kNormal = 1, kLogNormal = 2 };
+
+/// The spare one if it is of the kind, else the first of a new pair.
+template <typename Number, typename Pair>
+CUPOLA_RANDOM Number next_of_pair(int& flag, Number& extra, Spare kind, Pair make) {
+  if (flag == kind) {
+    flag = kNone;
+    return extra;
+  }
+  const auto pair = make();
+  flag = kind;
+  extra = pair.y;
+  return pair.x;
+}
+
+}  // namespace random
+}  // namespace cupola
+
+#define CUPOLA_NORMAL(state_t)                                                                                      \
+  CUPOLA_RANDOM float2 curand_log_normal2(state_t* state, float mean, float stddev) {                               \
+    const float2 pair = curand_normal2(state);                                                                      \
+    return {expf(mean + stddev * pair.x), expf(mean + stddev * pair.y)};                                            \
+  }                                                                                                                 \
+  CUPOLA_RANDOM double2 curand_log_normal2_double(state_t* state, double mean, double stddev) {                     \
+    const double2 pair = curand_normal2_double(state);                                                              \
+    return {exp(mean + stddev * pair.x), exp(mean + stddev * pair.y)};                                              \
+  }                                                                                                                 \
+  CUPOLA_RANDOM float curand_normal(state_t* state) {                                                               \
+    return cupola::random::next_of_pair(state->boxmuller_flag, state->boxmuller_extra, cupola::random::kNormal,     \
+                                        [state] { return curand_normal2(state); });                                 \
+  }                                                                                                                 \
+  CUPOLA_RANDOM double curand_normal_double(state_t* state) {                                                       \
+    return cupola::random::next_of_pair(state->boxmuller_flag_double, state->boxmuller_extra_double,                \
+                                        cupola::random::kNormal, [state] { return curand_normal2_double(state); }); \
+  }                                                                                                                 \
+  CUPOLA_RANDOM float curand_log_normal(state_t* state, float mean, float stddev) {                                 \
+    return cupola::random::next_of_pair(state->boxmuller_flag, state->boxmuller_extra, cupola::random::kLogNormal,  \
+                                        [=] { return curand_log_normal2(state, mean, stddev); });                   \
+  }                                                                                                                 \
+  CUPOLA_RANDOM double curand_log_normal_double(state_t* state, double mean, double stddev) {                       \
+    return cupola::random::next_of_pair(state->boxmuller_flag_double, state->boxmuller_extra_double,                \
+                                        cupola::random::kLogNormal,                                                 \
+                                        [=] { return curand_log_normal2_double(state, mean, stddev); });            \
+  }                                                                                                                 \
+  CUPOLA_RANDOM unsigned int curand_poisson(state_t* state, double lambda) {                                        \
+    return cupola::random::poisson(state, lambda);                                                                  \
   }
 CUPOLA_NORMAL(curandStateXORWOW_t)
 CUPOLA_NORMAL(curandStatePhilox4_32_10_t)
 CUPOLA_NORMAL(curandStateMRG32k3a_t)
 #undef CUPOLA_NORMAL
+#undef CUPOLA_MRG32K3A_STEP
 
 // -- quasirandom generators: one number in, one number out --
 
@@ -159,9 +188,6 @@ CUPOLA_QUASI(curandStateScrambledSobol64_t)
   CUPOLA_RANDOM double curand_log_normal_double(state_t* state, double mean, double stddev) { \
     return exp(mean + stddev * curand_normal_double(state));                                  \
   }
-CUPOLA_LOG_NORMAL(curandStateXORWOW_t)
-CUPOLA_LOG_NORMAL(curandStatePhilox4_32_10_t)
-CUPOLA_LOG_NORMAL(curandStateMRG32k3a_t)
 CUPOLA_LOG_NORMAL(curandStateSobol32_t)
 CUPOLA_LOG_NORMAL(curandStateSobol64_t)
 CUPOLA_LOG_NORMAL(curandStateScrambledSobol32_t)
