@@ -16,6 +16,9 @@ struct Installation {
   std::filesystem::path clang;      ///< clang++ 22, or what CUPOLA_CLANG names
   std::filesystem::path archiver;   ///< llvm-ar or ar
 
+  /// A folder of headers that refuse those of another toolkit (foreign_headers.h); empty where there is none.
+  std::filesystem::path refusals = {};
+
   /// Files of Cupola's own beside the libraries.
   std::filesystem::path own() const { return libraries / "cupola"; }
   /// The same things where build systems look for them in a CUDA toolkit: bin/nvcc, include, lib64. All links.

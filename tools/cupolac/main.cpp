@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cupolac/foreign_headers.h"
 #include "cupolac/host_link.h"
 #include "cupolac/installation.h"
 #include "cupolac/link_units.h"
@@ -74,10 +75,19 @@ bool asks_for_steps(const std::vector<std::string>& arguments) {
   return false;
 }
 
+/// Keeps another toolkit's headers in the system's folders from the program.
+Result<> refuse_foreign_headers(Installation& installation, const Scratch& scratch) {
+  const auto headers = find_foreign_headers(system_include_folders(), installation.headers);
+  if (headers.empty()) return {};
+  installation.refusals = std::filesystem::path(scratch.path()) / "foreign-headers";
+  return write_refusals(headers, installation.refusals);
+}
+
 Result<int> compile(const Options& options) {
-  TRY(const Installation installation, find_installation());
+  TRY(Installation installation, find_installation());
   if (options.verbose || options.dry_run) print_places(installation);
   TRY(const Scratch scratch, options.keep ? Scratch::kept(options.keep_folder) : Scratch::temporary());
+  TRY(refuse_foreign_headers(installation, scratch));
   TRY(const Plan plan, make_plan(options, installation, scratch.path()));
   if (options.verbose || options.dry_run)
     for (const std::string& note : plan.notes) complain("note: " + note);

@@ -71,6 +71,7 @@ class Planner {
   Words preprocessor() const {
     Words words = {"-isystem", installation_.headers.string(), "-D__NVCC__=1"};
     append(words, user_headers_);
+    if (!installation_.refusals.empty()) append(words, {"-isystem", installation_.refusals.string()});
     if (options_.per_thread_stream) words.push_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
     return words;
   }

@@ -208,6 +208,17 @@ TEST(Plan, ToolkitFoldersAreLeftOut) {
   EXPECT_EQ(plan.warnings.size(), 2u);
 }
 
+TEST(Plan, RefusalsComeBehindTheUsersHeaders) {
+  Installation installation = kInstallation;
+  installation.refusals = "/s/foreign-headers";
+  const auto options = parse_options({"-Imine", "a.cu", "b.cpp"});
+  ASSERT_TRUE(options);
+  const auto plan = make_plan(*options, installation, "/s");
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(line(plan->chains[0][0]), HasSubstr(" -Imine -isystem /s/foreign-headers "));
+  EXPECT_THAT(line(plan->chains[1][0]), HasSubstr(" -Imine -isystem /s/foreign-headers "));
+}
+
 TEST(Plan, DependencyFiles) {
   EXPECT_THAT(line(planned("-MD -c a.cu -o o/a.o").chains[0][2]), HasSubstr(" -MD -MF o/a.d -MT o/a.o "));
   EXPECT_THAT(line(planned("-MMD -MP -MF x.d -MT t -c a.cu").chains[0][2]), HasSubstr(" -MMD -MF x.d -MT t -MP "));
