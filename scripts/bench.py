@@ -63,7 +63,7 @@ def run_read_ptx(results, metrics):
 
 
 SUITES = {
-    "compile": run_read_ptx,
+    "compile": lambda results, metrics: (run_read_ptx(results, metrics), run_program("cache", results, metrics)),
     "launch": lambda results, metrics: (run_program("launch", results, metrics), run_first_kernel(results, metrics)),
     "cpu": lambda results, metrics: run_program("cpu", results, metrics),
 }

@@ -23,6 +23,7 @@ using Clock = std::chrono::system_clock;
 
 constexpr uint64_t kMagic = 0x3168636163706375;  // "cupcach1"
 constexpr size_t kHeaderBytes = 24;
+constexpr int kReading = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;  // what is there might be a pipe
 constexpr std::string_view kSuffix = ".cupola";
 constexpr auto kTouchAfter = std::chrono::minutes(1);  // a use this soon after the last is not noted
 
@@ -147,8 +148,7 @@ bool DiskCache::past_its_time(Clock::time_point used) const {
 std::optional<std::vector<std::byte>> DiskCache::get(std::string_view key) {
   if (!usable() || !is_key(key)) return std::nullopt;
   const std::string path = path_of(key);
-  // Not blocking: what is there might be a pipe.
-  File file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  File file(open(path.c_str(), kReading));
   if (!file.is_open()) return std::nullopt;
   const Clock::time_point used = file.changed();
   std::optional<std::vector<std::byte>> contents;
@@ -164,11 +164,17 @@ std::optional<std::vector<std::byte>> DiskCache::get(std::string_view key) {
   return std::nullopt;
 }
 
+std::optional<std::vector<std::byte>> DiskCache::look(std::string_view key) const {
+  if (!usable() || !is_key(key)) return std::nullopt;
+  File file(open(path_of(key).c_str(), kReading));
+  return file.is_open() ? read_entry(file, key, limits_.bytes) : std::nullopt;
+}
+
 std::vector<CacheEntry> DiskCache::verify() {
   std::vector<CacheEntry> damaged;
   for (CacheEntry& entry : entries()) {
     const std::string path = path_of(entry.key);
-    File file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    File file(open(path.c_str(), kReading));
     if (!file.is_open() || read_entry(file, entry.key, limits_.bytes)) continue;
     unlink(path.c_str());
     damaged.push_back(std::move(entry));

@@ -66,6 +66,9 @@ class DiskCache {
   bool usable() const { return !folder_.empty(); }
   const std::string& folder() const { return folder_; }
 
+  /// What get() would give, without a trace of it.
+  std::optional<std::vector<std::byte>> look(std::string_view key) const;
+
   /// Used longest ago first.
   std::vector<CacheEntry> entries() const;
 

@@ -6,6 +6,7 @@
 #include "runtime/conditional_run.h"
 #include "runtime/device.h"
 #include "runtime/event.h"
+#include "runtime/host_function.h"
 
 namespace cupola::runtime {
 
@@ -118,7 +119,10 @@ Result<> prepare_work(const FillWork& work, StepCommands& step) {
   return {};
 }
 Result<> prepare_work(const HostWork& work, StepCommands& step) {
-  step.commands.push_back(hal::HostCall{[work] { work.function(work.data); }});
+  step.commands.push_back(hal::HostCall{[work] {
+    const InHostFunction scope;
+    work.function(work.data);
+  }});
   return {};
 }
 Result<> prepare_work(const WaitWork& work, StepCommands& step) {

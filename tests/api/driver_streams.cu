@@ -79,6 +79,21 @@ CASE(callback) {
   CU_OK(cuStreamDestroy(stream));
 }
 
+// "cuLaunchHostFunc": "The host function must not make any CUDA API calls. Attempting to use a CUDA API may result in
+// CUDA_ERROR_NOT_PERMITTED, but this is not required."
+CASE(host_functions_may_not_call_the_api) {
+  check::use_context();
+  CUstream stream = nullptr;
+  CU_OK(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+  CUresult status = CUDA_SUCCESS;
+  CU_OK(cuLaunchHostFunc(
+      stream, [](void* to) { *static_cast<CUresult*>(to) = cuCtxSynchronize(); }, &status));
+  CU_OK(cuStreamSynchronize(stream));
+  EXPECT_CUDA(status, CUDA_ERROR_NOT_PERMITTED);
+  CU_OK(cuCtxSynchronize());  // another thread's, and its end
+  CU_OK(cuStreamDestroy(stream));
+}
+
 CASE(wait_event_orders_two_streams) {
   check::use_context();
   CUstream first = nullptr, second = nullptr;

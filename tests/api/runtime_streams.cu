@@ -183,6 +183,38 @@ CASE(callbacks_run_in_stream_order) {
   CUDA_OK(cudaFreeHost(value));
 }
 
+// "cudaLaunchHostFunc": "The host function must not make any CUDA API calls. Attempting to use a CUDA API may result in
+// cudaErrorNotPermitted, but this is not required." "cudaStreamAddCallback" says the same of callbacks. A call that
+// waits for the stream would wait for ever.
+CASE(host_functions_and_callbacks_may_not_call_the_api) {
+  struct Tried {
+    void* memory = nullptr;
+    cudaError_t free = cudaSuccess, synchronize = cudaSuccess, launch = cudaSuccess;
+    void run() {
+      free = cudaFree(memory);
+      synchronize = cudaDeviceSynchronize();
+      add_kernel<<<1, 1>>>(static_cast<int*>(memory), 1);
+      launch = cudaGetLastError();  // no call of the device
+    }
+  } function, callback;
+  cudaStream_t stream = nullptr;
+  CUDA_OK(cudaStreamCreate(&stream));
+  CUDA_OK(cudaMalloc(&function.memory, 16));
+  callback.memory = function.memory;
+  CUDA_OK(cudaLaunchHostFunc(
+      stream, [](void* tried) { static_cast<Tried*>(tried)->run(); }, &function));
+  CUDA_OK(cudaStreamAddCallback(
+      stream, [](cudaStream_t, cudaError_t, void* tried) { static_cast<Tried*>(tried)->run(); }, &callback, 0));
+  CUDA_OK(cudaStreamSynchronize(stream));
+  for (const Tried& tried : {function, callback}) {
+    EXPECT_CUDA(tried.free, cudaErrorNotPermitted);
+    EXPECT_CUDA(tried.synchronize, cudaErrorNotPermitted);
+    EXPECT_CUDA(tried.launch, cudaErrorNotPermitted);
+  }
+  CUDA_OK(cudaFree(function.memory));  // it was not freed
+  CUDA_OK(cudaStreamDestroy(stream));
+}
+
 CASE(legacy_stream_waits_for_blocking_streams_only) {
   cudaStream_t blocking = nullptr, independent = nullptr;
   CUDA_OK(cudaStreamCreate(&blocking));

@@ -3,11 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "cupola/cache_command.h"
 #include "cupola/doctor.h"
 #include "cupola/fatbin_command.h"
 #include "cupola/info.h"
 #include "cupola/program_run.h"
 #include "cupola/ptx_command.h"
+#include "cupola/trace_command.h"
 
 namespace {
 
@@ -32,6 +34,40 @@ void add_ptx(CLI::App& app, cupola::tool::PtxOptions& options, const std::filesy
   ptx->add_option("--shared", options.shared_bytes, "Bytes of dynamic shared memory")->needs(run);
   ptx->add_option("--args", options.arguments, "i32:5 f32:1.5 in:f32:1,2,3 inout:i32:1,2 out:u32:16")->needs(run);
   ptx->callback([&] { status = status_of(cupola::tool::ptx_command(options, root)); });
+}
+
+void add_trace(CLI::App& app, cupola::tool::TraceOptions& options, const std::filesystem::path& root, int& status) {
+  CLI::App* trace = app.add_subcommand(
+      "trace", "Run a program with Cupola's libraries and record its calls, kernels and copies, with times");
+  trace->add_option("-o,--output", options.output, "The trace, for https://ui.perfetto.dev")->capture_default_str();
+  trace->add_option("--read", options.read, "Report on a file that CUPOLA_TRACE made; nothing is run");
+  trace->add_flag("--nested", options.nested, "Show the calls of the driver that the runtime makes");
+  trace->prefix_command();  // everything from the program's name on is the program's
+  trace->callback([&, trace] {
+    const std::vector<std::string> command = trace->remaining();
+    if (command.empty() && options.read.empty()) throw CLI::RequiredError("PROGRAM");
+    const cupola::Result<int> result = cupola::tool::trace_command(options, command, root / "lib");
+    status = result ? *result : status_of(std::unexpected(result.error()));
+  });
+}
+
+void add_cache(CLI::App& app, cupola::tool::CacheOptions& options, int& status) {
+  using enum cupola::tool::CacheAction;
+  CLI::App* cache = app.add_subcommand("cache", "Show and look after the compiled kernels that are kept on disk");
+  cache->require_subcommand(1);
+  const auto add = [&](const char* name, const char* what, cupola::tool::CacheAction action) {
+    CLI::App* command = cache->add_subcommand(name, what);
+    command->callback([&options, &status, action] { status = cupola::tool::cache_command(action, options); });
+    return command;
+  };
+  add("path", "The folder", Path);
+  add("list", "Each entry, used longest ago first: key, size, last use, target and kernels", List);
+  add("stat", "Number, size and limits", Stat);
+  add("verify", "Read every entry and remove damaged ones; exit status 1 when there were any", Verify);
+  add("clear", "Remove everything", Clear);
+  CLI::App* trim = add("trim", "Remove what is past its time, or above the size limit", Trim);
+  trim->add_option("--mib", options.mebibytes, "Limit in place of CUPOLA_CACHE_MIB")->check(CLI::NonNegativeNumber);
+  trim->add_option("--days", options.days, "Limit in place of CUPOLA_CACHE_DAYS")->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace
@@ -63,6 +99,12 @@ int main(int count, char** words) {
 
   cupola::tool::PtxOptions ptx;
   add_ptx(app, ptx, root, status);
+
+  cupola::tool::TraceOptions trace;
+  add_trace(app, trace, root, status);
+
+  cupola::tool::CacheOptions cache;
+  add_cache(app, cache, status);
 
   std::string fatbin_file, extract_to;
   CLI::App* fatbin = app.add_subcommand("fatbin", "List the fat binaries in a file");

@@ -1,0 +1,123 @@
+#include "cupola/cache_command.h"
+
+#include <cstdio>
+#include <ctime>
+
+#include "base/settings.h"
+#include "image/cache.h"
+#include "image/kernel_image.h"
+
+namespace cupola::tool {
+namespace {
+
+using image::CacheEntry;
+using image::CacheLimits;
+using image::CacheLoss;
+using image::DiskCache;
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+}
+
+std::string size_text(uint64_t bytes) {
+  if (bytes < 10'000) return formatted("{} B", bytes);
+  if (bytes < 10 << 20) return formatted("{:.1f} KiB", static_cast<double>(bytes) / (1 << 10));
+  return formatted("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+std::string time_text(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  localtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts)};
+}
+
+uint64_t total(const std::vector<CacheEntry>& entries) {
+  uint64_t bytes = 0;
+  for (const CacheEntry& entry : entries) bytes += entry.bytes;
+  return bytes;
+}
+
+/// What the image is for, and its first kernels.
+std::string contents_text(const DiskCache& cache, const std::string& key) {
+  const auto bytes = cache.look(key);
+  if (!bytes) return "damaged";
+  const auto image = image::deserialize(*bytes);
+  if (!image) return "no kernel image";
+  constexpr size_t kShown = 3;
+  std::string text = image->target + ":";
+  for (size_t i = 0; i < image->kernels.size() && i < kShown; ++i) text += " " + image->kernels[i].info.name;
+  if (image->kernels.size() > kShown) text += formatted(" and {} more", image->kernels.size() - kShown);
+  return text;
+}
+
+void list(const DiskCache& cache) {
+  for (const CacheEntry& entry : cache.entries())
+    print(formatted("{}  {:>10}  {}  {}\n", entry.key, size_text(entry.bytes), time_text(entry.used),
+                    contents_text(cache, entry.key)));
+}
+
+void stat(const DiskCache& cache) {
+  const CacheLimits limits = image::cache_limits(settings());
+  const std::vector<CacheEntry> entries = cache.entries();
+  print(formatted("folder   {}\nentries  {}\nsize     {}{}\n", cache.folder(), entries.size(),
+                  size_text(total(entries)), limits.bytes ? " of " + size_text(limits.bytes) : ", without a limit"));
+  if (!entries.empty())
+    print(formatted("used     {} to {}\n", time_text(entries.front().used), time_text(entries.back().used)));
+  print(limits.unused.count() ? formatted("kept     {} days after the last use\n", limits.unused / std::chrono::days(1))
+                              : "kept     for ever\n");
+}
+
+void print_loss(const CacheLoss& loss) {
+  print(formatted("removed {} entries and {} unfinished ones, {}\n", loss.entries, loss.unfinished,
+                  size_text(loss.bytes)));
+}
+
+void trim(DiskCache& cache, const CacheOptions& options) {
+  Settings wanted = settings();
+  if (options.mebibytes) wanted.cache_mib = *options.mebibytes;
+  if (options.days) wanted.cache_days = *options.days;
+  print_loss(cache.trim(image::cache_limits(wanted)));
+}
+
+int verify(DiskCache& cache) {
+  const size_t all = cache.entries().size();
+  const std::vector<CacheEntry> damaged = cache.verify();
+  for (const CacheEntry& entry : damaged) print(formatted("removed  {}: damaged\n", entry.key));
+  print(formatted("{} of {} entries are whole\n", all - damaged.size(), all));
+  return damaged.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int cache_command(CacheAction action, const CacheOptions& options) {
+  const std::string folder = image::cache_folder(settings());
+  if (folder.empty()) {
+    std::fputs("cupola: the cache is off (CUPOLA_CACHE=0, or no home folder)\n", stderr);
+    return 1;
+  }
+  DiskCache cache(folder, image::cache_limits(settings()));
+  if (!cache.usable()) {
+    std::fprintf(stderr, "cupola: the cache folder %s cannot be used; set CUPOLA_CACHE_DIR to a folder of your own\n",
+                 folder.c_str());
+    return 1;
+  }
+  switch (action) {
+    case CacheAction::Path:
+      return print(folder + "\n"), 0;
+    case CacheAction::List:
+      return list(cache), 0;
+    case CacheAction::Stat:
+      return stat(cache), 0;
+    case CacheAction::Verify:
+      return verify(cache);
+    case CacheAction::Clear:
+      return print_loss(cache.clear()), 0;
+    case CacheAction::Trim:
+      return trim(cache, options), 0;
+  }
+  return 1;
+}
+
+}  // namespace cupola::tool
