@@ -86,8 +86,7 @@ CASE(host_functions_may_not_call_the_api) {
   CUstream stream = nullptr;
   CU_OK(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
   CUresult status = CUDA_SUCCESS;
-  CU_OK(cuLaunchHostFunc(
-      stream, [](void* to) { *static_cast<CUresult*>(to) = cuCtxSynchronize(); }, &status));
+  CU_OK(cuLaunchHostFunc(stream, [](void* to) { *static_cast<CUresult*>(to) = cuCtxSynchronize(); }, &status));
   CU_OK(cuStreamSynchronize(stream));
   EXPECT_CUDA(status, CUDA_ERROR_NOT_PERMITTED);
   CU_OK(cuCtxSynchronize());  // another thread's, and its end

@@ -201,8 +201,7 @@ CASE(host_functions_and_callbacks_may_not_call_the_api) {
   CUDA_OK(cudaStreamCreate(&stream));
   CUDA_OK(cudaMalloc(&function.memory, 16));
   callback.memory = function.memory;
-  CUDA_OK(cudaLaunchHostFunc(
-      stream, [](void* tried) { static_cast<Tried*>(tried)->run(); }, &function));
+  CUDA_OK(cudaLaunchHostFunc(stream, [](void* tried) { static_cast<Tried*>(tried)->run(); }, &function));
   CUDA_OK(cudaStreamAddCallback(
       stream, [](cudaStream_t, cudaError_t, void* tried) { static_cast<Tried*>(tried)->run(); }, &callback, 0));
   CUDA_OK(cudaStreamSynchronize(stream));
