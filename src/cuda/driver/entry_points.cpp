@@ -42,6 +42,8 @@ struct Found {
 };
 
 Found find(std::string_view symbol, int version, bool per_thread) {
+  // Since CUDA 12 the plain name means this one, as cuda.h's macro has it.
+  if (symbol == "cuGraphInstantiate" && version >= 12000) symbol = "cuGraphInstantiateWithFlags";
   Found found;
   int best_version = 0;
   bool best_per_thread = false;
