@@ -25,6 +25,7 @@ struct Memory {
     check::use_context();
     CU_OK(cuMemAlloc(&at, ints * 4));
     CU_OK(cuMemsetD32(at, 0, ints));
+    CU_OK(cuCtxSynchronize());  // a fill of device memory is asynchronous
   }
   ~Memory() { CU_OK(cuMemFree(at)); }
   Memory(const Memory&) = delete;

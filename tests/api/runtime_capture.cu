@@ -36,6 +36,7 @@ struct Device {
   explicit Device(size_t ints) {
     CUDA_OK(cudaMalloc(&at, ints * sizeof(int)));
     CUDA_OK(cudaMemset(at, 0, ints * sizeof(int)));
+    CUDA_OK(cudaStreamSynchronize(nullptr));  // a fill of device memory is asynchronous
   }
   ~Device() { CUDA_OK(cudaFree(at)); }
   Device(const Device&) = delete;
@@ -48,6 +49,7 @@ struct Device {
 };
 
 void launch(cudaStream_t stream, void (*kernel)(int*, int), int* at, int value) {
+  (void)cudaGetLastError();  // of a refusal before
   kernel<<<1, 1, 0, stream>>>(at, value);
   CUDA_OK(cudaGetLastError());
 }
@@ -201,6 +203,7 @@ CASE(copies_and_fills) {
   unsigned char *device = nullptr, *host = nullptr;
   CUDA_OK(cudaMalloc(&device, kPitch * kRows));
   CUDA_OK(cudaMemset(device, 1, kPitch * kRows));
+  CUDA_OK(cudaStreamSynchronize(nullptr));
   CUDA_OK(cudaMallocHost(&host, kWidth * kRows));
   cudaPitchedPtr box{};
   CUDA_OK(cudaMalloc3D(&box, make_cudaExtent(kWidth, kRows, 2)));
