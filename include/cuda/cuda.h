@@ -922,6 +922,9 @@ typedef struct CUDA_LAUNCH_PARAMS_st {
 } CUDA_LAUNCH_PARAMS_v1;
 typedef CUDA_LAUNCH_PARAMS_v1 CUDA_LAUNCH_PARAMS;
 
+#include "cupola/driver_device_notes.h"
+#include "cupola/driver_stream_ops.h"
+
 // ---- graphs ----
 
 #include "cupola/driver_graphs.h"

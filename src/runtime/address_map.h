@@ -21,6 +21,7 @@ enum class MemoryKind {
   Managed,     ///< cuMemAllocManaged
   Pinned,      ///< page-locked host memory that we allocated
   Registered,  ///< host memory of the program that it registered
+  Mapped,      ///< mapped by cuMemMap or from another process; other calls than cuMemFree take it away
   ModuleData,  ///< __device__ and __constant__ variables
   Graph,       ///< of a graph's allocation node
 };

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "runtime/capture.h"
 #include "runtime/graph_memory.h"
+#include "runtime/memory_hints.h"
 #include "runtime/memory_pool.h"
 #include "runtime/pending_frees.h"
 #include "runtime/runtime.h"
@@ -42,8 +43,10 @@ Result<MemoryRange> take_device_range(hal::Address address) {
 void give_back(const MemoryRange& range) {
   if (range.pool) return range.pool->take_back(range.address, range.size);
   switch (range.kind) {
-    case MemoryKind::Device:
     case MemoryKind::Managed:
+      MemoryHints::get().forget(range.address, range.size);
+      [[fallthrough]];
+    case MemoryKind::Device:
       if (auto freed = range.context->device().heap().free(range.address); !freed)
         log::line(log::Topic::Memory, "{}", freed.error().message);
       break;
@@ -51,6 +54,7 @@ void give_back(const MemoryRange& range) {
       std::free(reinterpret_cast<void*>(range.address));  // NOLINT(performance-no-int-to-ptr)
       break;
     case MemoryKind::Registered:
+    case MemoryKind::Mapped:
     case MemoryKind::ModuleData:
     case MemoryKind::Graph:
       break;

@@ -1,7 +1,7 @@
 // Memory pools of the runtime API. Oracle: "CUDA Runtime API, Stream Ordered Memory Allocator" and "CUDA C++
 // Programming Guide, Stream Ordered Memory Allocator"; the passages are quoted where a case relies on them.
 
-#include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,46 +238,76 @@ CASE(refusals) {
 // A child process, started before the parent touches CUDA, imports the pool and a pointer from what it is sent.
 namespace {
 
-struct Sent {
+/// A message with a file descriptor: the way that "CUDA C++ Programming Guide, Interprocess Communication Support"
+/// shows.
+struct Message {
   cudaMemPoolPtrExportData pointer;
-  int process, file;
+  iovec part{&pointer, sizeof pointer};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header() {
+    msghdr made = {};
+    made.msg_iov = &part;
+    made.msg_iovlen = 1;
+    made.msg_control = control;
+    made.msg_controllen = sizeof control;
+    return made;
+  }
 };
 
-/// The child's half: opens the parent's descriptor, checks the bytes, and answers by changing them.
-int import_and_answer(int from_parent, int to_parent) {
-  Sent sent = {};
-  if (read(from_parent, &sent, sizeof sent) != sizeof sent) return 10;
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", sent.process, sent.file);
-  int file = open(path, O_RDWR);
+bool send(int socket, const cudaMemPoolPtrExportData& pointer, int file) {
+  Message message;
+  message.pointer = pointer;
+  msghdr header = message.header();
+  cmsghdr* rights = CMSG_FIRSTHDR(&header);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof file);
+  std::memcpy(CMSG_DATA(rights), &file, sizeof file);
+  return sendmsg(socket, &header, 0) == static_cast<ssize_t>(sizeof pointer);
+}
+
+int receive(int socket, cudaMemPoolPtrExportData& pointer) {
+  Message message;
+  msghdr header = message.header();
+  int file = -1;
+  if (recvmsg(socket, &header, 0) != static_cast<ssize_t>(sizeof pointer) || !CMSG_FIRSTHDR(&header)) return -1;
+  std::memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&header)), sizeof file);
+  pointer = message.pointer;
+  return file;
+}
+
+/// The child's half: checks the bytes, and answers by changing them.
+int import_and_answer(int socket) {
+  cudaMemPoolPtrExportData exported = {};
+  int file = receive(socket, exported);
   if (file < 0) return 11;
   cudaMemPool_t pool = nullptr;
   void* block = nullptr;
   if (cudaMemPoolImportFromShareableHandle(&pool, reinterpret_cast<void*>(static_cast<intptr_t>(file)),
                                            cudaMemHandleTypePosixFileDescriptor, 0) != cudaSuccess)
     return 12;
-  if (cudaMemPoolImportPointer(&block, pool, &sent.pointer) != cudaSuccess) return 13;
+  if (cudaMemPoolImportPointer(&block, pool, &exported) != cudaSuccess) return 13;
   if (!check::all_bytes(block, kMiB, 0x5a)) return 14;
   if (cudaMemset(block, 0xa5, kMiB) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) return 15;
   void* none = nullptr;
   if (cudaMallocFromPoolAsync(&none, kMiB, pool, nullptr) == cudaSuccess)
     return 16;  // nothing comes from imported pools
   if (cudaFree(block) != cudaSuccess || cudaMemPoolDestroy(pool) != cudaSuccess) return 17;
-  return write(to_parent, "x", 1) == 1 ? 0 : 18;
+  return 0;
 }
 
-int to_child[2], to_parent[2];
+int sockets[2];
 pid_t child = 0;
 
 /// Before main: a process that has used CUDA must not fork and go on using it.
 const bool forked = [] {
-  if (pipe(to_child) != 0 || pipe(to_parent) != 0) return false;
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) return false;
   child = fork();
   if (child == 0) {
-    close(to_child[1]);
-    _exit(import_and_answer(to_child[0], to_parent[1]));
+    close(sockets[1]);
+    _exit(import_and_answer(sockets[0]));
   }
-  close(to_child[0]);
+  close(sockets[0]);
   return child > 0;
 }();
 
@@ -290,17 +320,17 @@ CASE(shared_with_another_process) {
   CUDA_OK(cudaMallocFromPoolAsync(&block, kMiB, pool, nullptr));
   CUDA_OK(cudaMemset(block, 0x5a, kMiB));
   CUDA_OK(cudaDeviceSynchronize());
-  Sent sent = {};
-  sent.process = getpid();
-  CUDA_OK(cudaMemPoolExportToShareableHandle(&sent.file, pool, cudaMemHandleTypePosixFileDescriptor, 0));
-  CUDA_OK(cudaMemPoolExportPointer(&sent.pointer, block));
-  EXPECT(write(to_child[1], &sent, sizeof sent) == static_cast<ssize_t>(sizeof sent));
+  int file = -1;
+  cudaMemPoolPtrExportData exported = {};
+  CUDA_OK(cudaMemPoolExportToShareableHandle(&file, pool, cudaMemHandleTypePosixFileDescriptor, 0));
+  CUDA_OK(cudaMemPoolExportPointer(&exported, block));
+  EXPECT(send(sockets[1], exported, file));
+  close(file);
   int status = -1;
   EXPECT(waitpid(child, &status, 0) == child);
   EXPECT(WIFEXITED(status));
   EXPECT(WEXITSTATUS(status) == 0);
   EXPECT(check::all_bytes(block, kMiB, 0xa5));
-  close(sent.file);
   CUDA_OK(cudaFree(block));
   CUDA_OK(cudaMemPoolDestroy(pool));
 }

@@ -85,4 +85,19 @@ TEST(Exports, TodoFunctionsSayNotSupported) {
   EXPECT_EQ(last(), 0);
 }
 
+TEST(Exports, RefuseWhatTheTableRefuses) {
+  void* library = dlopen(CUPOLA_CUDART, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const char* const names[] = {
+#define CUDART_REFUSED(name, suffix, since, signature, why) #name #suffix,
+#define CUDART_ABSENT(name, why) #name,
+#include "cuda/cudart/runtime.def"
+  };
+  for (const char* name : names) {
+    auto call = reinterpret_cast<int (*)()>(dlsym(library, name));
+    ASSERT_NE(call, nullptr) << name;
+    EXPECT_EQ(call(), 801) << name;  // cudaErrorNotSupported
+  }
+}
+
 }  // namespace

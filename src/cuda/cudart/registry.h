@@ -94,6 +94,11 @@ class Registry {
   Result<> load(const Driver& cu, CUcontext context, Fatbin* fatbin);
   /// Drops what is cached for a context that is going away.
   void forget(CUcontext context);
+  /// Launches take the handle from now on: it is a kernel of a library.
+  void accept(const void* kernel) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    handles_.insert(kernel);
+  }
 
  private:
   struct Function {

@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <elf.h>
 #include <gtest/gtest.h>
 
@@ -63,4 +64,19 @@ TEST(Exports, AreThePublicNames) {
   EXPECT_EQ(public_names.size(), 637u);
   EXPECT_EQ(without(public_names, names), none) << "are not exported";
   EXPECT_EQ(without(names, public_names), none) << "are nobody's";
+}
+
+TEST(Exports, RefuseWhatTheTableRefuses) {
+  void* library = dlopen(CUPOLA_LIBCUDA, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const char* const names[] = {
+#define CU_REFUSED(base, suffix, since, signature, why) #base #suffix,
+#define CU_ABSENT(name, why) #name,
+#include "cuda/driver/driver.def"
+  };
+  for (const char* name : names) {
+    auto call = reinterpret_cast<int (*)()>(dlsym(library, name));
+    ASSERT_NE(call, nullptr) << name;
+    EXPECT_EQ(call(), 801) << name;  // CUDA_ERROR_NOT_SUPPORTED
+  }
 }

@@ -182,8 +182,9 @@ Result<> attribute_of(const MemoryRange& range, CUdeviceptr at, CUpointer_attrib
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (!range.is_host() && range.kind != MemoryKind::Managed) return refuse(ErrorCode::InvalidValue);
       return answer(data, pointer(at));
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return answer(data, range.kind == MemoryKind::Device && !range.pool);
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       return answer(data, false);
@@ -284,59 +285,5 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
       return fail(ErrorCode::InvalidValue, "pointer attribute {} cannot be set", static_cast<int>(attribute));
     if (!Runtime::get().addresses.find(ptr)) return fail(ErrorCode::InvalidValue, "{:#x} is not device memory", ptr);
     return {};  // synchronous calls are synchronous here anyway
-  });
-}
-
-// ---- hints for managed memory: there is one memory, so nothing moves ----
-
-namespace {
-
-Result<> check_hint(CUdeviceptr address, size_t count, CUmemLocation location) {
-  if (count == 0) return fail(ErrorCode::InvalidValue, "count is 0");
-  TRY(given(pointer(address), "devPtr"));
-  const auto range = Runtime::get().addresses.find(address);
-  if (range && range->kind != MemoryKind::Managed)
-    return fail(ErrorCode::InvalidValue, "{:#x} is not managed memory", address);
-  if (range && !range->holds(address, count))
-    return fail(ErrorCode::InvalidValue, "{} bytes at {:#x} run past the allocation", count, address);
-  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) TRY(Runtime::get().device(location.id));
-  return {};
-}
-
-CUmemLocation location_of(CUdevice device) {
-  if (device == CU_DEVICE_CPU) return {CU_MEM_LOCATION_TYPE_HOST, 0};
-  return {CU_MEM_LOCATION_TYPE_DEVICE, device};
-}
-
-Result<> prefetch(CUdeviceptr address, size_t count, CUmemLocation location, CUstream stream) {
-  TRY(usable_stream(stream));
-  return check_hint(address, count, location);
-}
-
-}  // namespace
-
-CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location) {
-  return api_call([&]() -> Result<> {
-    if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
-      return fail(ErrorCode::InvalidValue, "advice is {}, which is no CUmem_advise", static_cast<int>(advice));
-    const bool located = advice != CU_MEM_ADVISE_SET_READ_MOSTLY && advice != CU_MEM_ADVISE_UNSET_READ_MOSTLY &&
-                         advice != CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION;
-    return check_hint(devPtr, count, located ? location : CUmemLocation{CU_MEM_LOCATION_TYPE_HOST, 0});
-  });
-}
-
-CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device) {
-  return forwarded([&] { return cuMemAdvise_v2(devPtr, count, advice, location_of(device)); });
-}
-
-CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
-  return api_call([&]() -> Result<> { return prefetch(devPtr, count, location_of(dstDevice), hStream); });
-}
-
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
-                               CUstream hStream) {
-  return api_call([&]() -> Result<> {
-    if (flags != 0) return fail(ErrorCode::InvalidValue, "flags are {:#x}; they must be 0", flags);
-    return prefetch(devPtr, count, location, hStream);
   });
 }

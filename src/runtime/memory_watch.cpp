@@ -1,0 +1,146 @@
+#include "runtime/memory_watch.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#if defined(__linux__)
+#include <sys/uio.h>
+#endif
+
+#include "base/log.h"
+#include "runtime/runtime.h"
+
+namespace cupola::runtime {
+namespace {
+
+/// True when the bytes can be read: memory may be unmapped while a stream still waits for it.
+bool readable(hal::Address address, unsigned bytes) {
+#if defined(__linux__)
+  uint64_t copy = 0;
+  const iovec here{&copy, bytes};
+  const iovec there{reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr)
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
+#else
+  (void)bytes;
+  return address != 0;
+#endif
+}
+
+template <typename Word>
+bool compare(Word found, Word wanted, Comparison comparison) {
+  switch (comparison) {
+    case Comparison::GreaterOrEqual:
+      return static_cast<std::make_signed_t<Word>>(found - wanted) >= 0;  // documented: cyclic
+    case Comparison::Equal:
+      return found == wanted;
+    case Comparison::And:
+      return (found & wanted) != 0;
+    case Comparison::Nor:
+      return static_cast<Word>(~(found | wanted)) != 0;
+  }
+  __builtin_unreachable();
+}
+
+/// The thread that looks. It starts with the first value that is not there yet.
+class MemoryWatch {
+ public:
+  static MemoryWatch& get() {
+    static auto* const instance = new MemoryWatch;  // leaked: streams may wait until the process ends
+    return *instance;
+  }
+
+  /// Signals the semaphore once the value is there.
+  void add(AwaitedValue awaited, std::shared_ptr<hal::Semaphore> then) {
+    if (awaited.met()) return then->signal(1);
+    Lock lock(mutex_);
+    watched_.push_back({std::move(awaited), std::move(then)});
+    if (!started_) std::thread([this] { run(); }).detach();
+    started_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  struct Watched {
+    AwaitedValue awaited;
+    std::shared_ptr<hal::Semaphore> then;
+  };
+
+  void run() {
+    constexpr auto kShortest = std::chrono::microseconds(5), kLongest = std::chrono::microseconds(500);
+    auto pause = kShortest;
+    for (;;) {
+      std::vector<Watched> met;
+      {
+        Lock lock(mutex_);
+        while (watched_.empty()) changed_.wait(lock);
+        const auto rest =
+            std::partition(watched_.begin(), watched_.end(), [](const Watched& each) { return !each.awaited.met(); });
+        std::move(rest, watched_.end(), std::back_inserter(met));
+        watched_.erase(rest, watched_.end());
+      }
+      for (const Watched& each : met) each.then->signal(1);
+      pause = met.empty() ? std::min(kLongest, pause * 2) : kShortest;
+      std::this_thread::sleep_for(pause);
+    }
+  }
+
+  Mutex mutex_;
+  Condition changed_;
+  bool started_ GUARDED_BY(mutex_) = false;
+  std::vector<Watched> watched_ GUARDED_BY(mutex_);
+};
+
+/// What keeps the memory. Error: InvalidValue.
+Result<std::shared_ptr<const void>> owner_of(hal::Address address, unsigned bytes) {
+  if (address % bytes) return fail(ErrorCode::InvalidValue, "{:#x} is not aligned to {} bytes", address, bytes);
+  const auto range = Runtime::get().addresses.find(address);
+  if (!range || !range->holds(address, bytes))
+    return fail(ErrorCode::InvalidValue, "{:#x} is neither device memory nor registered host memory", address);
+  return range->owner;
+}
+
+}  // namespace
+
+bool AwaitedValue::met() const {
+  if (!readable(address, bytes)) {
+    log::line(log::Topic::Error, "a stream waits for a value at {:#x}, but that memory is gone: it goes on", address);
+    return true;
+  }
+  if (bytes == 8) {
+    auto* const word = reinterpret_cast<uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr)
+    return compare<uint64_t>(std::atomic_ref(*word).load(std::memory_order_acquire), value, comparison);
+  }
+  auto* const word = reinterpret_cast<uint32_t*>(address);  // NOLINT(performance-no-int-to-ptr)
+  return compare<uint32_t>(std::atomic_ref(*word).load(std::memory_order_acquire), static_cast<uint32_t>(value),
+                           comparison);
+}
+
+Result<> wait_for_value(Stream& stream, AwaitedValue awaited) {
+  TRY(awaited.owner, owner_of(awaited.address, awaited.bytes));
+  hal::Device& device = stream.context().device().hal();
+  const auto reached = device.create_semaphore(0), met = device.create_semaphore(0);
+  reached->when(1, [awaited = std::move(awaited), met] { MemoryWatch::get().add(awaited, met); });
+  stream.submit(hal::Signal{reached, 1});
+  stream.submit(hal::Wait{met, 1});
+  return {};
+}
+
+Result<> write_value(Stream& stream, hal::Address address, uint64_t value, unsigned bytes) {
+  TRY(auto owner, owner_of(address, bytes));
+  const auto reached = stream.context().device().hal().create_semaphore(0);
+  reached->when(1, [address, value, bytes, owner = std::move(owner)] {
+    if (bytes == 8)
+      std::atomic_ref(*reinterpret_cast<uint64_t*>(address)).store(value);  // NOLINT(performance-no-int-to-ptr)
+    else
+      std::atomic_ref(*reinterpret_cast<uint32_t*>(address))  // NOLINT(performance-no-int-to-ptr)
+          .store(static_cast<uint32_t>(value));
+  });
+  stream.submit(hal::Signal{reached, 1});
+  return {};
+}
+
+}  // namespace cupola::runtime

@@ -1,0 +1,136 @@
+// Calls that newer ones have replaced: launches as before CUDA 4, linking, values in memory, contexts by usage count;
+// and smaller questions. Oracle: "CUDA Driver API", the sections on deprecated functions among them.
+
+#include "driver.h"
+
+#undef cuCtxCreate
+#undef cuIpcOpenMemHandle
+#undef cuLinkCreate
+#undef cuLinkAddData
+#undef cuLinkAddFile
+#undef cuStreamWaitValue32
+#undef cuStreamWaitValue64
+#undef cuStreamWriteValue32
+#undef cuStreamWriteValue64
+#undef cuStreamBatchMemOp
+
+CASE(launches_with_parameters_set_one_by_one) {
+  check::use_context();
+  CUmodule module = nullptr;
+  CUfunction axpy = nullptr, count_up = nullptr;
+  CU_OK(cuModuleLoad(&module, check::module_path().c_str()));
+  CU_OK(cuModuleGetFunction(&axpy, module, "axpy"));
+  CU_OK(cuModuleGetFunction(&count_up, module, "count_up"));
+  constexpr int kCount = 100;
+  std::vector<float> x(kCount, 2.0f), y(kCount, 1.0f);
+  CUdeviceptr dx = 0, dy = 0;
+  CU_OK(cuMemAlloc(&dx, kCount * sizeof(float)));
+  CU_OK(cuMemAlloc(&dy, kCount * sizeof(float)));
+  CU_OK(cuMemcpyHtoD(dx, x.data(), kCount * sizeof(float)));
+  CU_OK(cuMemcpyHtoD(dy, y.data(), kCount * sizeof(float)));
+  CU_OK(cuFuncSetBlockShape(axpy, 32, 1, 1));
+  CU_OK(cuParamSetv(axpy, 0, &dy, sizeof dy));
+  CU_OK(cuParamSetv(axpy, 8, &dx, sizeof dx));
+  CU_OK(cuParamSetf(axpy, 16, 5.0f));
+  CU_OK(cuParamSeti(axpy, 20, kCount));
+  CU_OK(cuParamSetSize(axpy, 24));
+  CU_OK(cuLaunchGrid(axpy, 4, 1));
+  CU_OK(cuMemcpyDtoH(y.data(), dy, kCount * sizeof(float)));
+  for (float value : y) EXPECT(value == 31.0f);  // 1 + 5 * 2 * 3
+  CU_OK(cuLaunchGridAsync(axpy, 4, 1, nullptr));
+  CU_OK(cuMemcpyDtoH(y.data(), dy, kCount * sizeof(float)));
+  for (float value : y) EXPECT(value == 61.0f);
+  int counted = 0;
+  CU_OK(cuFuncSetSharedSize(count_up, 16));
+  CU_OK(cuParamSetv(count_up, 0, &dx, sizeof dx));
+  CU_OK(cuLaunch(count_up));
+  CU_OK(cuMemcpyDtoH(&counted, dx, sizeof counted));
+  EXPECT(counted == 41);
+  EXPECT_CUDA(cuFuncSetBlockShape(axpy, 0, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuMemFree(dx));
+  CU_OK(cuMemFree(dy));
+  CU_OK(cuModuleUnload(module));
+}
+
+CASE(contexts_with_a_usage_count) {
+  CUcontext before = check::use_context(), context = nullptr, attached = nullptr, current = nullptr;
+  CU_OK(cuCtxCreate(&context, 0, check::the_device()));
+  CU_OK(cuCtxAttach(&attached, 0));
+  EXPECT(attached == context);
+  CU_OK(cuCtxDetach(context));
+  CU_OK(cuCtxGetCurrent(&current));
+  EXPECT(current == context);
+  CUexecAffinityParam affinity = {};
+  CU_OK(cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_SM_COUNT));
+  int multiprocessors = 0;
+  CU_OK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+  EXPECT(static_cast<int>(affinity.param.smCount.val) == multiprocessors);
+  CU_OK(cuCtxDetach(context));  // the last user's: the context is gone
+  EXPECT(cuCtxDestroy(context) != CUDA_SUCCESS);
+  CU_OK(cuCtxSetCurrent(before));
+}
+
+CASE(older_linking) {
+  check::use_context();
+  char text[] = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+  CUlinkState state = nullptr;
+  void* image = nullptr;
+  size_t bytes = 0;
+  CU_OK(cuLinkCreate(0, nullptr, nullptr, &state));
+  CU_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, text, sizeof text, "unit", 0, nullptr, nullptr));
+  EXPECT(cuLinkAddFile(state, CU_JIT_INPUT_PTX, "/nonexistent.ptx", 0, nullptr, nullptr) != CUDA_SUCCESS);
+  CU_OK(cuLinkComplete(state, &image, &bytes));
+  EXPECT(bytes > 0);
+  CU_OK(cuLinkDestroy(state));
+}
+
+// On GPUs the first versions have to be switched on by the administrator: they may say that they are not supported.
+CASE(older_values_in_memory) {
+  check::use_context();
+  unsigned long long* host = nullptr;
+  CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 64, CU_MEMHOSTALLOC_DEVICEMAP));
+  host[0] = host[1] = 0;
+  CUdeviceptr device = 0;
+  CU_OK(cuMemHostGetDevicePointer(&device, host, 0));
+  if (SUPPORTED(cuStreamWriteValue32(nullptr, device, 7, 0))) {
+    CU_OK(cuStreamWaitValue32(nullptr, device, 7, CU_STREAM_WAIT_VALUE_EQ));
+    CU_OK(cuStreamWriteValue64(nullptr, device + 8, 9, 0));
+    CU_OK(cuStreamWaitValue64(nullptr, device + 8, 9, CU_STREAM_WAIT_VALUE_GEQ));
+    CUstreamBatchMemOpParams op = {};
+    op.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    op.writeValue.address = device + 4;
+    op.writeValue.value = 8;
+    CU_OK(cuStreamBatchMemOp(nullptr, 1, &op, 0));
+    CU_OK(cuCtxSynchronize());
+    EXPECT(host[0] == (8ull << 32 | 7) && host[1] == 9);
+  }
+  CU_OK(cuMemFreeHost(host));
+}
+
+CASE(smaller_questions) {
+  check::use_context();
+  CUipcMemHandle handle = {};
+  CUdeviceptr address = 0;
+  EXPECT(cuIpcOpenMemHandle(&address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) != CUDA_SUCCESS);
+  CUatomicOperation operations[] = {CU_ATOMIC_OPERATION_INTEGER_ADD, CU_ATOMIC_OPERATION_CAS};
+  unsigned capabilities[2] = {};
+  CU_OK(cuDeviceGetHostAtomicCapabilities(capabilities, operations, 2, 0));
+  EXPECT_CUDA(cuDeviceGetHostAtomicCapabilities(nullptr, operations, 2, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT(cuDeviceGetP2PAtomicCapabilities(capabilities, operations, 2, 0, 0) != CUDA_SUCCESS);
+  CUasyncCallbackHandle callback = nullptr;
+  auto never = [](CUasyncNotificationInfo*, void*, CUasyncCallbackHandle) {};
+  if (SUPPORTED(cuDeviceRegisterAsyncNotification(0, never, nullptr, &callback)))
+    CU_OK(cuDeviceUnregisterAsyncNotification(0, callback));
+  CUDA_RESOURCE_VIEW_DESC view = {};
+  EXPECT(cuTexObjectGetResourceViewDesc(&view, 0x1234) != CUDA_SUCCESS);
+  cudaResourceViewDesc runtime_view = {};
+  EXPECT(cudaGetTextureObjectResourceViewDesc(&runtime_view, 0x1234) != cudaSuccess);
+  cudaGetLastError();
+  CUlibrary library = nullptr;
+  size_t bytes = 0;
+  CU_OK(cuLibraryLoadFromFile(&library, check::module_path().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  EXPECT(cuLibraryGetManaged(&address, &bytes, library, "nothing") != CUDA_SUCCESS);
+  CU_OK(cuLibraryUnload(library));
+}
+
+CHECK_MAIN()

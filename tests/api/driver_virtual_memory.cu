@@ -1,0 +1,199 @@
+// Addresses and memory apart. Oracle: "CUDA Driver API, Virtual Memory Management"; the passages are quoted where a
+// case relies on them.
+
+#include <unistd.h>
+
+#include "driver.h"
+
+namespace {
+
+CUmemAllocationProp properties(CUmemAllocationHandleType handles = CU_MEM_HANDLE_TYPE_NONE) {
+  CUmemAllocationProp prop = {};
+  prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  prop.location.id = 0;
+  prop.requestedHandleTypes = handles;
+  return prop;
+}
+
+size_t granularity() {
+  size_t bytes = 0;
+  CUmemAllocationProp prop = properties();
+  CU_OK(cuMemGetAllocationGranularity(&bytes, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  return bytes;
+}
+
+CUmemGenericAllocationHandle make_memory(size_t bytes, CUmemAllocationHandleType handles = CU_MEM_HANDLE_TYPE_NONE) {
+  CUmemAllocationProp prop = properties(handles);
+  CUmemGenericAllocationHandle memory = 0;
+  CU_OK(cuMemCreate(&memory, bytes, &prop, 0));
+  return memory;
+}
+
+CUresult give_access(CUdeviceptr address, size_t bytes, CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
+  CUmemAccessDesc desc = {};
+  desc.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  desc.location.id = 0;
+  desc.flags = flags;
+  return cuMemSetAccess(address, bytes, &desc, 1);
+}
+
+const void* pointer(CUdeviceptr address) {
+  return reinterpret_cast<const void*>(address);
+}
+
+}  // namespace
+
+CASE(supported) {
+  int value = 0;
+  CU_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, check::the_device()));
+  EXPECT(value == 1);
+  size_t bytes = granularity();
+  EXPECT(bytes > 0 && (bytes & (bytes - 1)) == 0);
+}
+
+CASE(memory_is_reached_where_it_is_mapped) {
+  check::use_context();
+  const size_t bytes = granularity();
+  CUdeviceptr address = 0;
+  CU_OK(cuMemAddressReserve(&address, 4 * bytes, 0, 0, 0));
+  EXPECT(address % bytes == 0);
+  CUmemGenericAllocationHandle memory = make_memory(2 * bytes);
+  CU_OK(cuMemMap(address, 2 * bytes, 0, memory, 0));
+  CU_OK(give_access(address, 2 * bytes));
+  CU_OK(cuMemsetD8(address, 7, 2 * bytes));
+  EXPECT(check::all_bytes(pointer(address), 2 * bytes, 7));
+  // "The memory allocation will be freed when all outstanding mappings to the memory are unmapped and when all
+  // outstanding references to the handle (including its shareable counterparts) are also released."
+  CU_OK(cuMemRelease(memory));
+  CU_OK(cuMemsetD8(address + bytes, 9, bytes));
+  EXPECT(check::all_bytes(pointer(address), bytes, 7));
+  EXPECT(check::all_bytes(pointer(address + bytes), bytes, 9));
+  CU_OK(cuMemUnmap(address, 2 * bytes));
+  CU_OK(cuMemAddressFree(address, 4 * bytes));
+}
+
+// Growing in place, as allocators with expandable segments do: one copy spans what was mapped in two steps.
+CASE(mappings_side_by_side_are_one_range) {
+  check::use_context();
+  const size_t bytes = granularity();
+  CUdeviceptr address = 0;
+  CU_OK(cuMemAddressReserve(&address, 8 * bytes, 0, 0, 0));
+  for (int i = 0; i < 3; ++i) {
+    CUmemGenericAllocationHandle memory = make_memory(bytes);
+    CU_OK(cuMemMap(address + i * bytes, bytes, 0, memory, 0));
+    CU_OK(give_access(address + i * bytes, bytes));
+    CU_OK(cuMemRelease(memory));
+  }
+  CU_OK(cuMemsetD8(address, 3, 3 * bytes));
+  EXPECT(check::all_bytes(pointer(address), 3 * bytes, 3));
+  CU_OK(cuMemUnmap(address + bytes, bytes));  // from the middle
+  EXPECT(cuMemsetD8(address, 4, 3 * bytes) != CUDA_SUCCESS);
+  CU_OK(cuMemsetD8(address + 2 * bytes, 5, bytes));
+  EXPECT(check::all_bytes(pointer(address), bytes, 3));
+  EXPECT(check::all_bytes(pointer(address + 2 * bytes), bytes, 5));
+  CU_OK(cuMemUnmap(address, bytes));
+  CU_OK(cuMemUnmap(address + 2 * bytes, bytes));
+  CU_OK(cuMemAddressFree(address, 8 * bytes));
+}
+
+CASE(one_memory_at_two_addresses) {
+  check::use_context();
+  const size_t bytes = granularity();
+  CUdeviceptr first = 0, second = 0;
+  CU_OK(cuMemAddressReserve(&first, bytes, 0, 0, 0));
+  CU_OK(cuMemAddressReserve(&second, bytes, 0, 0, 0));
+  CUmemGenericAllocationHandle memory = make_memory(bytes);
+  CU_OK(cuMemMap(first, bytes, 0, memory, 0));
+  CU_OK(cuMemMap(second, bytes, 0, memory, 0));
+  CU_OK(give_access(first, bytes));
+  CU_OK(give_access(second, bytes));
+  CU_OK(cuMemsetD8(first, 0x11, bytes));
+  EXPECT(check::all_bytes(pointer(second), bytes, 0x11));
+  CU_OK(cuMemUnmap(first, bytes));
+  CU_OK(cuMemUnmap(second, bytes));
+  CU_OK(cuMemRelease(memory));
+  CU_OK(cuMemAddressFree(first, bytes));
+  CU_OK(cuMemAddressFree(second, bytes));
+}
+
+CASE(access_and_properties) {
+  check::use_context();
+  const size_t bytes = granularity();
+  CUdeviceptr address = 0;
+  CU_OK(cuMemAddressReserve(&address, bytes, 0, 0, 0));
+  CUmemGenericAllocationHandle memory = make_memory(bytes), again = 0;
+  CU_OK(cuMemMap(address, bytes, 0, memory, 0));
+  CUmemLocation place = {};
+  place.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  unsigned long long flags = 99;
+  CU_OK(cuMemGetAccess(&flags, &place, address));
+  EXPECT(flags == CU_MEM_ACCESS_FLAGS_PROT_NONE);
+  CU_OK(give_access(address, bytes));
+  CU_OK(cuMemGetAccess(&flags, &place, address));
+  EXPECT(flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  CUmemAllocationProp prop = {};
+  CU_OK(cuMemGetAllocationPropertiesFromHandle(&prop, memory));
+  EXPECT(prop.type == CU_MEM_ALLOCATION_TYPE_PINNED && prop.location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+  // "The handle ... must be released with the same number of corresponding calls to cuMemRelease."
+  CU_OK(cuMemRetainAllocationHandle(&again, reinterpret_cast<void*>(address)));
+  EXPECT(again == memory);
+  CU_OK(cuMemRelease(again));
+  CU_OK(cuMemRelease(memory));
+  CU_OK(cuMemUnmap(address, bytes));
+  CU_OK(cuMemAddressFree(address, bytes));
+}
+
+CASE(shared_by_descriptor) {
+  check::use_context();
+  const size_t bytes = granularity();
+  CUmemGenericAllocationHandle memory = make_memory(bytes, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), imported = 0;
+  int file = -1;
+  CU_OK(cuMemExportToShareableHandle(&file, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  CU_OK(cuMemImportFromShareableHandle(&imported, reinterpret_cast<void*>(static_cast<intptr_t>(file)),
+                                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+  close(file);
+  CUdeviceptr first = 0, second = 0;
+  CU_OK(cuMemAddressReserve(&first, bytes, 0, 0, 0));
+  CU_OK(cuMemAddressReserve(&second, bytes, 0, 0, 0));
+  CU_OK(cuMemMap(first, bytes, 0, memory, 0));
+  CU_OK(cuMemMap(second, bytes, 0, imported, 0));
+  CU_OK(give_access(first, bytes));
+  CU_OK(give_access(second, bytes));
+  CU_OK(cuMemsetD8(first, 0x42, bytes));
+  CU_OK(cuCtxSynchronize());
+  EXPECT(check::all_bytes(pointer(second), bytes, 0x42));
+  CU_OK(cuMemUnmap(first, bytes));
+  CU_OK(cuMemUnmap(second, bytes));
+  CU_OK(cuMemRelease(memory));
+  CU_OK(cuMemRelease(imported));
+  CU_OK(cuMemAddressFree(first, bytes));
+  CU_OK(cuMemAddressFree(second, bytes));
+}
+
+CASE(refusals) {
+  check::use_context();
+  const size_t bytes = granularity();
+  CUdeviceptr address = 0;
+  CUmemAllocationProp prop = properties();
+  CUmemGenericAllocationHandle memory = 0;
+  EXPECT_CUDA(cuMemCreate(&memory, bytes / 2, &prop, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemCreate(&memory, 0, &prop, 0), CUDA_ERROR_INVALID_VALUE);
+  prop.type = CU_MEM_ALLOCATION_TYPE_INVALID;
+  EXPECT_CUDA(cuMemCreate(&memory, bytes, &prop, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemAddressReserve(&address, bytes / 2, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemAddressReserve(nullptr, bytes, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuMemAddressReserve(&address, 2 * bytes, 0, 0, 0));
+  memory = make_memory(bytes);
+  EXPECT_CUDA(cuMemMap(address, 2 * bytes, 0, memory, 0), CUDA_ERROR_INVALID_VALUE);  // more than there is
+  EXPECT(give_access(address, bytes) != CUDA_SUCCESS);                                // nothing mapped
+  CU_OK(cuMemMap(address, bytes, 0, memory, 0));
+  EXPECT_CUDA(cuMemMap(address, bytes, 0, memory, 0), CUDA_ERROR_INVALID_VALUE);  // mapped already
+  EXPECT(cuMemAddressFree(address, 2 * bytes) != CUDA_SUCCESS);                   // still mapped
+  EXPECT(cuMemFree(address) != CUDA_SUCCESS);                                     // not of cuMemAlloc
+  CU_OK(cuMemUnmap(address, bytes));
+  CU_OK(cuMemRelease(memory));
+  CU_OK(cuMemAddressFree(address, 2 * bytes));
+}
+
+CHECK_MAIN()
