@@ -76,6 +76,13 @@ Result<LocatedFill> locate_fill(const hal::Fill& command) {
   return LocatedFill{std::move(kept), std::move(to)};
 }
 
+/// Waits; after a fault too, until the command is over: from here on the memory is the caller's alone.
+Result<> wait_out(const Ticket& done) {
+  Result<> result = done.wait();
+  done.drain();
+  return result;
+}
+
 /// Adds the node, when the stream is captured. True when it is.
 Result<bool> capture_work(Stream& stream, Work work, bool asynchronous) {
   if (!asynchronous) {
@@ -106,13 +113,11 @@ Result<> copy(Stream& stream, const hal::Copy& command, End destination, End sou
   TRY(stream.context().check());
   TRY(const bool captured, capture_work(stream, CopyWork{command, destination, source}, asynchronous));
   if (captured) return {};
+  if (command.destination == command.source && command.height == 1 && command.depth == 1) return {};
   const auto &to = located.to, &from = located.from;
   const Ticket done = stream.submit(std::move(located.command));
   const bool waits = asynchronous ? !to || !from : !is_private(to) || !is_private(from);
-  if (!waits) return {};
-  Result<> result = done.wait();
-  done.drain();  // after a fault too: from here on the memory is the caller's alone
-  return result;
+  return waits ? wait_out(done) : Result<>{};
 }
 
 Result<> fill(Stream& stream, const hal::Fill& command, bool asynchronous) {
@@ -122,7 +127,7 @@ Result<> fill(Stream& stream, const hal::Fill& command, bool asynchronous) {
   TRY(const bool captured, capture_work(stream, FillWork{command}, asynchronous));
   if (captured) return {};
   const Ticket done = stream.submit(std::move(located.command));
-  return asynchronous || is_private(located.to) ? Result<>{} : done.wait();
+  return asynchronous || is_private(located.to) ? Result<>{} : wait_out(done);
 }
 
 }  // namespace cupola::runtime

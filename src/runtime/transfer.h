@@ -11,7 +11,7 @@ namespace cupola::runtime {
 
 /// What the caller says an end of a copy is.
 enum class End {
-  Host,
+  Host,     ///< any memory: an address tells what it is, as on a GPU with unified addresses
   Device,   ///< must be memory that the API knows
   Unified,  ///< either
 };

@@ -71,6 +71,23 @@ CASE(copy_refuses) {
   EXPECT_CUDA(cudaMemcpyAsync(nullptr, host, 64, cudaMemcpyHostToDevice, nullptr), cudaErrorInvalidValue);
 }
 
+// Oracle: the answers of an H200 (driver 580). What the kind calls the host may be device memory, not the reverse.
+CASE(kinds_and_what_they_name) {
+  Block a(64), b(64);
+  unsigned char host[64] = {}, other[64] = {};
+  CUDA_OK(cudaMemcpy(a.data, b.data, 64, cudaMemcpyHostToDevice));
+  CUDA_OK(cudaMemcpy(a.data, b.data, 64, cudaMemcpyDeviceToHost));
+  CUDA_OK(cudaMemcpy(a.data, b.data, 64, cudaMemcpyHostToHost));
+  CUDA_OK(cudaMemcpy(a.data, host, 64, cudaMemcpyHostToHost));
+  CUDA_OK(cudaMemcpy(a.data, a.data, 64, cudaMemcpyDeviceToDevice));
+  EXPECT_CUDA(cudaMemcpy(host, other, 64, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaMemcpy(host, host, 64, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaMemcpy(host, other, 64, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaMemcpy(a.data, host, 64, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaMemcpy(host, a.data, 64, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaMemcpy(a.data, host, 64, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
+}
+
 CASE(async_copies_follow_their_stream) {
   OwnStream stream;
   unsigned char* pinned = nullptr;

@@ -18,7 +18,6 @@ hal::Address address(const void* pointer) {
 Result<> linear(hal::Address destination, End to, hal::Address source, End from, size_t bytes, CUstream handle,
                 bool asynchronous) {
   TRY(std::shared_ptr<Stream> stream, capturable_stream(handle));
-  if (destination == source) return {};
   return copy(*stream, {.destination = destination, .source = source, .width = bytes}, to, from, asynchronous);
 }
 
