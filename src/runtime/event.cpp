@@ -34,9 +34,10 @@ Result<> Event::hold(const std::shared_ptr<Stream>& stream) const {
   const std::shared_ptr<Capture> capture = stream->capture();
   if (!recording.captured) {
     if (capture)
-      return capture->refuse(ErrorCode::StreamCaptureIsolation,
-                             "the event was not recorded in the capture: a graph cannot wait for what is outside of it, "
-                             "but for an event with the external flag");
+      return capture->refuse(
+          ErrorCode::StreamCaptureIsolation,
+          "the event was not recorded in the capture: a graph cannot wait for what is outside of it, "
+          "but for an event with the external flag");
     if (!recording.ticket.reached()) stream->submit(hal::Wait{recording.ticket.semaphore, recording.ticket.value});
     return {};
   }

@@ -28,8 +28,8 @@ class Event {
   Ticket ticket() const { return current().ticket; }
 
   /// Holds `stream` back until the event, as recorded last, has happened. Nothing when it was never recorded. When it
-  /// was recorded in a captured stream, `stream` joins that capture. Errors: StreamCaptureMerge, StreamCaptureIsolation,
-  /// StreamCaptureImplicit, StreamCaptureInvalidated, CapturedEvent.
+  /// was recorded in a captured stream, `stream` joins that capture. Errors: StreamCaptureMerge,
+  /// StreamCaptureIsolation, StreamCaptureImplicit, StreamCaptureInvalidated, CapturedEvent.
   Result<> hold(const std::shared_ptr<Stream>& stream) const;
 
   /// Error: CapturedEvent when it was recorded last in a captured stream, which invalidates the capture.

@@ -99,7 +99,8 @@ Result<> Stream::check_not_captured() {
   TRY(check_use());
   const std::shared_ptr<Capture> captured = capture();
   if (!captured) return {};
-  return captured->refuse(ErrorCode::StreamCaptureUnsupported, "the stream is captured: the call has no node in a graph");
+  return captured->refuse(ErrorCode::StreamCaptureUnsupported,
+                          "the stream is captured: the call has no node in a graph");
 }
 
 bool StreamOrder::invalidate_captures(bool only_blocking) {

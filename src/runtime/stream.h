@@ -53,7 +53,7 @@ class StreamOrder {
   Mutex mutex_;
   std::vector<Stream*> streams_ GUARDED_BY(mutex_);
   Stream* legacy_ GUARDED_BY(mutex_) = nullptr;
-  std::atomic<int> captured_{0}, captured_blocking_{0};  ///< streams that are captured
+  std::atomic<int> captured_{0}, captured_blocking_{0};              ///< streams that are captured
   std::vector<std::pair<Ticket, bool>> retired_ GUARDED_BY(mutex_);  ///< of destroyed streams; true: blocking
 };
 

@@ -279,7 +279,8 @@ CUPOLA_API cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t executable
 }
 template <class T>
 CUPOLA_API cudaUserObjectCreate(cudaUserObject_t* object, T* wrapped, unsigned int references, unsigned int flags) {
-  return ::cudaUserObjectCreate(object, wrapped, [](void* pointer) { delete static_cast<T*>(pointer); }, references, flags);
+  return ::cudaUserObjectCreate(
+      object, wrapped, [](void* pointer) { delete static_cast<T*>(pointer); }, references, flags);
 }
 
 // -- names from before CUDA 4, when a context was a thread's --

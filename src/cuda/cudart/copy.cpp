@@ -173,7 +173,8 @@ Result<cudaMemcpy3DParms> cupola::cudart::runtime_copy(const Driver& cu, const C
   TRY(const size_t src_unit, unit_of(cu, params.srcArray));
   TRY(const size_t dst_unit, unit_of(cu, params.dstArray));
   if (!params.srcArray) {
-    void* const at = copy.srcMemoryType == CU_MEMORYTYPE_HOST ? const_cast<void*>(copy.srcHost) : pointer(copy.srcDevice);
+    void* const at =
+        copy.srcMemoryType == CU_MEMORYTYPE_HOST ? const_cast<void*>(copy.srcHost) : pointer(copy.srcDevice);
     params.srcPtr = {at, copy.srcPitch, copy.srcPitch, copy.srcHeight};
   }
   if (!params.dstArray) {
