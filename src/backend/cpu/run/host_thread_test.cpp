@@ -110,6 +110,33 @@ TEST_F(HostThreads, SurviveTheFaultsOfTheirPart) {
   EXPECT_GE(here.load(), 20u);
 }
 
+void wait_for_flag(ThreadContext*, const std::byte* block) {
+  while (parameters_of<Counter*>(block)->load() == 0) {
+  }
+}
+void set_flag(ThreadContext*, const std::byte* block) {
+  parameters_of<Counter*>(block)->store(1);
+}
+
+// A grid that the first one's end releases must not wait for the thread that ran the first one and goes on with the
+// next, which waits for it. A hang is caught by the test's time limit.
+TEST_F(HostThreads, DoNotHoldUpWhatTheyRelease) {
+  if (device_->properties().multiprocessors < 2) GTEST_SKIP() << "one worker runs one block after the other";
+  const auto other = device_->create_queue(0).value();
+  Counter unused{0};
+  for (int i = 0; i < 200; ++i) {
+    Counter flag{0};
+    hal::Command commands[] = {make_launch(set_flag, {{1}, {1}}, &unused),
+                               make_launch(wait_for_flag, {{1}, {1}}, &flag)};
+    last_ = queue_->enqueue(commands);
+    other->submit(hal::Wait{queue_->progress(), last_ - 1});
+    other->submit(make_launch(set_flag, {{1}, {1}}, &flag));
+    if (i % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the workers fall asleep
+    queue_->start();
+    expect_success();
+  }
+}
+
 TEST_F(HostThreads, ManyWaitForOneQueueAtOnce) {
   Counter ran{0};
   const auto count_up = [](ThreadContext*, const std::byte* block) { ++*parameters_of<Counter*>(block); };

@@ -29,9 +29,10 @@ Worker::OnThread::~OnThread() {
   this_worker = nullptr;
 }
 
-bool Worker::this_thread_will_look(const WorkerPool& pool) {
+bool Worker::this_thread_will_look(const WorkerPool& pool, const Work& work) {
   const Worker* const worker = this_worker;
-  return worker && &worker->pool_ == &pool && !worker->in_item_ && worker->has_nothing();
+  if (!worker || &worker->pool_ != &pool || worker->in_item_ || !worker->has_nothing()) return false;
+  return !worker->helped_ || worker->helped_ == &work.owner();
 }
 
 void Worker::loop() {

@@ -50,8 +50,8 @@ class Worker {
   /// True when nothing is begun or pending here.
   bool has_nothing() const { return residents_.empty() && pending_.empty(); }
 
-  /// True on a thread that has a worker of the pool and will ask for work next.
-  static bool this_thread_will_look(const WorkerPool& pool);
+  /// True on a thread that has a worker of the pool and will ask for this work next.
+  static bool this_thread_will_look(const WorkerPool& pool, const Work& work);
 
   /// Runs a block until it is over (true) or waits for something outside of it (false).
   bool run_block(Grid& grid, uint64_t index);
@@ -93,6 +93,7 @@ class Worker {
   std::vector<std::unique_ptr<Block>> spare_blocks_;
   uint32_t idle_rounds_ = 0;
   bool in_item_ = false;
+  const Work::Owner* helped_ = nullptr;  ///< while a host thread has the worker's place: whose works it takes
   WaitWord word_;
   SpinBudget spin_budget_;
   // Under the pool's lock.

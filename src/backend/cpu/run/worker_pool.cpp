@@ -62,7 +62,7 @@ Result<> WorkerPool::submit(Work& work) {
     open_.push_back(work);
     open_count_.fetch_add(1, std::memory_order_relaxed);
     epoch_.fetch_add(1, std::memory_order_release);
-    if (!Worker::this_thread_will_look(*this)) wake = worker_to_wake();
+    if (!Worker::this_thread_will_look(*this, work)) wake = worker_to_wake();
   }
   if (wake) wake->word().raise(1);
   return {};
@@ -222,37 +222,22 @@ void WorkerPool::nap(Worker& worker, uint64_t seen, uint32_t microseconds) {
 
 bool WorkerPool::help(const Work::Owner& owner, const std::function<bool()>& enough) {
   if (open_count_.load(std::memory_order_relaxed) == 0 || FibreRunner::runs_here()) return false;
-  Worker* worker = nullptr;
   Range range;
-  {
-    Lock lock(mutex_);
-    worker = borrow(owner, range);
-  }
+  Worker* const worker = borrow(owner, range);
   if (!worker) return false;
   {
     const Worker::OnThread here(*worker);
+    worker->helped_ = &owner;
     do worker->run_to_end(range);
     while (!enough() && take_of(owner, range));
+    worker->helped_ = nullptr;
   }
   give_back(*worker);
   return true;
 }
 
-/// A parked worker whose place the caller takes, and a first range for it; or null.
-Worker* WorkerPool::borrow(const Work::Owner& owner, Range& range) {
-  if (parked_.empty()) return nullptr;
-  for (Work* work = open_.first(); work; work = open_.after(*work)) {
-    if (&work->owner() != &owner) continue;
-    if (!work->may_help()) return nullptr;
-    hand_out(*work, range);
-    ++borrowed_;
-    return parked_.pop();
-  }
-  return nullptr;
-}
-
-bool WorkerPool::take_of(const Work::Owner& owner, Range& range) {
-  Lock lock(mutex_);
+/// Items of a work of the owner's; false when there are none that a host thread may run.
+bool WorkerPool::hand_out_of(const Work::Owner& owner, Range& range) {
   for (Work* work = open_.first(); work; work = open_.after(*work)) {
     if (&work->owner() != &owner) continue;
     if (!work->may_help()) return false;
@@ -260,6 +245,31 @@ bool WorkerPool::take_of(const Work::Owner& owner, Range& range) {
     return true;
   }
   return false;
+}
+
+/// A parked worker whose place the caller takes, and a first range for it; or null.
+Worker* WorkerPool::borrow(const Work::Owner& owner, Range& range) {
+  Worker *worker = nullptr, *wake = nullptr;
+  {
+    Lock lock(mutex_);
+    if (parked_.empty() || !hand_out_of(owner, range)) return nullptr;
+    ++borrowed_;
+    worker = parked_.pop();
+    if (!open_.empty()) wake = worker_to_wake();
+  }
+  if (wake) wake->word().raise(1);
+  return worker;
+}
+
+bool WorkerPool::take_of(const Work::Owner& owner, Range& range) {
+  Worker* wake = nullptr;
+  {
+    Lock lock(mutex_);
+    if (!hand_out_of(owner, range)) return false;
+    if (!open_.empty()) wake = worker_to_wake();
+  }
+  if (wake) wake->word().raise(1);
+  return true;
 }
 
 /// The worker's thread sleeps in its place still; it is woken if there is something for it.

@@ -83,7 +83,8 @@ class WorkerPool {
   Result<> start_threads(const Work& work) REQUIRES(mutex_);
   void hand_out(Work& work, Range& range) REQUIRES(mutex_);
   Worker* worker_to_wake() REQUIRES(mutex_);
-  Worker* borrow(const Work::Owner& owner, Range& range) REQUIRES(mutex_);
+  bool hand_out_of(const Work::Owner& owner, Range& range) REQUIRES(mutex_);
+  Worker* borrow(const Work::Owner& owner, Range& range);
   bool take_of(const Work::Owner& owner, Range& range);
   void give_back(Worker& worker);
 
