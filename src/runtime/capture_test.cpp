@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "runtime/memory.h"
+#include "runtime/current_context.h"
 #include "runtime/runtime.h"
 
 // Oracle: the rules of "CUDA C++ Programming Guide, Creating a Graph Using Stream Capture".
