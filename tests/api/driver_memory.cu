@@ -359,4 +359,30 @@ CASE(stream_ordered_memory) {
   CU_OK(cuStreamDestroy(stream));
 }
 
+// "CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION: ... if all pages in the memory range have that processor as their
+// preferred location, or CU_DEVICE_INVALID if either all the pages don't have the same preferred location or ... at
+// all."
+CASE(range_attributes) {
+  check::use_context();
+  CUdeviceptr block = 0;
+  CU_OK(cuMemAllocManaged(&block, 2 << 20, CU_MEM_ATTACH_GLOBAL));
+  int concurrent = 0, preferred = -5, mostly = -5;
+  CU_OK(cuDeviceGetAttribute(&concurrent, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 0));
+  if (concurrent) {
+    CUmemLocation place = {};
+    place.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CU_OK(cuMemAdvise(block, 1 << 20, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, place));
+    CU_OK(cuMemRangeGetAttribute(&preferred, 4, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, block, 1 << 20));
+    EXPECT(preferred == 0);
+    void* data[] = {&preferred, &mostly};
+    size_t sizes[] = {4, 4};
+    CUmem_range_attribute wanted[] = {CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY};
+    CU_OK(cuMemRangeGetAttributes(data, sizes, wanted, 2, block, 2 << 20));
+    EXPECT(preferred == CU_DEVICE_INVALID && mostly == 0);
+  }
+  EXPECT_CUDA(cuMemRangeGetAttribute(&mostly, 3, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, block, 1 << 20),
+              CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuMemFree(block));
+}
+
 CHECK_MAIN()
