@@ -141,7 +141,9 @@ Result<int> current_device(const Driver& cu) {
       if (all.retained[device] == context) return static_cast<int>(device);
   }
   CUdevice device = 0;
-  TRY(check(cu.cuCtxGetDevice(&device)));
+  const auto status = check(cu.cuCtxGetDevice(&device));
+  if (!status && status.error().code == ErrorCode::ContextIsDestroyed) return chosen_device;  // another thread's reset
+  TRY(Result<>(status));
   return device;
 }
 
