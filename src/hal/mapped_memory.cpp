@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <map>
+#include <tuple>
+#include <vector>
 
 #include "base/mutex.h"
 
