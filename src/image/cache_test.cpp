@@ -126,7 +126,7 @@ TEST_F(DiskCacheTest, SizeLimitTakesWhatWasUsedLongestAgo) {
   std::string keys;
   for (const CacheEntry& each : left) keys += each.key;
   std::ranges::sort(keys.begin() + 5, keys.end());  // file systems count time in steps of milliseconds
-  EXPECT_EQ(keys, "defghai");  // seven eighths of the limit
+  EXPECT_EQ(keys, "defghai");                       // seven eighths of the limit
   EXPECT_EQ(left[0].bytes, entry);
 }
 
