@@ -1,8 +1,8 @@
 #pragma once
 
 // Types of pointers to the driver's functions, for cuGetProcAddress: PFN_cuMemAlloc_v3020 is cuMemAlloc as of CUDA 3.2,
-// PFN_cuMemcpy_v4000_ptds its variant for per-thread default streams. "CUDA Driver API, Driver Entry Point Access". Made
-// from the table of functions; names without a version are not here.
+// PFN_cuMemcpy_v4000_ptds its variant for per-thread default streams. "CUDA Driver API, Driver Entry Point Access".
+// Made from the table of functions; names without a version are not here.
 
 #include "cuda.h"
 

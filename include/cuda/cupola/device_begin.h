@@ -13,8 +13,8 @@
 
 #define __CUPOLA__ 1
 
-// nvcc takes `::template name(` without template arguments, which older libraries of templates write; for clang it is an
-// error unless told otherwise.
+// nvcc takes `::template name(` without template arguments, which older libraries of templates write; for clang it is
+// an error unless told otherwise.
 #if __has_warning("-Wmissing-template-arg-list-after-template-kw")
 #pragma clang diagnostic ignored "-Wmissing-template-arg-list-after-template-kw"
 #endif
