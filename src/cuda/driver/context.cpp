@@ -172,7 +172,8 @@ namespace {
 /// Error: StreamCaptureUnsupported while a stream of the context is captured, which invalidates the capture.
 Result<> synchronize(Context& context) {
   if (context.order()->invalidate_captures(false))
-    return fail(ErrorCode::StreamCaptureUnsupported, "the context has a stream that is captured: end the capture first");
+    return fail(ErrorCode::StreamCaptureUnsupported,
+                "the context has a stream that is captured: end the capture first");
   return context.synchronize();
 }
 
