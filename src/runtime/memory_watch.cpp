@@ -131,15 +131,13 @@ Result<> wait_for_value(Stream& stream, AwaitedValue awaited) {
 
 Result<> write_value(Stream& stream, hal::Address address, uint64_t value, unsigned bytes) {
   TRY(auto owner, owner_of(address, bytes));
-  const auto reached = stream.context().device().hal().create_semaphore(0);
-  reached->when(1, [address, value, bytes, owner = std::move(owner)] {
-    if (bytes == 8)
-      std::atomic_ref(*reinterpret_cast<uint64_t*>(address)).store(value);  // NOLINT(performance-no-int-to-ptr)
-    else
-      std::atomic_ref(*reinterpret_cast<uint32_t*>(address))  // NOLINT(performance-no-int-to-ptr)
-          .store(static_cast<uint32_t>(value));
-  });
-  stream.submit(hal::Signal{reached, 1});
+  // Little-endian: the first bytes are the low ones. An aligned word of 4 or 8 bytes is written whole.
+  const auto word = std::make_shared<const uint64_t>(value);
+  stream.submit(hal::Copy{.destination = address,
+                          .source = reinterpret_cast<hal::Address>(word.get()),
+                          .width = bytes,
+                          .destination_owner = std::move(owner),
+                          .source_owner = word});
   return {};
 }
 
