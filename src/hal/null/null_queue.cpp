@@ -1,64 +1,90 @@
 #include "hal/null/null_queue.h"
 
+#include <deque>
 #include <new>
 
 #include "hal/null/null_commands.h"
 
 namespace cupola::hal {
 
+struct NullQueue::State {
+  explicit State(std::shared_ptr<NullDomain> of)
+      : domain(std::move(of)), progress(std::make_shared<NullSemaphore>(domain, 0)) {}
+
+  void run() EXCLUDES(mutex);
+  void execute(Command& command);
+
+  const std::shared_ptr<NullDomain> domain;
+  const std::shared_ptr<Semaphore> progress;
+  Mutex mutex;
+  Condition changed;
+  std::deque<Command> commands GUARDED_BY(mutex);
+  uint64_t submitted GUARDED_BY(mutex) = 0;
+  uint64_t started GUARDED_BY(mutex) = 0;  ///< commands beyond it stay where they are, as on any device
+  bool ending GUARDED_BY(mutex) = false;
+};
+
 NullQueue::NullQueue(std::shared_ptr<NullDomain> domain)
-    : domain_(std::move(domain)), progress_(std::make_shared<NullSemaphore>(domain_, 0)), thread_([this] { run(); }) {}
+    : state_(std::make_shared<State>(std::move(domain))), thread_([state = state_] { state->run(); }) {}
 
 NullQueue::~NullQueue() {
   {
-    Lock lock(mutex_);
-    ending_ = true;
-    changed_.notify_one();
+    Lock lock(state_->mutex);
+    state_->ending = true;
+    state_->changed.notify_one();
   }
-  thread_.join();
+  if (thread_.get_id() == std::this_thread::get_id())
+    thread_.detach();
+  else
+    thread_.join();
 }
 
 uint64_t NullQueue::enqueue(std::span<Command> commands) {
-  Lock lock(mutex_);
-  const size_t before = commands_.size();
+  State& state = *state_;
+  Lock lock(state.mutex);
+  const size_t before = state.commands.size();
   try {
-    for (Command& command : commands) commands_.push_back(std::move(command));
+    for (Command& command : commands) state.commands.push_back(std::move(command));
   } catch (const std::bad_alloc&) {
-    commands_.resize(before);
+    state.commands.resize(before);
     throw;
   }
-  return submitted_ += commands.size();
+  return state.submitted += commands.size();
 }
 
 void NullQueue::start() {
-  Lock lock(mutex_);
-  started_ = submitted_;
-  changed_.notify_one();
+  Lock lock(state_->mutex);
+  state_->started = state_->submitted;
+  state_->changed.notify_one();
 }
 
-void NullQueue::run() {
+const std::shared_ptr<Semaphore>& NullQueue::progress() const {
+  return state_->progress;
+}
+
+void NullQueue::State::run() {
   for (uint64_t number = 1;; ++number) {
     Command command;
     {
-      Lock lock(mutex_);
-      while (number > started_ && !ending_) changed_.wait(lock);
-      if (number > started_) return;
-      command = std::move(commands_.front());
-      commands_.pop_front();
+      Lock lock(mutex);
+      while (number > started && !ending) changed.wait(lock);
+      if (number > started) return;
+      command = std::move(commands.front());
+      commands.pop_front();
     }
     execute(command);
-    progress_->signal(number);
+    progress->signal(number);
   }
 }
 
 /// Executes the command unless the domain has a fault, which Callback is for; a failure becomes the fault.
-void NullQueue::execute(Command& command) {
-  if (!std::holds_alternative<Callback>(command) && domain_->fault()) return;
-  Result<> done = std::visit([this](auto& each) { return run_command(each, *domain_); }, command);
+void NullQueue::State::execute(Command& command) {
+  if (!std::holds_alternative<Callback>(command) && domain->fault()) return;
+  Result<> done = std::visit([this](auto& each) { return run_command(each, *domain); }, command);
   if (done) return;
-  Lock lock(domain_->state.mutex);
-  if (!domain_->error) domain_->error = std::move(done).error();
-  domain_->state.changed.notify_all();
+  Lock lock(domain->state.mutex);
+  if (!domain->error) domain->error = std::move(done).error();
+  domain->state.changed.notify_all();
 }
 
 }  // namespace cupola::hal
