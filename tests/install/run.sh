@@ -10,7 +10,7 @@ fail() {
   exit 1
 }
 rm -rf "$folder"
-mkdir -p "$folder/work"
+mkdir -p "$folder/programs"
 prefix=$folder/prefix
 cmake --install "$build" --prefix "$prefix" > "$folder/install.log"
 for file in bin/cupolac bin/cupola lib/libcuda.so.1 lib/libcuda.so lib/libcudart.so.13 lib/libcudart.so \
@@ -28,15 +28,15 @@ back=$(grep -raoh "$build/[[:print:]]*" "$prefix" | grep -vF "$prefix" || true) 
 # What pkg-config says suffices for the host's compiler.
 if command -v pkg-config > /dev/null; then
   words=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs cupola)
-  c++ "$here/../cmake_cuda/runtime.cpp" $words -o "$folder/work/by_pkg_config"
-  "$folder/work/by_pkg_config" || fail "the program built by pkg-config's words fails"
+  c++ "$here/../cmake_cuda/runtime.cpp" $words -o "$folder/programs/by_pkg_config"
+  "$folder/programs/by_pkg_config" || fail "the program built by pkg-config's words fails"
 fi
 
 # Moved, it works on: nothing remembers where it was.
 mv "$prefix" "$folder/moved"
 for runtime in shared static; do
-  "$folder/moved/bin/cupolac" -std=c++17 -DSTANDARD=201703L -cudart $runtime "$here/../cmake_cuda/whole.cu" -o "$folder/work/$runtime"
-  "$folder/work/$runtime" || fail "the program with the $runtime runtime fails in a moved prefix"
+  "$folder/moved/bin/cupolac" -std=c++17 -DSTANDARD=201703L -cudart $runtime "$here/../cmake_cuda/whole.cu" -o "$folder/programs/$runtime"
+  "$folder/programs/$runtime" || fail "the program with the $runtime runtime fails in a moved prefix"
 done
 "$folder/moved/bin/cupola" info | grep -q "compute capability" || fail "cupola info finds no device"
 
