@@ -1,58 +1,11 @@
 // Stream capture of the runtime API. Oracle: "CUDA C++ Programming Guide, Creating a Graph Using Stream Capture" and
 // "CUDA Runtime API, Stream Management"; the codes are those that the manuals give for each violation.
 
-#include "api.h"
-
 #include <thread>
 
+#include "streams.h"
+
 namespace {
-
-__global__ void put(int* at, int value) {
-  *at = value;
-}
-/// Order matters: each call appends a decimal digit.
-__global__ void digit(int* at, int value) {
-  *at = *at * 10 + value;
-}
-
-struct Stream {
-  cudaStream_t stream = nullptr;
-  explicit Stream(unsigned flags = cudaStreamNonBlocking) { CUDA_OK(cudaStreamCreateWithFlags(&stream, flags)); }
-  ~Stream() { CUDA_OK(cudaStreamDestroy(stream)); }
-  Stream(const Stream&) = delete;
-  operator cudaStream_t() const { return stream; }
-};
-
-struct Event {
-  cudaEvent_t event = nullptr;
-  Event() { CUDA_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming)); }
-  ~Event() { CUDA_OK(cudaEventDestroy(event)); }
-  Event(const Event&) = delete;
-  operator cudaEvent_t() const { return event; }
-};
-
-struct Device {
-  int* at = nullptr;
-  explicit Device(size_t ints) {
-    CUDA_OK(cudaMalloc(&at, ints * sizeof(int)));
-    CUDA_OK(cudaMemset(at, 0, ints * sizeof(int)));
-    CUDA_OK(cudaStreamSynchronize(nullptr));  // a fill of device memory is asynchronous
-  }
-  ~Device() { CUDA_OK(cudaFree(at)); }
-  Device(const Device&) = delete;
-  operator int*() const { return at; }
-  int value(size_t i = 0) const {
-    int result = -1;
-    CUDA_OK(cudaMemcpy(&result, at + i, sizeof result, cudaMemcpyDeviceToHost));
-    return result;
-  }
-};
-
-void launch(cudaStream_t stream, void (*kernel)(int*, int), int* at, int value) {
-  (void)cudaGetLastError();  // of a refusal before
-  kernel<<<1, 1, 0, stream>>>(at, value);
-  CUDA_OK(cudaGetLastError());
-}
 
 void begin(cudaStream_t stream, cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal) {
   CUDA_OK(cudaStreamBeginCapture(stream, mode));
@@ -77,12 +30,6 @@ void expect_invalidated(cudaStream_t stream) {
   (void)cudaGetLastError();
 }
 
-size_t node_count(cudaGraph_t graph) {
-  size_t count = 0;
-  CUDA_OK(cudaGraphGetNodes(graph, nullptr, &count));
-  return count;
-}
-
 size_t edge_count(cudaGraph_t graph) {
   size_t count = 0;
   CUDA_OK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &count));
@@ -98,10 +45,6 @@ void run(cudaGraph_t graph, int times = 1) {
   CUDA_OK(cudaStreamSynchronize(stream));
   CUDA_OK(cudaGraphExecDestroy(exec));
   CUDA_OK(cudaGraphDestroy(graph));
-}
-
-void increment(void* counter) {
-  ++*static_cast<int*>(counter);
 }
 
 }  // namespace
