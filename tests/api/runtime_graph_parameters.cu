@@ -111,6 +111,43 @@ CASE(symbols_in_nodes) {
   (void)cudaGetLastError();
 }
 
+CASE(new_ends_of_copies) {
+  int host[4] = {1, 2, 3, 4}, other[4] = {5, 6, 7, 8}, back[4] = {}, second[4] = {};
+  Device memory(4);
+  Graph graph;
+  cudaGraphNode_t in = nullptr, up = nullptr, to = nullptr, from = nullptr;
+  CUDA_OK(cudaGraphAddMemcpyNode1D(&in, graph, nullptr, 0, memory, host, 16, cudaMemcpyHostToDevice));
+  CUDA_OK(cudaGraphAddMemcpyNode1D(&up, graph, &in, 1, back, memory, 16, cudaMemcpyDeviceToHost));
+  CUDA_OK(cudaGraphAddMemcpyNodeToSymbol(&to, graph, &up, 1, symbol, host, 16, 0, cudaMemcpyHostToDevice));
+  CUDA_OK(cudaGraphAddMemcpyNodeFromSymbol(&from, graph, &to, 1, second, symbol, 4, 0, cudaMemcpyDeviceToHost));
+  // In the graph.
+  CUDA_OK(cudaGraphMemcpyNodeSetParams1D(in, memory, other, 8, cudaMemcpyHostToDevice));
+  CUDA_OK(cudaGraphMemcpyNodeSetParamsToSymbol(to, symbol, other, 16, 0, cudaMemcpyHostToDevice));
+  CUDA_OK(cudaGraphMemcpyNodeSetParamsFromSymbol(from, second, symbol, 8, 8, cudaMemcpyDeviceToHost));
+  EXPECT(cudaGraphMemcpyNodeSetParamsFromSymbol(from, second, symbol, 8, 12, cudaMemcpyDeviceToHost) != cudaSuccess);
+  Exec exec(graph);
+  run(exec);
+  EXPECT(back[0] == 5 && back[1] == 6 && back[2] == 0);
+  EXPECT(second[0] == 7 && second[1] == 8 && second[2] == 0);
+  // In what was made of it.
+  CUDA_OK(cudaGraphExecMemcpyNodeSetParamsFromSymbol(exec, from, second, symbol, 8, 0, cudaMemcpyDeviceToHost));
+  cudaMemcpy3DParms whole{};
+  whole.srcPtr = make_cudaPitchedPtr(host, 16, 16, 1);
+  whole.dstPtr = make_cudaPitchedPtr(memory, 16, 16, 1);
+  whole.extent = make_cudaExtent(8, 1, 1);
+  whole.kind = cudaMemcpyHostToDevice;
+  CUDA_OK(cudaGraphExecMemcpyNodeSetParams(exec, in, &whole));
+  run(exec);
+  EXPECT(back[0] == 1 && back[1] == 2);
+  EXPECT(second[0] == 5 && second[1] == 6);
+  whole.extent = make_cudaExtent(16, 1, 1);
+  CUDA_OK(cudaGraphMemcpyNodeSetParams(in, &whole));
+  Exec again(graph);
+  run(again);
+  EXPECT(back[2] == 3 && back[3] == 4);
+  (void)cudaGetLastError();
+}
+
 CASE(copies_of_volumes) {
   constexpr size_t kWidth = 5, kHeight = 4, kDepth = 3;
   unsigned char host[kDepth][kHeight][kWidth], back[kDepth][kHeight][kWidth] = {};
