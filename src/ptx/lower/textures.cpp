@@ -146,12 +146,13 @@ void texture_gather(Emission& e) {
   const Geometry& geometry = geometry_of(e);
   if (!geometry.dimensions) return e.refuse("a gather from a cube is not supported");
   if (e.count() > 3) return e.refuse("a comparison of depths is not supported");
-  const Modifier channel = e.form().modifiers.front();
-  const uint32_t number = channel == Green ? 1 : text_of(channel) == "b" ? 2 : text_of(channel) == "a" ? 3 : 0;
+  constexpr Modifier kChannels[] = {Right, Green, MatrixB, MatrixA};  // .r .g .b .a
+  uint32_t channel = 0;
+  while (!e.has(kChannels[channel])) ++channel;
   Value* texture = object(e, 1);
   if (!texture || !put_coordinates(e, 1, geometry) || !put_offset(e, 2, geometry)) return;
   e.call_library(formatted("__cupola_ptx_tld4_{}", text_of(geometry.name)), e.b.getVoidTy(),
-                 {e.words(), texture, e.i32(number)});
+                 {e.words(), texture, e.i32(channel)});
   take_channels(e, e.type(0));
 }
 

@@ -54,6 +54,29 @@ TEST(Textures, EveryGeometryAndTypeLowers) {
     EXPECT_EQ(refusal_of(formatted("{}.b32 d0, [t];", question)), "");
 }
 
+/// What a gather becomes.
+std::string lowered(const std::string& words) {
+  const auto parsed = parse(
+      ".version 8.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 o)\n{\n"
+      ".reg .b64 t; .reg .b32 d<4>; .reg .f32 x;\n" +
+      words + " {d0, d1, d2, d3}, [t, {x, x}];\nret;\n}\n");
+  if (!parsed) return parsed.error().message;
+  llvm::LLVMContext context;
+  const auto module = lower(*parsed, context);
+  return module ? kir::print(**module) : module.error().message;
+}
+
+TEST(Textures, GathersTakeTheChannelWhereverItStands) {
+  std::string before;
+  for (const char* channel : {"r", "g", "b", "a"}) {
+    const std::string first = lowered(formatted("tld4.{}.2d.v4.u32.f32", channel));
+    EXPECT_NE(first.find("__cupola_ptx_tld4_2d"), std::string::npos) << first;
+    EXPECT_EQ(lowered(formatted("tld4.2d.{}.v4.u32.f32", channel)), first);
+    EXPECT_NE(first, before);
+    before = first;
+  }
+}
+
 TEST(Textures, EverySurfaceAccessLowers) {
   struct Width {
     const char *form, *registers;
