@@ -1,542 +1,143 @@
 // Every function and operator that "CUDA Math API" lists for half and bfloat16, once.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-__global__ void every_half(__half* pa, __half2* pp, int* pi) {
-  __half a = pa[0], b = pa[1];
-  __half2 p = pp[0], q = pp[1];
+
+/// Functions of one name for both types.
+template <typename H, typename H2>
+__device__ void every_overload(H* pa, H2* pp, int* pi) {
+  H a = pa[0], b = pa[1];
+  H2 p = pp[0], q = pp[1];
   int i = 0;
   unsigned u = 0;
-  float f = 0;
-  a = __hadd(a, b);
-  a = __hsub(a, b);
-  a = __hmul(a, b);
-  a = __hdiv(a, b);
-  a = __hadd_rn(a, b);
-  a = __hsub_rn(a, b);
-  a = __hmul_rn(a, b);
-  a = __hadd_sat(a, b);
-  a = __hsub_sat(a, b);
-  a = __hmul_sat(a, b);
-  a = __hmax(a, b);
-  a = __hmin(a, b);
-  a = __hmax_nan(a, b);
-  a = __hmin_nan(a, b);
-  p = __hadd2(p, q);
-  p = __hsub2(p, q);
-  p = __hmul2(p, q);
-  p = __h2div(p, q);
-  p = __hadd2_rn(p, q);
-  p = __hsub2_rn(p, q);
-  p = __hmul2_rn(p, q);
-  p = __hadd2_sat(p, q);
-  p = __hsub2_sat(p, q);
-  p = __hmul2_sat(p, q);
-  p = __hmax2(p, q);
-  p = __hmin2(p, q);
-  p = __hmax2_nan(p, q);
-  p = __hmin2_nan(p, q);
-  a = __habs(a);
-  a = __hneg(a);
-  p = __habs2(p);
-  p = __hneg2(p);
-  p = __lowhigh2highlow(p);
-  a = __hfma(a, b, a);
-  a = __hfma_sat(a, b, a);
-  a = __hfma_relu(a, b, a);
-  p = __hfma2(p, q, p);
-  p = __hfma2_sat(p, q, p);
-  p = __hfma2_relu(p, q, p);
+
+#define BINARY(name, name2) a = name(a, b), p = name2(p, q);
+#define ARITHMETIC(name) BINARY(__h##name, __h##name##2)
+#define WITH_VARIANTS(name) \
+  ARITHMETIC(name) BINARY(__h##name##_rn, __h##name##2_rn) BINARY(__h##name##_sat, __h##name##2_sat)
+  WITH_VARIANTS(add)
+  WITH_VARIANTS(sub)
+  WITH_VARIANTS(mul)
+  BINARY(__hdiv, __h2div)
+  ARITHMETIC(max)
+  ARITHMETIC(min)
+  BINARY(__hmax_nan, __hmax2_nan)
+  BINARY(__hmin_nan, __hmin2_nan)
+  a = __hfma(a, b, a), p = __hfma2(p, q, p);
+  a = __hfma_sat(a, b, a), p = __hfma2_sat(p, q, p);
+  a = __hfma_relu(a, b, a), p = __hfma2_relu(p, q, p);
   p = __hcmadd(p, q, p);
-  i += __heq(a, b);
-  p = __heq2(p, q);
-  i += __hbeq2(p, q);
-  u += __heq2_mask(p, q);
-  i += __hne(a, b);
-  p = __hne2(p, q);
-  i += __hbne2(p, q);
-  u += __hne2_mask(p, q);
-  i += __hlt(a, b);
-  p = __hlt2(p, q);
-  i += __hblt2(p, q);
-  u += __hlt2_mask(p, q);
-  i += __hle(a, b);
-  p = __hle2(p, q);
-  i += __hble2(p, q);
-  u += __hle2_mask(p, q);
-  i += __hgt(a, b);
-  p = __hgt2(p, q);
-  i += __hbgt2(p, q);
-  u += __hgt2_mask(p, q);
-  i += __hge(a, b);
-  p = __hge2(p, q);
-  i += __hbge2(p, q);
-  u += __hge2_mask(p, q);
-  i += __hequ(a, b);
-  p = __hequ2(p, q);
-  i += __hbequ2(p, q);
-  u += __hequ2_mask(p, q);
-  i += __hneu(a, b);
-  p = __hneu2(p, q);
-  i += __hbneu2(p, q);
-  u += __hneu2_mask(p, q);
-  i += __hltu(a, b);
-  p = __hltu2(p, q);
-  i += __hbltu2(p, q);
-  u += __hltu2_mask(p, q);
-  i += __hleu(a, b);
-  p = __hleu2(p, q);
-  i += __hbleu2(p, q);
-  u += __hleu2_mask(p, q);
-  i += __hgtu(a, b);
-  p = __hgtu2(p, q);
-  i += __hbgtu2(p, q);
-  u += __hgtu2_mask(p, q);
-  i += __hgeu(a, b);
-  p = __hgeu2(p, q);
-  i += __hbgeu2(p, q);
-  u += __hgeu2_mask(p, q);
-  i += __hisnan(a) + __hisinf(a);
-  p = __hisnan2(p);
-  a = hcos(a);
-  p = h2cos(p);
-  a = hsin(a);
-  p = h2sin(p);
-  a = hexp(a);
-  p = h2exp(p);
-  a = hexp2(a);
-  p = h2exp2(p);
-  a = hexp10(a);
-  p = h2exp10(p);
-  a = hlog(a);
-  p = h2log(p);
-  a = hlog2(a);
-  p = h2log2(p);
-  a = hlog10(a);
-  p = h2log10(p);
-  a = hrcp(a);
-  p = h2rcp(p);
-  a = hrint(a);
-  p = h2rint(p);
-  a = hrsqrt(a);
-  p = h2rsqrt(p);
-  a = hsqrt(a);
-  p = h2sqrt(p);
-  a = hceil(a);
-  p = h2ceil(p);
-  a = hfloor(a);
-  p = h2floor(p);
-  a = htrunc(a);
-  p = h2trunc(p);
-  a = htanh(a);
-  p = h2tanh(p);
-  a = htanh_approx(a);
-  p = h2tanh_approx(p);
-  a = __short2half_rn((short)i);
-  i += (int)__half2short_rn(a);
-  a = __short2half_rz((short)i);
-  i += (int)__half2short_rz(a);
-  a = __short2half_ru((short)i);
-  i += (int)__half2short_ru(a);
-  a = __short2half_rd((short)i);
-  i += (int)__half2short_rd(a);
-  a = __ushort2half_rn((unsigned short)i);
-  i += (int)__half2ushort_rn(a);
-  a = __ushort2half_rz((unsigned short)i);
-  i += (int)__half2ushort_rz(a);
-  a = __ushort2half_ru((unsigned short)i);
-  i += (int)__half2ushort_ru(a);
-  a = __ushort2half_rd((unsigned short)i);
-  i += (int)__half2ushort_rd(a);
-  a = __int2half_rn((int)i);
-  i += (int)__half2int_rn(a);
-  a = __int2half_rz((int)i);
-  i += (int)__half2int_rz(a);
-  a = __int2half_ru((int)i);
-  i += (int)__half2int_ru(a);
-  a = __int2half_rd((int)i);
-  i += (int)__half2int_rd(a);
-  a = __uint2half_rn((unsigned)i);
-  i += (int)__half2uint_rn(a);
-  a = __uint2half_rz((unsigned)i);
-  i += (int)__half2uint_rz(a);
-  a = __uint2half_ru((unsigned)i);
-  i += (int)__half2uint_ru(a);
-  a = __uint2half_rd((unsigned)i);
-  i += (int)__half2uint_rd(a);
-  a = __ll2half_rn((long long)i);
-  i += (int)__half2ll_rn(a);
-  a = __ll2half_rz((long long)i);
-  i += (int)__half2ll_rz(a);
-  a = __ll2half_ru((long long)i);
-  i += (int)__half2ll_ru(a);
-  a = __ll2half_rd((long long)i);
-  i += (int)__half2ll_rd(a);
-  a = __ull2half_rn((unsigned long long)i);
-  i += (int)__half2ull_rn(a);
-  a = __ull2half_rz((unsigned long long)i);
-  i += (int)__half2ull_rz(a);
-  a = __ull2half_ru((unsigned long long)i);
-  i += (int)__half2ull_ru(a);
-  a = __ull2half_rd((unsigned long long)i);
-  i += (int)__half2ull_rd(a);
-  i += __half2char_rz(a) + __half2uchar_rz(a);
-  a = __double2half(1.5);
-  f += __half2float(a);
-  a = __float2half(f);
-  a = __float2half_rn(f);
-  a = __float2half_rz(f);
-  a = __float2half_ru(f);
-  a = __float2half_rd(f);
-  p = __float2half2_rn(f);
-  p = __floats2half2_rn(f, f);
-  p = __float22half2_rn(make_float2(f, f));
-  f += __half22float2(p).x;
-  p = __half2half2(a);
-  p = __halves2half2(a, b);
-  f += __low2float(p) + __high2float(p);
-  a = __low2half(p);
-  a = __high2half(p);
-  p = __low2half2(p);
-  p = __high2half2(p);
-  p = __lows2half2(p, q);
-  p = __highs2half2(p, q);
-  p = make_half2(a, b);
-  i += __half_as_short(a) + __half_as_ushort(a);
-  a = __short_as_half((short)i);
-  a = __ushort_as_half((unsigned short)i);
-  a = __shfl_sync(~0u, a, 1);
-  p = __shfl_sync(~0u, p, 1, 16);
-  a = __shfl_up_sync(~0u, a, 1);
-  p = __shfl_up_sync(~0u, p, 1, 16);
-  a = __shfl_down_sync(~0u, a, 1);
-  p = __shfl_down_sync(~0u, p, 1, 16);
-  a = __shfl_xor_sync(~0u, a, 1);
-  p = __shfl_xor_sync(~0u, p, 1, 16);
-  a = __ldg(pa);
-  p = __ldg(pp);
-  a = __ldca(pa);
-  p = __ldca(pp);
-  a = __ldcg(pa);
-  p = __ldcg(pp);
-  a = __ldcs(pa);
-  p = __ldcs(pp);
-  a = __ldlu(pa);
-  p = __ldlu(pp);
-  a = __ldcv(pa);
-  p = __ldcv(pp);
-  __stwb(pa, a);
-  __stwb(pp, p);
-  __stcg(pa, a);
-  __stcg(pp, p);
-  __stcs(pa, a);
-  __stcs(pp, p);
-  __stwt(pa, a);
-  __stwt(pp, p);
-  a = atomicAdd(pa, a);
-  p = atomicAdd(pp, p);
-  a = a + b - a * b / a;
-  a += b;
-  a -= b;
-  a *= b;
-  a /= b;
-  ++a;
-  --a;
-  a++;
-  a--;
-  a = -a;
+  a = __habs(a), p = __habs2(p);
+  a = __hneg(a), p = __hneg2(p);
+  p = __lowhigh2highlow(p);
+
+#define COMPARISON(name) \
+  i += __h##name(a, b), p = __h##name##2(p, q), i += __hb##name##2(p, q), u += __h##name##2_mask(p, q);
+#define ORDERED_OR_NOT(name) COMPARISON(name) COMPARISON(name##u)
+  ORDERED_OR_NOT(eq)
+  ORDERED_OR_NOT(ne)
+  ORDERED_OR_NOT(lt)
+  ORDERED_OR_NOT(le)
+  ORDERED_OR_NOT(gt)
+  ORDERED_OR_NOT(ge)
+  i += __hisnan(a) + __hisinf(a), p = __hisnan2(p);
+
+#define MATH(name) a = h##name(a), p = h2##name(p);
+  MATH(cos)
+  MATH(sin)
+  MATH(exp)
+  MATH(exp2)
+  MATH(exp10)
+  MATH(log)
+  MATH(log2)
+  MATH(log10)
+  MATH(rcp)
+  MATH(rint)
+  MATH(rsqrt)
+  MATH(sqrt)
+  MATH(ceil)
+  MATH(floor)
+  MATH(trunc)
+  MATH(tanh)
+  MATH(tanh_approx)
+
+#define SHUFFLE(name) a = name(~0u, a, 1), p = name(~0u, p, 1, 16);
+  SHUFFLE(__shfl_sync)
+  SHUFFLE(__shfl_up_sync)
+  SHUFFLE(__shfl_down_sync)
+  SHUFFLE(__shfl_xor_sync)
+#define LOAD(name) a = name(pa), p = name(pp);
+  LOAD(__ldg)
+  LOAD(__ldca)
+  LOAD(__ldcg)
+  LOAD(__ldcs)
+  LOAD(__ldlu)
+  LOAD(__ldcv)
+#define STORE(name) name(pa, a), name(pp, p);
+  STORE(__stwb)
+  STORE(__stcg)
+  STORE(__stcs)
+  STORE(__stwt)
+  a = atomicAdd(pa, a), p = atomicAdd(pp, p);
+
+#define OPERATORS(x, y)           \
+  x = x + y - x * y / x;          \
+  x += y, x -= y, x *= y, x /= y; \
+  ++x, --x, x++, x--;             \
+  x = -x;                         \
+  i += (x == y) + (x != y) + (x < y) + (x > y) + (x <= y) + (x >= y);
+  OPERATORS(a, b)
+  OPERATORS(p, q)
   a = +a;
-  i += (a == b) + (a != b) + (a < b) + (a > b) + (a <= b) + (a >= b);
-  p = p + q - p * q / p;
-  p += q;
-  p -= q;
-  p *= q;
-  p /= q;
-  ++p;
-  --p;
-  p++;
-  p--;
-  p = -p;
-  i += (p == q) + (p != q) + (p < q) + (p > q) + (p <= q) + (p >= q);
-  a = 1;
-  a = 1.5;
-  a = 1.5f;
-  a = 1u;
-  a = 1ll;
-  a = (short)1;
+  a = 1, a = 1.5, a = 1.5f, a = 1u, a = 1ll, a = (short)1, a = (long)3;
   i += (int)a;
   if (a) i++;
-  a = (long)3;
   pa[2] = a;
   pp[2] = p;
-  *pi = i + (int)u + (int)f;
+  *pi = i + (int)u;
+}
+
+/// Functions whose names hold the type's: h and h2 are those of the number and of the pair.
+#define ROUNDED(h, name, type, rounding) \
+  a = __##name##2##h##_##rounding((type)i), i += (int)__##h##2##name##_##rounding(a);
+#define INTEGER(h, name, type) \
+  ROUNDED(h, name, type, rn) ROUNDED(h, name, type, rz) ROUNDED(h, name, type, ru) ROUNDED(h, name, type, rd)
+#define EVERY_CONVERSION(h, h2, H, H2)                                          \
+  __device__ void every_conversion(H* pa, H2* pp, int* pi) {                    \
+    H a = pa[0], b = pa[1];                                                     \
+    H2 p = pp[0], q = pp[1];                                                    \
+    int i = 0;                                                                  \
+    float f = 0;                                                                \
+    INTEGER(h, short, short)                                                    \
+    INTEGER(h, ushort, unsigned short)                                          \
+    INTEGER(h, int, int)                                                        \
+    INTEGER(h, uint, unsigned)                                                  \
+    INTEGER(h, ll, long long)                                                   \
+    INTEGER(h, ull, unsigned long long)                                         \
+    i += __##h##2char_rz(a) + __##h##2uchar_rz(a);                              \
+    i += __##h##_as_short(a) + __##h##_as_ushort(a);                            \
+    a = __short_as_##h((short)i), a = __ushort_as_##h((unsigned short)i);       \
+    a = __double2##h(1.5), f += __##h##2float(a), a = __float2##h(f);           \
+    a = __float2##h##_rn(f), a = __float2##h##_rz(f);                           \
+    a = __float2##h##_ru(f), a = __float2##h##_rd(f);                           \
+    p = __float2##h2##_rn(f), p = __floats2##h2##_rn(f, f);                     \
+    p = __float22##h2##_rn(make_float2(f, f)), f += __##h2##2float2(p).x;       \
+    p = __##h##2##h2(a), p = __halves2##h2(a, b), p = make_##h2(a, b);          \
+    f += __low2float(p) + __high2float(p), a = __low2##h(p), a = __high2##h(p); \
+    p = __low2##h2(p), p = __high2##h2(p);                                      \
+    p = __lows2##h2(p, q), p = __highs2##h2(p, q);                              \
+    pa[2] = a;                                                                  \
+    pp[2] = p;                                                                  \
+    *pi = i + (int)f;                                                           \
+  }
+EVERY_CONVERSION(half, half2, __half, __half2)
+EVERY_CONVERSION(bfloat16, bfloat162, __nv_bfloat16, __nv_bfloat162)
+
+__global__ void every_half(__half* pa, __half2* pp, int* pi) {
+  every_overload(pa, pp, pi);
+  every_conversion(pa, pp, pi);
 }
 __global__ void every_bfloat16(__nv_bfloat16* pa, __nv_bfloat162* pp, int* pi) {
-  __nv_bfloat16 a = pa[0], b = pa[1];
-  __nv_bfloat162 p = pp[0], q = pp[1];
-  int i = 0;
-  unsigned u = 0;
-  float f = 0;
-  a = __hadd(a, b);
-  a = __hsub(a, b);
-  a = __hmul(a, b);
-  a = __hdiv(a, b);
-  a = __hadd_rn(a, b);
-  a = __hsub_rn(a, b);
-  a = __hmul_rn(a, b);
-  a = __hadd_sat(a, b);
-  a = __hsub_sat(a, b);
-  a = __hmul_sat(a, b);
-  a = __hmax(a, b);
-  a = __hmin(a, b);
-  a = __hmax_nan(a, b);
-  a = __hmin_nan(a, b);
-  p = __hadd2(p, q);
-  p = __hsub2(p, q);
-  p = __hmul2(p, q);
-  p = __h2div(p, q);
-  p = __hadd2_rn(p, q);
-  p = __hsub2_rn(p, q);
-  p = __hmul2_rn(p, q);
-  p = __hadd2_sat(p, q);
-  p = __hsub2_sat(p, q);
-  p = __hmul2_sat(p, q);
-  p = __hmax2(p, q);
-  p = __hmin2(p, q);
-  p = __hmax2_nan(p, q);
-  p = __hmin2_nan(p, q);
-  a = __habs(a);
-  a = __hneg(a);
-  p = __habs2(p);
-  p = __hneg2(p);
-  p = __lowhigh2highlow(p);
-  a = __hfma(a, b, a);
-  a = __hfma_sat(a, b, a);
-  a = __hfma_relu(a, b, a);
-  p = __hfma2(p, q, p);
-  p = __hfma2_sat(p, q, p);
-  p = __hfma2_relu(p, q, p);
-  p = __hcmadd(p, q, p);
-  i += __heq(a, b);
-  p = __heq2(p, q);
-  i += __hbeq2(p, q);
-  u += __heq2_mask(p, q);
-  i += __hne(a, b);
-  p = __hne2(p, q);
-  i += __hbne2(p, q);
-  u += __hne2_mask(p, q);
-  i += __hlt(a, b);
-  p = __hlt2(p, q);
-  i += __hblt2(p, q);
-  u += __hlt2_mask(p, q);
-  i += __hle(a, b);
-  p = __hle2(p, q);
-  i += __hble2(p, q);
-  u += __hle2_mask(p, q);
-  i += __hgt(a, b);
-  p = __hgt2(p, q);
-  i += __hbgt2(p, q);
-  u += __hgt2_mask(p, q);
-  i += __hge(a, b);
-  p = __hge2(p, q);
-  i += __hbge2(p, q);
-  u += __hge2_mask(p, q);
-  i += __hequ(a, b);
-  p = __hequ2(p, q);
-  i += __hbequ2(p, q);
-  u += __hequ2_mask(p, q);
-  i += __hneu(a, b);
-  p = __hneu2(p, q);
-  i += __hbneu2(p, q);
-  u += __hneu2_mask(p, q);
-  i += __hltu(a, b);
-  p = __hltu2(p, q);
-  i += __hbltu2(p, q);
-  u += __hltu2_mask(p, q);
-  i += __hleu(a, b);
-  p = __hleu2(p, q);
-  i += __hbleu2(p, q);
-  u += __hleu2_mask(p, q);
-  i += __hgtu(a, b);
-  p = __hgtu2(p, q);
-  i += __hbgtu2(p, q);
-  u += __hgtu2_mask(p, q);
-  i += __hgeu(a, b);
-  p = __hgeu2(p, q);
-  i += __hbgeu2(p, q);
-  u += __hgeu2_mask(p, q);
-  i += __hisnan(a) + __hisinf(a);
-  p = __hisnan2(p);
-  a = hcos(a);
-  p = h2cos(p);
-  a = hsin(a);
-  p = h2sin(p);
-  a = hexp(a);
-  p = h2exp(p);
-  a = hexp2(a);
-  p = h2exp2(p);
-  a = hexp10(a);
-  p = h2exp10(p);
-  a = hlog(a);
-  p = h2log(p);
-  a = hlog2(a);
-  p = h2log2(p);
-  a = hlog10(a);
-  p = h2log10(p);
-  a = hrcp(a);
-  p = h2rcp(p);
-  a = hrint(a);
-  p = h2rint(p);
-  a = hrsqrt(a);
-  p = h2rsqrt(p);
-  a = hsqrt(a);
-  p = h2sqrt(p);
-  a = hceil(a);
-  p = h2ceil(p);
-  a = hfloor(a);
-  p = h2floor(p);
-  a = htrunc(a);
-  p = h2trunc(p);
-  a = htanh(a);
-  p = h2tanh(p);
-  a = htanh_approx(a);
-  p = h2tanh_approx(p);
-  a = __short2bfloat16_rn((short)i);
-  i += (int)__bfloat162short_rn(a);
-  a = __short2bfloat16_rz((short)i);
-  i += (int)__bfloat162short_rz(a);
-  a = __short2bfloat16_ru((short)i);
-  i += (int)__bfloat162short_ru(a);
-  a = __short2bfloat16_rd((short)i);
-  i += (int)__bfloat162short_rd(a);
-  a = __ushort2bfloat16_rn((unsigned short)i);
-  i += (int)__bfloat162ushort_rn(a);
-  a = __ushort2bfloat16_rz((unsigned short)i);
-  i += (int)__bfloat162ushort_rz(a);
-  a = __ushort2bfloat16_ru((unsigned short)i);
-  i += (int)__bfloat162ushort_ru(a);
-  a = __ushort2bfloat16_rd((unsigned short)i);
-  i += (int)__bfloat162ushort_rd(a);
-  a = __int2bfloat16_rn((int)i);
-  i += (int)__bfloat162int_rn(a);
-  a = __int2bfloat16_rz((int)i);
-  i += (int)__bfloat162int_rz(a);
-  a = __int2bfloat16_ru((int)i);
-  i += (int)__bfloat162int_ru(a);
-  a = __int2bfloat16_rd((int)i);
-  i += (int)__bfloat162int_rd(a);
-  a = __uint2bfloat16_rn((unsigned)i);
-  i += (int)__bfloat162uint_rn(a);
-  a = __uint2bfloat16_rz((unsigned)i);
-  i += (int)__bfloat162uint_rz(a);
-  a = __uint2bfloat16_ru((unsigned)i);
-  i += (int)__bfloat162uint_ru(a);
-  a = __uint2bfloat16_rd((unsigned)i);
-  i += (int)__bfloat162uint_rd(a);
-  a = __ll2bfloat16_rn((long long)i);
-  i += (int)__bfloat162ll_rn(a);
-  a = __ll2bfloat16_rz((long long)i);
-  i += (int)__bfloat162ll_rz(a);
-  a = __ll2bfloat16_ru((long long)i);
-  i += (int)__bfloat162ll_ru(a);
-  a = __ll2bfloat16_rd((long long)i);
-  i += (int)__bfloat162ll_rd(a);
-  a = __ull2bfloat16_rn((unsigned long long)i);
-  i += (int)__bfloat162ull_rn(a);
-  a = __ull2bfloat16_rz((unsigned long long)i);
-  i += (int)__bfloat162ull_rz(a);
-  a = __ull2bfloat16_ru((unsigned long long)i);
-  i += (int)__bfloat162ull_ru(a);
-  a = __ull2bfloat16_rd((unsigned long long)i);
-  i += (int)__bfloat162ull_rd(a);
-  i += __bfloat162char_rz(a) + __bfloat162uchar_rz(a);
-  a = __double2bfloat16(1.5);
-  f += __bfloat162float(a);
-  a = __float2bfloat16(f);
-  a = __float2bfloat16_rn(f);
-  a = __float2bfloat16_rz(f);
-  a = __float2bfloat16_ru(f);
-  a = __float2bfloat16_rd(f);
-  p = __float2bfloat162_rn(f);
-  p = __floats2bfloat162_rn(f, f);
-  p = __float22bfloat162_rn(make_float2(f, f));
-  f += __bfloat1622float2(p).x;
-  p = __bfloat162bfloat162(a);
-  p = __halves2bfloat162(a, b);
-  f += __low2float(p) + __high2float(p);
-  a = __low2bfloat16(p);
-  a = __high2bfloat16(p);
-  p = __low2bfloat162(p);
-  p = __high2bfloat162(p);
-  p = __lows2bfloat162(p, q);
-  p = __highs2bfloat162(p, q);
-  p = make_bfloat162(a, b);
-  i += __bfloat16_as_short(a) + __bfloat16_as_ushort(a);
-  a = __short_as_bfloat16((short)i);
-  a = __ushort_as_bfloat16((unsigned short)i);
-  a = __shfl_sync(~0u, a, 1);
-  p = __shfl_sync(~0u, p, 1, 16);
-  a = __shfl_up_sync(~0u, a, 1);
-  p = __shfl_up_sync(~0u, p, 1, 16);
-  a = __shfl_down_sync(~0u, a, 1);
-  p = __shfl_down_sync(~0u, p, 1, 16);
-  a = __shfl_xor_sync(~0u, a, 1);
-  p = __shfl_xor_sync(~0u, p, 1, 16);
-  a = __ldg(pa);
-  p = __ldg(pp);
-  a = __ldca(pa);
-  p = __ldca(pp);
-  a = __ldcg(pa);
-  p = __ldcg(pp);
-  a = __ldcs(pa);
-  p = __ldcs(pp);
-  a = __ldlu(pa);
-  p = __ldlu(pp);
-  a = __ldcv(pa);
-  p = __ldcv(pp);
-  __stwb(pa, a);
-  __stwb(pp, p);
-  __stcg(pa, a);
-  __stcg(pp, p);
-  __stcs(pa, a);
-  __stcs(pp, p);
-  __stwt(pa, a);
-  __stwt(pp, p);
-  a = atomicAdd(pa, a);
-  p = atomicAdd(pp, p);
-  a = a + b - a * b / a;
-  a += b;
-  a -= b;
-  a *= b;
-  a /= b;
-  ++a;
-  --a;
-  a++;
-  a--;
-  a = -a;
-  a = +a;
-  i += (a == b) + (a != b) + (a < b) + (a > b) + (a <= b) + (a >= b);
-  p = p + q - p * q / p;
-  p += q;
-  p -= q;
-  p *= q;
-  p /= q;
-  ++p;
-  --p;
-  p++;
-  p--;
-  p = -p;
-  i += (p == q) + (p != q) + (p < q) + (p > q) + (p <= q) + (p >= q);
-  a = 1;
-  a = 1.5;
-  a = 1.5f;
-  a = 1u;
-  a = 1ll;
-  a = (short)1;
-  i += (int)a;
-  if (a) i++;
-  a = (long)3;
-  pa[2] = a;
-  pp[2] = p;
-  *pi = i + (int)u + (int)f;
+  every_overload(pa, pp, pi);
+  every_conversion(pa, pp, pi);
 }
 int main() {}
