@@ -20,16 +20,9 @@ namespace float8 {
 /// To nearest even. NaN gives 0x7f. Beyond the largest number: that number if it saturates, else infinity or NaN.
 CUPOLA_BOTH unsigned char from_float(float x, bool saturates, bool is_e5m2) {
   const unsigned int sign = halves::bits(x) >> 24 & 0x80u, magnitude = halves::bits(x) & 0x7fffffffu;
-  const unsigned int exponent = magnitude >> 23;
   if (magnitude > 0x7f800000u) return 0x7f;
-  const unsigned int dropped = is_e5m2 ? 21 : 20, bias = is_e5m2 ? 112 : 120, most = is_e5m2 ? 0x7b : 0x7e;
-  unsigned int rounded = 0;
-  if (exponent <= bias) {
-    const unsigned int shift = dropped + bias + 1 - exponent;
-    if (exponent > 0) rounded = halves::shift_and_round((magnitude & 0x7fffffu) | 0x800000u, shift < 31 ? shift : 31);
-  } else {
-    rounded = halves::shift_and_round(magnitude - (bias << 23), dropped);
-  }
+  const unsigned int most = is_e5m2 ? 0x7b : 0x7e;
+  unsigned int rounded = halves::round_magnitude(magnitude, is_e5m2 ? 21 : 20, is_e5m2 ? 112 : 120);
   if (rounded > most) rounded = saturates ? most : most + 1;
   return (unsigned char)(sign | rounded);
 }

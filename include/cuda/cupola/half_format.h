@@ -36,6 +36,15 @@ CUPOLA_BOTH unsigned int shift_and_round(unsigned int value, unsigned int shift)
   return (value + ((1u << (shift - 1)) - 1) + (value >> shift & 1)) >> shift;
 }
 
+/// A float's magnitude in a format with `dropped` bits of fraction less and exponents less by `bias`, to nearest even.
+/// It may come out beyond the format's largest number.
+CUPOLA_BOTH unsigned int round_magnitude(unsigned int magnitude, unsigned int dropped, unsigned int bias) {
+  const unsigned int exponent = magnitude >> 23;
+  if (!bias || exponent > bias) return shift_and_round(magnitude - (bias << 23), dropped);
+  const unsigned int shift = dropped + bias + (exponent ? 1 - exponent : 0);
+  return shift_and_round((magnitude & 0x7fffffu) | (exponent ? 0x800000u : 0), shift < 31 ? shift : 31);
+}
+
 template <int kFraction>
 CUPOLA_BOTH float widen(unsigned short x) {
   using F = Format<kFraction>;
@@ -50,15 +59,9 @@ CUPOLA_BOTH float widen(unsigned short x) {
 template <int kFraction>
 CUPOLA_BOTH unsigned short narrow(float x) {
   using F = Format<kFraction>;
-  const unsigned int sign = bits(x) >> 16 & 0x8000u, magnitude = bits(x) & 0x7fffffffu, exponent = magnitude >> 23;
+  const unsigned int sign = bits(x) >> 16 & 0x8000u, magnitude = bits(x) & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return 0x7fff;
-  unsigned int rounded = 0;
-  if (F::kBias && exponent <= F::kBias) {
-    const unsigned int shift = F::kDropped + F::kBias + (exponent ? 1 - exponent : 0);
-    rounded = shift_and_round((magnitude & 0x7fffffu) | (exponent ? 0x800000u : 0), shift < 31 ? shift : 31);
-  } else {
-    rounded = shift_and_round(magnitude - (F::kBias << 23), F::kDropped);
-  }
+  const unsigned int rounded = round_magnitude(magnitude, F::kDropped, F::kBias);
   return (unsigned short)(sign | (rounded < F::kInfinity ? rounded : F::kInfinity));
 }
 #if defined(__CUDA_ARCH__)

@@ -33,16 +33,10 @@ struct Format {
     return halves::from_bits(sign | halves::bits((float)magnitude * unit));
   }
   static CUPOLA_MEMBER unsigned int encode(float x, cudaRoundMode rounding = cudaRoundNearest) {
-    const unsigned int magnitude = halves::bits(x) & 0x7fffffffu, exponent = magnitude >> 23;
+    const unsigned int magnitude = halves::bits(x) & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return kMost;
     const bool negative = halves::bits(x) >> 31;
-    unsigned int nearest = 0;
-    if (exponent <= kBias) {
-      const unsigned int shift = 23 - kFraction + kBias + 1 - exponent;
-      if (exponent > 0) nearest = halves::shift_and_round((magnitude & 0x7fffffu) | 0x800000u, shift < 31 ? shift : 31);
-    } else {
-      nearest = halves::shift_and_round(magnitude - (kBias << 23), 23 - kFraction);
-    }
+    unsigned int nearest = halves::round_magnitude(magnitude, 23 - kFraction, kBias);
     if (nearest > kMost) nearest = kMost;
     const float back = decode(nearest), exact = halves::from_bits(magnitude);
     if (rounding == (negative ? cudaRoundMinInf : cudaRoundPosInf))
