@@ -1,7 +1,8 @@
 // curand_kernel.h: the generators' numbers, skipping ahead, distributions.
 // Oracles: published numbers (Marsaglia's xorwow with its own seeds; Random123's known answers for Philox4x32-10; the
-// first numbers of L'Ecuyer's MRG32k3a from 12345); stepping one by one for skipped offsets; powers of XORWOW's matrix
-// over GF(2) and of MRG32k3a's, computed here by plain squaring, for sequences; first two moments for distributions.
+// first numbers of L'Ecuyer's MRG32k3a from 12345); an H200's (random_h200.def); stepping one by one for skipped
+// offsets; powers of XORWOW's matrix over GF(2) and of MRG32k3a's, computed here by plain squaring, for sequences;
+// first two moments for distributions.
 
 #include <curand_kernel.h>
 
@@ -129,68 +130,12 @@ static void expect_draws(u64 seed, u64 sequence, u64 offset, const Draws& known)
   EXPECT_EQUAL(out[0].after, known.after);
 }
 
-// Oracle: an H200 with cuRAND of CUDA 13.0.
 CASE(numbers_of_an_h200) {
-  expect_draws<curandStateXORWOW_t>(
-      0x0, 0x0, 0x0,
-      {{0xbd7f03b6, 0x703e556d, 0x845af0c5, 0x283067fd, 0x1245241f, 0x7666f33f, 0x3a46d453, 0x5450d66d},
-       {0x1.270bb6p-3f, 0x1.809cd2p-3f, 0x1.d4ad24p-1f, 0x1.148b3ep-1f, 0x1.f306cp-1f, 0x1.184de4p-1f},
-       {0x1.d786c5e560d32p-3, 0x1.85d4c42ff477cp-1, 0x1.f0cabbeb1c7eap-1, 0x1.e4d1d5610bf56p-1, 0x1.f48180c5138c4p-1,
-        0x1.7177de27f0d7ep-3},
-       0x592d5106});
-  expect_draws<curandStateXORWOW_t>(
-      0x4d2, 0x12fd1, 0x6,
-      {{0xee0732ef, 0x5103dbe2, 0x1e83ac34, 0xfe5269fe, 0x9c65d09f, 0xa84474fa, 0x6bd05fac, 0x1193b4db},
-       {0x1.5df9aap-2f, 0x1.ed70fcp-4f, 0x1.a14916p-1f, 0x1.7b26fp-2f, 0x1.5a4fa8p-5f, 0x1.4b2176p-2f},
-       {0x1.c88ea22fa6d5p-6, 0x1.9f8d9e22220fap-3, 0x1.8c82365a4688ep-3, 0x1.0a2134b695dcp-8, 0x1.c7c12373664e6p-1,
-        0x1.6ed0caa436dddp-2},
-       0xf9f56579});
-  expect_draws<curandStateXORWOW_t>(
-      0xdeadbeefcafef00d, 0x2, 0x3b9aca07,
-      {{0x2d70049f, 0x1299067d, 0xd14c197a, 0x616c1cbd, 0x2f2d286c, 0xaf5ca562, 0xa47941cd, 0x47770d3e},
-       {0x1.2ff03ap-1f, 0x1.42095ap-1f, 0x1.1af67cp-2f, 0x1.5c69ep-1f, 0x1.6120c6p-1f, 0x1.91ae1ap-1f},
-       {0x1.b4bcbc7e8aa6ap-1, 0x1.7bc7fabae058ep-1, 0x1.82dd56b637602p-1, 0x1.577e9781a0bf7p-2, 0x1.e445db3ac1a48p-1,
-        0x1.b68c30b9c44a8p-1},
-       0x82e2daf2});
-  expect_draws<curandStatePhilox4_32_10_t>(
-      0x0, 0x0, 0x0,
-      {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8, 0xf8e4cca4, 0x5cb200db, 0xb1a574eb, 0x097eff67},
-       {0x1.3ea8cap-6f, 0x1.471ccap-2f, 0x1.20a89ep-3f, 0x1.1644d8p-2f, 0x1.9321dep-1f, 0x1.a911d2p-2f},
-       {0x1.359226ap-1, 0x1.b504f814p-2, 0x1.de7b86aap-1, 0x1.6327e2dep-1, 0x1.e25ecd7ap-1, 0x1.d57dfab6p-1},
-       0x5afc593d});
-  expect_draws<curandStatePhilox4_32_10_t>(
-      0x4d2, 0x12fd1, 0x6,
-      {{0xfd310cbd, 0xf3eae2d1, 0x6ad8140f, 0xfafb86d1, 0xb313c8e8, 0xdc49a52a, 0x4edef848, 0x215826db},
-       {0x1.1988c4p-1f, 0x1.e8fb48p-1f, 0x1.aacc7cp-3f, 0x1.ae7876p-1f, 0x1.76f82ap-1f, 0x1.d6b1fp-2f},
-       {0x1.1be65e7p-1, 0x1.64f29d84p-2, 0x1.c79f53fp-1, 0x1.1308164p-6, 0x1.950d9cdap-1, 0x1.1326a076p-1},
-       0x39840107});
-  expect_draws<curandStatePhilox4_32_10_t>(
-      0xdeadbeefcafef00d, 0x2, 0x3b9aca07,
-      {{0xa6a37f76, 0xe7c6f3d0, 0xdf391311, 0x2286f5ff, 0x94f2e772, 0xcc38836e, 0xf7836ae9, 0xcffe2800},
-       {0x1.19c37ep-1f, 0x1.c6be78p-1f, 0x1.8a3d82p-1f, 0x1.e807c2p-1f, 0x1.d5e5cep-4f, 0x1.abea9cp-2f},
-       {0x1.f59d4b5cp-1, 0x1.3513531cp-1, 0x1.352a04bep-1, 0x1.fb803e9p-3, 0x1.9c1ea26p-3, 0x1.f696e93ap-1},
-       0x04902a2a});
-  expect_draws<curandStateMRG32k3a_t>(
-      0x0, 0x0, 0x0,
-      {{0x2083cd07, 0x518b05c4, 0x4f26d091, 0xd36ab334, 0x38bcbcf8, 0x888c99a3, 0x7b1404a8, 0x5b05f8e6},
-       {0x1.168118p-3f, 0x1.82ff1p-1f, 0x1.26af3p-1f, 0x1.a3e7d8p-2f, 0x1.4e295ep-2f, 0x1.ec4b54p-3f},
-       {0x1.385a2cdd019eap-1, 0x1.cef0cd25f2978p-1, 0x1.32267cd1f16bfp-2, 0x1.17cb2c046cdefp-5, 0x1.eecf445df736ep-1,
-        0x1.25e0eb8feca05p-3},
-       0x4b286e86});
-  expect_draws<curandStateMRG32k3a_t>(
-      0x4d2, 0x12fd1, 0x6,
-      {{0x2159d809, 0x2cc63a18, 0xd3c9495d, 0x70789066, 0xbdd8ebf0, 0xd367a7a4, 0x601e0697, 0x9afb0fee},
-       {0x1.57f676p-1f, 0x1.18a3e4p-2f, 0x1.681018p-2f, 0x1.034c98p-1f, 0x1.6c32b6p-1f, 0x1.6920c6p-2f},
-       {0x1.d1f3833467ce2p-3, 0x1.258118479e64ep-2, 0x1.3cfae21ac8d2ap-1, 0x1.976af59c9e529p-4, 0x1.ec93c4d624a3cp-1,
-        0x1.a3076916190cdp-1},
-       0x9d6cc3fd});
-  expect_draws<curandStateMRG32k3a_t>(
-      0xdeadbeefcafef00d, 0x2, 0x3b9aca07,
-      {{0x115e92d3, 0xa115f1aa, 0xb8c8c588, 0xb661250b, 0xe62fb599, 0xeb871d5c, 0x4ef73f75, 0xedc64394},
-       {0x1.01ea6cp-2f, 0x1.be6edcp-2f, 0x1.73b9d8p-2f, 0x1.0b5a82p-1f, 0x1.a319p-1f, 0x1.64c71ap-3f},
-       {0x1.a11e2c8089a26p-2, 0x1.1d503748ee7d3p-2, 0x1.8af5787272676p-2, 0x1.362c0bdd39f5bp-3, 0x1.e470d94b80217p-6,
-        0x1.125d1f2ffe068p-1},
-       0xa9a4a02d});
+#define LIST(...) {__VA_ARGS__}
+#define DRAWS(state, seed, sequence, offset, ...) expect_draws<state>(seed, sequence, offset, {__VA_ARGS__});
+#include "random_h200.def"
+#undef DRAWS
+#undef LIST
 }
 
 // -- sequences, by matrices --
