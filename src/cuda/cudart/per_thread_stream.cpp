@@ -1,21 +1,12 @@
 // The variants for per-thread default streams: the same call, which uses the driver's variants. "CUDA Runtime API, API
 // synchronization behavior". One for each row of the table with the suffix _ptsz or _ptds.
 
+#include "base/wrapped_function.h"
 #include "cuda/cudart/api.h"
 #include "cuda/cudart/public.h"
 
-// As in src/cuda/driver/per_thread_stream.cpp.
-#define VARIANT_Full(base, suffix)                                                          \
-  template <typename Signature>                                                             \
-  struct Define_##base##suffix;                                                             \
-  template <typename... Parameters>                                                         \
-  struct Define_##base##suffix<cudaError_t(Parameters...)> {                                \
-    friend cudaError_t base##suffix(Parameters... parameters) {                             \
-      const cupola::cudart::PerThreadStream scope;                                          \
-      return cupola::cudart::forwarded([&] { return base(parameters...); }, #base #suffix); \
-    }                                                                                       \
-  };                                                                                        \
-  template struct Define_##base##suffix<decltype(base)>;
+#define VARIANT_Full(base, suffix) \
+  DEFINE_WRAPPED_FUNCTION(cudaError_t, base##suffix, base, cupola::cudart::PerThreadStream, cupola::cudart::forwarded)
 #define VARIANT_Partial(base, suffix) VARIANT_Full(base, suffix)
 #define VARIANT_Todo(base, suffix)
 #define VARIANT_Refused(base, suffix)

@@ -2,21 +2,11 @@
 // "CUDA Driver API, Stream synchronization behavior". One for each row of the table whose suffix ends in _ptsz or
 // _ptds.
 
+#include "base/wrapped_function.h"
 #include "cuda/driver/api.h"
 
-// A function's parameters as a pack, without writing them twice: a friend that a class template defines is the function
-// that cuda.h declares, once the template is instantiated with its signature.
-#define VARIANT_Full(base, suffix)                                                          \
-  template <typename Signature>                                                             \
-  struct Define_##base##suffix;                                                             \
-  template <typename... Parameters>                                                         \
-  struct Define_##base##suffix<CUresult(Parameters...)> {                                   \
-    friend CUresult base##suffix(Parameters... parameters) {                                \
-      const cupola::driver::PerThreadStream scope;                                          \
-      return cupola::driver::forwarded([&] { return base(parameters...); }, #base #suffix); \
-    }                                                                                       \
-  };                                                                                        \
-  template struct Define_##base##suffix<decltype(base)>;
+#define VARIANT_Full(base, suffix) \
+  DEFINE_WRAPPED_FUNCTION(CUresult, base##suffix, base, cupola::driver::PerThreadStream, cupola::driver::forwarded)
 #define VARIANT_Partial(base, suffix) VARIANT_Full(base, suffix)
 #define VARIANT_Todo(base, suffix)
 #define VARIANT_Refused(base, suffix)
