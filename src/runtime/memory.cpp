@@ -7,7 +7,6 @@
 #include "runtime/graph_memory.h"
 #include "runtime/memory_hints.h"
 #include "runtime/memory_pool.h"
-#include "runtime/pending_frees.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
@@ -41,11 +40,10 @@ Result<MemoryRange> take_device_range(hal::Address address) {
 }  // namespace
 
 void give_back(const MemoryRange& range) {
+  if (range.kind == MemoryKind::Managed) MemoryHints::get().forget(range.address, range.size);
   if (range.pool) return range.pool->take_back(range.address, range.size);
   switch (range.kind) {
     case MemoryKind::Managed:
-      MemoryHints::get().forget(range.address, range.size);
-      [[fallthrough]];
     case MemoryKind::Device:
       if (auto freed = range.context->device().heap().free(range.address); !freed)
         log::line(log::Topic::Memory, "{}", freed.error().message);
@@ -64,15 +62,8 @@ void give_back(const MemoryRange& range) {
 Result<hal::Address> allocate(Context& context, uint64_t bytes, MemoryKind kind, unsigned flags) {
   TRY(check_unsafe_call("allocating memory"));
   if (bytes == 0) return fail(ErrorCode::InvalidValue, "0 bytes were asked for");
-  PendingFrees::get().reclaim();
-  auto found = context.device().heap().allocate(bytes);
-  while (!found && found.error().code == ErrorCode::OutOfMemory) {
-    const bool more = PendingFrees::get().reclaim_oldest(context.device());
-    MemoryPools::get().release_all(context.device());  // pools may hold what they do not need
-    found = context.device().heap().allocate(bytes);
-    if (!more) break;
-  }
-  TRY(memory::Allocation block, std::move(found));
+  Device& device = context.device();
+  TRY(memory::Allocation block, allocate_making_room(device, [&] { return device.heap().allocate(bytes); }));
   TRY(Runtime::get().addresses.add({block.address(), bytes, kind, &context, flags}));
   log::line(log::Topic::Memory, "allocated {} bytes at {:#x}", bytes, block.address());
   return block.release().address;

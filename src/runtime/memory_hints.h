@@ -33,6 +33,8 @@ class MemoryHints {
     split(begin);
     split(begin + bytes);
     for (auto it = parts_.lower_bound(begin); it != parts_.end() && it->first < begin + bytes; ++it) change(it->second);
+    for (auto it = parts_.lower_bound(begin); it != parts_.end() && it->first <= begin + bytes;)  // equals become one
+      it = it != parts_.begin() && it->second == std::prev(it)->second ? parts_.erase(it) : std::next(it);
   }
 
   /// Calls `visit(hint)` for every part of the range until it returns false.

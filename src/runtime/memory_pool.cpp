@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "runtime/pending_frees.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {

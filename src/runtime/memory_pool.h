@@ -10,6 +10,7 @@
 #include "memory/heap.h"
 #include "runtime/address_map.h"
 #include "runtime/handles.h"
+#include "runtime/pending_frees.h"
 
 // Memory pools: "CUDA Driver API, Stream Ordered Memory Allocator". What a stream frees goes back to its pool once the
 // stream gets there, and the pool keeps it for what is allocated next, of whatever stream. More than its release
@@ -116,5 +117,21 @@ class MemoryPools {
   std::map<Place, std::shared_ptr<MemoryPool>> defaults_ GUARDED_BY(mutex_), current_ GUARDED_BY(mutex_);
   std::vector<std::weak_ptr<MemoryPool>> all_ GUARDED_BY(mutex_);
 };
+
+/// allocate() -> Result<...>, asked again while it is out of memory and streams or pools still give some back.
+template <typename Allocate>
+auto allocate_making_room(Device& device, Allocate allocate) {
+  PendingFrees& frees = PendingFrees::get();
+  const auto lacks = [](const auto& made) { return !made && made.error().code == ErrorCode::OutOfMemory; };
+  frees.reclaim_some();
+  auto made = allocate();
+  if (!lacks(made)) return made;
+  frees.reclaim();
+  do {
+    MemoryPools::get().release_all(device);
+    made = allocate();
+  } while (lacks(made) && frees.reclaim_oldest(device));
+  return made;
+}
 
 }  // namespace cupola::runtime

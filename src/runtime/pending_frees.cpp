@@ -1,6 +1,7 @@
 #include "runtime/pending_frees.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "runtime/context.h"
 #include "runtime/memory.h"
@@ -13,20 +14,32 @@ PendingFrees& PendingFrees::get() {
 }
 
 void PendingFrees::add(Ticket ticket, MemoryRange range) {
-  reclaim();
   if (ticket.reached()) return give_back(range);
   Lock lock(mutex_);
   entries_.push_back({std::move(ticket), std::move(range)});
 }
 
 void PendingFrees::reclaim() {
-  std::vector<Entry> reached;
+  std::deque<Entry> reached, waiting;
   {
     Lock lock(mutex_);
-    std::vector<Entry> waiting;
     for (Entry& entry : entries_) (entry.ticket.reached() ? reached : waiting).push_back(std::move(entry));
     entries_.swap(waiting);
+    scan_at_ = 2 * entries_.size() + 1;  // so that looking at all costs each entry a constant time
   }
+  for (const Entry& entry : reached) give_back(entry.range);
+}
+
+void PendingFrees::reclaim_some() {
+  std::vector<Entry> reached;
+  bool is_long = false;
+  {
+    Lock lock(mutex_);
+    is_long = entries_.size() >= scan_at_;
+    for (; !is_long && !entries_.empty() && entries_.front().ticket.reached(); entries_.pop_front())
+      reached.push_back(std::move(entries_.front()));
+  }
+  if (is_long) return reclaim();
   for (const Entry& entry : reached) give_back(entry.range);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <vector>
+#include <deque>
 
 #include "base/mutex.h"
 #include "runtime/address_map.h"
@@ -22,6 +22,9 @@ class PendingFrees {
   /// Gives back what no command uses any more.
   void reclaim() EXCLUDES(mutex_);
 
+  /// As much of that as is found at once: for each allocation.
+  void reclaim_some() EXCLUDES(mutex_);
+
   /// Waits for the free of the device that was asked for first, and gives it back. False when there is none.
   bool reclaim_oldest(const Device& device) EXCLUDES(mutex_);
 
@@ -32,7 +35,8 @@ class PendingFrees {
   };
 
   Mutex mutex_;
-  std::vector<Entry> entries_ GUARDED_BY(mutex_);  ///< in the order of the calls
+  std::deque<Entry> entries_ GUARDED_BY(mutex_);  ///< in the order of the calls
+  size_t scan_at_ GUARDED_BY(mutex_) = 1;         ///< entries from which on all are looked at, not the first alone
 };
 
 }  // namespace cupola::runtime

@@ -87,6 +87,27 @@ CASE(access_to_a_pool) {
   CU_OK(cuMemPoolDestroy(pool));
 }
 
+// "CUDA Driver API, cuMemAdvise": advice is given to an allocation; the next one at its address has none.
+CASE(advice_ends_with_its_allocation) {
+  check::use_context();
+  CUmemPoolProps properties = {};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  CUmemoryPool pool = nullptr;
+  if (!SUPPORTED(cuMemPoolCreate(&pool, &properties))) return;
+  for (int i = 0; i < 2; ++i) {
+    CUdeviceptr block = 0;
+    int mostly = -1;
+    CU_OK(cuMemAllocFromPoolAsync(&block, kMiB, pool, nullptr));
+    CU_OK(cuMemRangeGetAttribute(&mostly, sizeof mostly, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, block, kMiB));
+    EXPECT_EQUAL(mostly, 0);
+    CU_OK(cuMemAdvise(block, kMiB, CU_MEM_ADVISE_SET_READ_MOSTLY, properties.location));
+    CU_OK(cuMemFreeAsync(block, nullptr));
+    CU_OK(cuStreamSynchronize(nullptr));
+  }
+  CU_OK(cuMemPoolDestroy(pool));
+}
+
 CASE(an_exported_pool) {
   check::use_context();
   CUmemoryPool pool = make_pool(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), imported = nullptr;

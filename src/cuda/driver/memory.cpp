@@ -6,7 +6,6 @@
 
 #include "cuda/driver/api.h"
 #include "runtime/memory_pool.h"
-#include "runtime/pending_frees.h"
 
 using namespace cupola;
 using namespace cupola::driver;

@@ -12,7 +12,6 @@
 
 #include "cuda/driver/api.h"
 #include "runtime/memory.h"
-#include "runtime/pending_frees.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -20,15 +19,7 @@ using namespace cupola::driver;
 namespace {
 
 Result<hal::Address> allocate_from(MemoryPool& pool, Stream& stream, size_t bytes) {
-  PendingFrees::get().reclaim();
-  auto address = pool.allocate(stream.context(), bytes);
-  while (!address && address.error().code == ErrorCode::OutOfMemory) {
-    const bool more = PendingFrees::get().reclaim_oldest(pool.device());
-    MemoryPools::get().release_all(pool.device());
-    address = pool.allocate(stream.context(), bytes);
-    if (!more) break;
-  }
-  return address;
+  return allocate_making_room(pool.device(), [&] { return pool.allocate(stream.context(), bytes); });
 }
 
 /// The device, and the kind of memory, that a place and a type of allocation mean.
@@ -270,7 +261,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_
           flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
         return fail(ErrorCode::InvalidValue, "the access flags {} are not valid", static_cast<int>(flags));
       if (is_home(*found, map[i].location) && flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-        return fail(ErrorCode::InvalidValue, "a device always has full access to its own pools");
+        return fail(ErrorCode::InvalidDevice, "a device always has full access to its own pools");
     }
     Lock lock(found->access_mutex);
     for (size_t i = 0; i < count; ++i)
