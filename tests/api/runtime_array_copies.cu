@@ -129,6 +129,29 @@ CASE(driver_copies) {
   CU_OK(cuArrayDestroy(two));
 }
 
+CASE(copies_into_arrays_are_captured) {
+  cudaArray_t array = make_array(kWidth * kHeight, 0);
+  const std::vector<int> sent = numbers(9);
+  std::vector<int> received(sent.size(), -1);
+  CUstream stream = nullptr;
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CU_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  CU_OK(cuMemcpyHtoAAsync(reinterpret_cast<CUarray>(array), 0, sent.data(), kBytes, stream));
+  CU_OK(cuMemcpyAtoHAsync(received.data(), reinterpret_cast<CUarray>(array), 0, kBytes, stream));
+  CU_OK(cuStreamEndCapture(stream, &graph));
+  EXPECT(received[0] == -1);
+  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  CU_OK(cuGraphLaunch(exec, stream));
+  CU_OK(cuStreamSynchronize(stream));
+  EXPECT(received == sent);
+  CU_OK(cuGraphExecDestroy(exec));
+  CU_OK(cuGraphDestroy(graph));
+  CU_OK(cuStreamDestroy(stream));
+  CUDA_OK(cudaFreeArray(array));
+}
+
 CASE(hints_of_managed_memory) {
   constexpr size_t kHalf = 1 << 20;
   char* block = nullptr;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cuda/driver/api.h"
+#include "cuda/driver/texel_format.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -34,8 +34,7 @@ Side array(CUarray handle, size_t offset) {
 
 Result<> measure(Side& side, size_t bytes) {
   if (side.type != CU_MEMORYTYPE_ARRAY) return {};
-  const std::shared_ptr<Array> found = Runtime::get().arrays.find(side.array);
-  if (!found) return fail(ErrorCode::InvalidHandle, "that is not a CUDA array");
+  TRY(const std::shared_ptr<Array> found, live_array(side.array));
   side.row = found->width * found->texel_bytes;
   side.bytes = side.row * found->rows();
   if (side.offset > side.bytes || bytes > side.bytes - side.offset)
@@ -76,7 +75,7 @@ CUDA_MEMCPY2D next_box(const Side& to, const Side& from, size_t left) {
 CUresult run(Side to, Side from, size_t bytes, CUstream stream, bool asynchronous, const char* call) {
   if (CUresult status = api_call(
           [&]() -> Result<> {
-            TRY(usable_stream(stream));
+            TRY(capturable_stream(stream));
             TRY(measure(to, bytes));
             return measure(from, bytes);
           },

@@ -2,6 +2,7 @@
 
 #include "cuda/driver/copy.h"
 
+#include "cuda/driver/texel_format.h"
 #include "runtime/transfer.h"
 
 using namespace cupola;
@@ -63,8 +64,7 @@ Result<uint64_t> in_range(Checked number, const char* what) {
 Result<std::shared_ptr<Array>> array_end(CUmemorytype type, CUarray handle, Checked right, Checked bottom, Checked back,
                                          const char* what) {
   if (type != CU_MEMORYTYPE_ARRAY) return nullptr;
-  std::shared_ptr<Array> array = Runtime::get().arrays.find(handle);
-  if (!array) return fail(ErrorCode::InvalidHandle, "the {} is not a CUDA array", what);
+  TRY(std::shared_ptr<Array> array, live_array(handle));
   TRY(const uint64_t x, in_range(right, what));
   TRY(const uint64_t y, in_range(bottom, what));
   TRY(const uint64_t z, in_range(back, what));

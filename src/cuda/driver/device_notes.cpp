@@ -1,6 +1,6 @@
 // Smaller questions to a device. "CUDA Driver API, Device Management".
 
-#include "cuda/driver/api.h"
+#include "cuda/driver/texel_format.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -10,10 +10,7 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElements, CUarray_
   return api_call([&]() -> Result<> {
     TRY(given(maxWidthInElements, "maxWidthInElements"));
     TRY(Device * device, Runtime::get().device(dev));
-    const bool known = format == CU_AD_FORMAT_HALF || format == CU_AD_FORMAT_FLOAT ||
-                       (format >= CU_AD_FORMAT_UNSIGNED_INT8 && format <= CU_AD_FORMAT_UNSIGNED_INT32) ||
-                       (format >= CU_AD_FORMAT_SIGNED_INT8 && format <= CU_AD_FORMAT_SIGNED_INT32);
-    if (!known || (numChannels != 1 && numChannels != 2 && numChannels != 4))
+    if (!texel_format(format, numChannels))
       return fail(ErrorCode::InvalidValue, "texels of {} channels of format {:#x}", numChannels,
                   static_cast<unsigned>(format));
     *maxWidthInElements =
