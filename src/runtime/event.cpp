@@ -56,9 +56,13 @@ Result<> Event::hold(const std::shared_ptr<Stream>& stream) const {
 }
 
 Result<> Event::check_not_captured() const {
-  const Recording recording = current();
-  if (!recording.captured) return {};
-  if (const std::shared_ptr<Capture> capture = recording.capture.lock()) capture->invalidate();
+  std::shared_ptr<Capture> capture;
+  {
+    Lock lock(mutex_);
+    if (!recording_.captured) return {};
+    capture = recording_.capture.lock();
+  }
+  if (capture) capture->invalidate();
   return fail(ErrorCode::CapturedEvent, "the event was recorded in a captured stream, where it never happens");
 }
 

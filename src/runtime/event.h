@@ -25,7 +25,10 @@ class Event {
   void recorded(Ticket ticket, std::shared_ptr<std::atomic<uint64_t>> nanoseconds);
 
   /// Where it was recorded last; a reached one when it never was.
-  Ticket ticket() const { return current().ticket; }
+  Ticket ticket() const {
+    Lock lock(mutex_);
+    return recording_.ticket;
+  }
 
   /// Holds `stream` back until the event, as recorded last, has happened. Nothing when it was never recorded. When it
   /// was recorded in a captured stream, `stream` joins that capture. Errors: StreamCaptureMerge,
@@ -36,8 +39,8 @@ class Event {
   Result<> check_not_captured() const;
 
   /// True also when it was never recorded, as CUDA documents.
-  bool happened() const { return current().ticket.reached(); }
-  Result<> wait() const { return current().ticket.wait(); }
+  bool happened() const { return ticket().reached(); }
+  Result<> wait() const { return ticket().wait(); }
 
   /// Milliseconds between two events. Errors: InvalidHandle when one was never recorded or was made without timing;
   /// NotReady when one has not happened yet.

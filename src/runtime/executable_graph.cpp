@@ -130,7 +130,7 @@ ExecutableGraph::~ExecutableGraph() {
   // Their destructors are the program's, and due when the work is done.
   auto objects = graph_->user_objects();
   for (const auto& [object, count] : objects) object->retain(count);
-  for (const auto& [object, count] : objects) (void)graph_->release(*object, count);
+  for (const auto& [object, count] : objects) graph_->release(*object, count);
   if (!objects.empty())
     last_.semaphore->when(last_.value, [objects = std::move(objects)] {
       for (const auto& [object, count] : objects) object->release(count);
@@ -243,9 +243,9 @@ Result<> ExecutableGraph::set_work(const Node& given, Work work) {
 
 Result<> ExecutableGraph::set_child(const Node& given, const Graph& graph) {
   TRY(Node* const node, node_for(given));
+  Lock lock(mutex_);
   const auto* child = std::get_if<ChildWork>(&node->work);
   if (!child) return fail(ErrorCode::InvalidValue, "the node is no child graph node");
-  Lock lock(mutex_);
   std::vector<std::pair<Node*, const Node*>> pairs;
   const UpdateOutcome outcome = pair_nodes(*child->graph, graph, flags_, pairs);
   if (outcome.kind != UpdateOutcome::Kind::Success)
@@ -258,11 +258,11 @@ Result<> ExecutableGraph::set_child(const Node& given, const Graph& graph) {
 
 Result<> ExecutableGraph::set_enabled(const Node& given, bool enabled) {
   TRY(Node* const node, node_for(given));
+  Lock lock(mutex_);
   const Work& work = node->work;
   if (!std::holds_alternative<KernelWork>(work) && !std::holds_alternative<CopyWork>(work) &&
       !std::holds_alternative<FillWork>(work))
     return fail(ErrorCode::InvalidValue, "only kernel, memcpy and memset nodes can be switched on and off");
-  Lock lock(mutex_);
   enabled ? void(disabled_.erase(node)) : void(disabled_.insert(node));
   return {};
 }

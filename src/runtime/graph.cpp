@@ -202,17 +202,15 @@ void Graph::retain(std::shared_ptr<UserObject> object, unsigned count) {
   user_objects_.emplace_back(std::move(object), count);
 }
 
-Result<> Graph::release(const UserObject& object, unsigned count) {
+void Graph::release(const UserObject& object, unsigned count) {
   const auto found =
       std::ranges::find_if(user_objects_, [&](const auto& entry) { return entry.first.get() == &object; });
-  if (found == user_objects_.end() || found->second < count)
-    return fail(ErrorCode::InvalidValue, "the graph holds {} references to the object; {} are to be given back",
-                found == user_objects_.end() ? 0 : found->second, count);
+  if (found == user_objects_.end()) return;
+  count = std::min(count, found->second);
   const std::shared_ptr<UserObject> held = found->first;
   found->second -= count;
   if (found->second == 0) user_objects_.erase(found);
   held->release(count);
-  return {};
 }
 
 Result<std::vector<Node*>> in_order(const Graph& graph, Node** in_cycle) {

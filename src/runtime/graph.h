@@ -98,8 +98,8 @@ class Graph {
   static void adopt(Node& node, const std::shared_ptr<Graph>& inner);
 
   void retain(std::shared_ptr<UserObject> object, unsigned count);
-  /// Error: InvalidValue when the graph holds fewer.
-  Result<> release(const UserObject& object, unsigned count);
+  /// Gives back as many as it holds, up to `count`.
+  void release(const UserObject& object, unsigned count);
   const std::vector<std::pair<std::shared_ptr<UserObject>, unsigned>>& user_objects() const { return user_objects_; }
 
   std::vector<std::shared_ptr<GraphCondition>> conditions;  ///< made for this graph

@@ -105,7 +105,7 @@ Result<> VirtualMemory::map(hal::Address address, uint64_t size, uint64_t offset
   TRY(const Part part, part_of(address, size));
   const uint64_t chunk = size / (part.end - part.begin), whole = memory->memory->size();
   if (offset % chunk || offset > whole || size > whole - offset)
-    return fail(ErrorCode::InvalidValue, "{} bytes at offset {} are not within memory of {} bytes", size, offset,
+    return fail(ErrorCode::NotSupported, "{} bytes at offset {} are not within memory of {} bytes", size, offset,
                 whole);
   for (uint64_t i = part.begin; i < part.end; ++i)
     if (part.home->chunks[i].mapping)

@@ -43,7 +43,8 @@ class VirtualMemory {
   /// One more use of the handle of what is mapped at the address. Error: InvalidValue.
   Result<const PhysicalMemory*> retain(hal::Address address) EXCLUDES(mutex_);
 
-  /// Errors: InvalidValue for a range outside of a reservation, partly mapped, or not within the memory.
+  /// Errors: InvalidValue for a range outside of a reservation or partly mapped; NotSupported for one that is not
+  /// within the memory, as an H200 (driver 580) has it.
   Result<> map(hal::Address address, uint64_t size, uint64_t offset, const void* handle) EXCLUDES(mutex_);
   /// Whole mappings only. The caller has waited for what used them. Error: InvalidValue.
   Result<> unmap(hal::Address address, uint64_t size) EXCLUDES(mutex_);

@@ -47,6 +47,22 @@ void set(int* device, int value) {
 
 }  // namespace
 
+CASE(a_refused_node_leaves_its_handle_free) {
+  Graph graph, other;
+  cudaGraphConditionalHandle handle{};
+  CUDA_OK(cudaGraphConditionalHandleCreate(&handle, graph, 0, 0));
+  cudaGraphNode_t foreign = add_empty(other, {}), node = nullptr;
+  cudaGraphNodeParams params = {cudaGraphNodeTypeConditional};
+  params.conditional.handle = handle;
+  params.conditional.type = cudaGraphCondTypeIf;
+  params.conditional.size = 1;
+  EXPECT_CUDA(cudaGraphAddNode(&node, graph, &foreign, nullptr, 1, &params), cudaErrorInvalidValue);
+  cudaGetLastError();
+  cudaGraph_t body = nullptr;
+  add_conditional(graph, {}, handle, cudaGraphCondTypeIf, 1, &body);
+  EXPECT(body != nullptr);
+}
+
 CASE(if_nodes) {
   Device value(1), out(1);
   Graph graph;

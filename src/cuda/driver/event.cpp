@@ -32,7 +32,8 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
     const std::shared_ptr<Capture> capture = stream->capture();
     const bool external = flags == CU_EVENT_RECORD_EXTERNAL && capture;
     if (flags != CU_EVENT_RECORD_DEFAULT && !external)
-      return fail(ErrorCode::InvalidValue, "flags are {:#x}; outside of capture they must be 0", flags);
+      return fail(flags == CU_EVENT_RECORD_EXTERNAL ? ErrorCode::IllegalState : ErrorCode::InvalidValue,
+                  "flags are {:#x}; outside of capture they must be 0", flags);
     if (&event->context() != &stream->context())
       return fail(ErrorCode::InvalidHandle, "the event and the stream belong to different contexts");
     if (!external) return event->record(*stream);

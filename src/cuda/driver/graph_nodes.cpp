@@ -151,6 +151,7 @@ Result<> write(Node& node, CUDA_HOST_NODE_PARAMS& p) {
 }
 
 Result<Described> describe(const CUDA_EVENT_RECORD_NODE_PARAMS& p) {
+  TRY(given(p.event, "event"));
   TRY(std::shared_ptr<Event> event, Runtime::get().event(p.event));
   return Described{RecordWork{std::move(event)}, {}};
 }
@@ -161,6 +162,7 @@ Result<> write(Node& node, CUDA_EVENT_RECORD_NODE_PARAMS& p) {
 }
 
 Result<Described> describe(const CUDA_EVENT_WAIT_NODE_PARAMS& p) {
+  TRY(given(p.event, "event"));
   TRY(std::shared_ptr<Event> event, Runtime::get().event(p.event));
   return Described{WaitWork{std::move(event)}, {}};
 }
@@ -224,7 +226,7 @@ Result<Described> describe(const CUDA_CONDITIONAL_NODE_PARAMS& p) {
   TRY(work.condition, GraphCondition::find(p.handle));
   if (p.ctx && p.ctx != handle_of<CUcontext>(&work.condition->context()))
     return fail(ErrorCode::InvalidValue, "the context is another than that of the conditional handle");
-  if (!work.condition->take())
+  if (work.condition->taken())  // by a node: add_node
     return fail(ErrorCode::InvalidValue, "the conditional handle {:#x} belongs to another node", p.handle);
   for (unsigned i = 0; i < p.size; ++i) work.bodies.push_back(Graph::make(false));
   return Described{std::move(work), bytes_of(p)};
@@ -264,7 +266,7 @@ Result<> write(Node& node, CUDA_MEM_ALLOC_NODE_PARAMS& p) {
   p = {};
   if (node.as_given.size() >= sizeof p) std::memcpy(&p, node.as_given.data(), sizeof p);
   p.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  p.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, work->allocation->context().device().ordinal()};
+  p.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, work->allocation->device().ordinal()};
   p.accessDescs =
       p.accessDescCount ? reinterpret_cast<const CUmemAccessDesc*>(node.as_given.data() + sizeof p) : nullptr;
   p.bytesize = work->allocation->bytes();
@@ -328,6 +330,7 @@ Result<Node*> add_node(CUgraph handle, const CUgraphNode* dependencies, const CU
       if (outer == child->graph.get()) return fail(ErrorCode::InvalidValue, "a graph cannot be moved into itself");
   }
   TRY(Node* const node, graph->add(std::move(described.work), before));
+  if (const auto* conditional = std::get_if<ConditionalWork>(&node->work)) conditional->condition->take();
   node->as_given = std::move(described.as_given);
   return node;
 }
