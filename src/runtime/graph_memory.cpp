@@ -43,8 +43,8 @@ Result<std::shared_ptr<GraphAllocation>> GraphAllocation::make(Context& context,
   if (bytes == 0) return fail(ErrorCode::InvalidValue, "an allocation of 0 bytes was asked for");
   TRY(memory::Allocation block, context.device().heap().allocate(bytes));
   auto made = std::shared_ptr<GraphAllocation>(new GraphAllocation(context, std::move(block)));
-  TRY(Runtime::get().addresses.add({made->address(), bytes, MemoryKind::Graph, &context}));
   count_reserved(context.device(), static_cast<int64_t>(bytes));
+  TRY(Runtime::get().addresses.add({made->address(), bytes, MemoryKind::Graph, &context}));
   Known& known = Known::get();
   Lock lock(known.mutex);
   known.allocations[made->address()] = made;
@@ -57,7 +57,7 @@ GraphAllocation::~GraphAllocation() {
     Lock lock(known.mutex);
     known.allocations.erase(address());
   }
-  count_reserved(context_.device(), -static_cast<int64_t>(bytes()));
+  count_reserved(device_, -static_cast<int64_t>(bytes()));
   Runtime::get().addresses.take(address(), [](const MemoryRange& range) { return range.kind == MemoryKind::Graph; });
 }
 
@@ -83,7 +83,7 @@ void GraphAllocation::set_allocated(bool allocated) {
     let_go = std::exchange(self_, allocated ? shared_from_this() : nullptr);
   }
   const auto size = static_cast<int64_t>(bytes());
-  count_used(context_.device(), allocated ? size : -size);
+  count_used(device_, allocated ? size : -size);
 }
 
 Result<> free_graph_memory(hal::Address address) {

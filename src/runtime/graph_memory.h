@@ -23,6 +23,7 @@ class GraphAllocation : public std::enable_shared_from_this<GraphAllocation> {
   static Result<std::shared_ptr<GraphAllocation>> find(hal::Address address);
 
   Context& context() const { return context_; }
+  Device& device() const { return device_; }
   hal::Address address() const { return block_.address(); }
   uint64_t bytes() const { return block_.size(); }
 
@@ -30,9 +31,11 @@ class GraphAllocation : public std::enable_shared_from_this<GraphAllocation> {
   void set_allocated(bool allocated) EXCLUDES(mutex_);
 
  private:
-  GraphAllocation(Context& context, memory::Allocation block) : context_(context), block_(std::move(block)) {}
+  GraphAllocation(Context& context, memory::Allocation block)
+      : context_(context), device_(context.device()), block_(std::move(block)) {}
 
   Context& context_;
+  Device& device_;  ///< outlives the context, as this may
   memory::Allocation block_;
   mutable Mutex mutex_;
   std::shared_ptr<GraphAllocation> self_ GUARDED_BY(mutex_);  ///< while allocated: outlives its graph
