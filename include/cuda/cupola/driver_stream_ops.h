@@ -1,6 +1,6 @@
 #pragma once
 
-// Memory operations of streams, and copies in batches: a part of cuda.h, which includes it after the types it needs.
+// Memory operations of streams: a part of cuda.h, which includes it after the types it needs.
 
 typedef enum CUstreamMemoryBarrier_flags_enum {
   CU_STREAM_MEMORY_BARRIER_TYPE_SYS = 0x0,

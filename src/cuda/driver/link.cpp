@@ -139,5 +139,5 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
 
 // Managed variables are ordinary variables of device code here: the host reaches all of them.
 CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
-  return cuLibraryGetGlobal(dptr, bytes, library, name);
+  return forwarded([&] { return cuLibraryGetGlobal(dptr, bytes, library, name); });
 }

@@ -15,8 +15,12 @@ Result<> check_wait_flags(unsigned flags) {
   return fail(ErrorCode::InvalidValue, "the flags {:#x} are no way to compare", flags);
 }
 
-Result<> check_write_flags(unsigned flags) {
-  if (flags <= CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) return {};
+// "CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER: this flag is not supported in the v2 API."
+constexpr unsigned kWriteFlags = CU_STREAM_WRITE_VALUE_DEFAULT,
+                   kFirstWriteFlags = CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+
+Result<> check_write_flags(unsigned flags, unsigned known) {
+  if (!(flags & ~known)) return {};
   return fail(ErrorCode::InvalidValue, "the flags {:#x} are no way to write", flags);
 }
 
@@ -34,11 +38,12 @@ CUresult wait(CUstream handle, CUdeviceptr address, uint64_t value, unsigned byt
       call);
 }
 
-CUresult write(CUstream handle, CUdeviceptr address, uint64_t value, unsigned bytes, unsigned flags, const char* call) {
+CUresult write(CUstream handle, CUdeviceptr address, uint64_t value, unsigned bytes, unsigned flags, unsigned known,
+               const char* call) {
   return api_call(
       [&]() -> Result<> {
         TRY(std::shared_ptr<Stream> stream, usable_stream(handle));
-        TRY(check_write_flags(flags));
+        TRY(check_write_flags(flags, known));
         return write_value(*stream, address, value, bytes);
       },
       call);
@@ -51,7 +56,7 @@ Result<> check(const CUstreamBatchMemOpParams& op) {
       return check_wait_flags(op.waitValue.flags);
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-      return check_write_flags(op.writeValue.flags);
+      return check_write_flags(op.writeValue.flags, kFirstWriteFlags);
     case CU_STREAM_MEM_OP_BARRIER:
       if (op.memoryBarrier.flags <= CU_STREAM_MEMORY_BARRIER_TYPE_GPU) return {};
       return fail(ErrorCode::InvalidValue, "the flags {:#x} are no kind of barrier", op.memoryBarrier.flags);
@@ -87,23 +92,23 @@ CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t va
   return wait(stream, addr, value, 8, flags, __func__);
 }
 CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
-  return write(stream, addr, value, 4, flags, __func__);
+  return write(stream, addr, value, 4, flags, kWriteFlags, __func__);
 }
 CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
-  return write(stream, addr, value, 8, flags, __func__);
+  return write(stream, addr, value, 8, flags, kWriteFlags, __func__);
 }
 
 CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
-  return wait(stream, addr, value, 4, flags, __func__);
+  return forwarded([&] { return cuStreamWaitValue32_v2(stream, addr, value, flags); });
 }
 CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
-  return wait(stream, addr, value, 8, flags, __func__);
+  return forwarded([&] { return cuStreamWaitValue64_v2(stream, addr, value, flags); });
 }
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
-  return write(stream, addr, value, 4, flags, __func__);
+  return write(stream, addr, value, 4, flags, kFirstWriteFlags, __func__);
 }
 CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
-  return write(stream, addr, value, 8, flags, __func__);
+  return write(stream, addr, value, 8, flags, kFirstWriteFlags, __func__);
 }
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* paramArray,
