@@ -223,12 +223,10 @@ void DiskCache::account(uint64_t bytes) {
   if (loss.entries || loss.unfinished)
     log::line(log::Topic::Cache, "{} entries and {} unfinished ones, {} bytes, made room in {}", loss.entries,
               loss.unfinished, loss.bytes, folder_);
-  uint64_t total = 0;
-  for (const CacheEntry& entry : entries()) total += entry.bytes;
   const uint64_t limit = limits_.bytes ? limits_.bytes : UINT64_MAX;
   Lock lock(mutex_);
   counted_ = true;
-  room_ = std::min(limit / 16, limit - std::min(limit, total));
+  room_ = std::min(limit / 16, limit - std::min(limit, loss.bytes_left));
 }
 
 void DiskCache::complain_once(std::string_view what) {

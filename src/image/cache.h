@@ -43,6 +43,7 @@ struct CacheEntry {
 struct CacheLoss {
   uint64_t entries = 0, unfinished = 0;  ///< unfinished: left by writers that were killed
   uint64_t bytes = 0;
+  uint64_t bytes_left = 0;  ///< of the entries that stay
 };
 
 /// Images on disk, by key: a file each, `KEY.cupola`. It only ever saves time: whatever goes wrong is a miss, said in

@@ -102,7 +102,7 @@ CacheLoss DiskCache::trim(const CacheLimits& limits) {
   CacheLoss loss;
   if (!usable()) return loss;
   const auto now = Clock::now();
-  uint64_t total = 0;
+  uint64_t& total = loss.bytes_left;
   std::vector<File> kept;
   for (File& file : files_of(folder_)) {
     // Of an unfinished entry a time in the future says as little as one long ago.
