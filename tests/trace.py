@@ -6,6 +6,7 @@ usage: trace.py BUILD_DIR
 
 import collections
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -60,8 +61,9 @@ int main() {
 """
 
 
-def run(*words, status=0, folder):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, cwd=folder, timeout=100)
+def run(*words, status=0, folder, **environment):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, cwd=folder, timeout=100,
+                          env=os.environ | environment)
     assert done.returncode == status, f"{words}: status {done.returncode}, not {status}\n{done.stdout}{done.stderr}"
     return done
 
@@ -76,7 +78,6 @@ def events_of(path):
 
 def names(events, *categories):
     return collections.Counter(event["name"] for event in events if event["cat"] in categories)
-
 
 
 def check_runtime(events):
@@ -129,6 +130,13 @@ def main():
         calls = names(events_of(trace), "runtime", "driver")
         assert calls == {"cuInit": 1, "cuDeviceGet": 1, "cuDevicePrimaryCtxRetain": 1, "cuCtxSetCurrent": 1, "cuMemAlloc_v2": 1,
                          "cuMemAllocHost_v2": 1, "cuMemcpyHtoD_v2": 1, "cuMemFree_v2": 2}, calls
+
+        # Without cupola trace: recorded by the setting, read afterwards.
+        run("./shared", status=5, folder=folder, CUPOLA_TRACE="raw")
+        run(cupola, "trace", "--read", "raw", "-o", "read.json", folder=folder)
+        check_runtime(events_of(folder / "read.json"))
+        done = run(cupola, "trace", "--read", "absent", status=1, folder=folder)
+        assert "cannot read 'absent'" in done.stderr, done.stderr
 
         done = run(cupola, "trace", "./missing", status=127, folder=folder)
         assert "missing" in done.stderr and "trace.json holds" not in done.stderr, done.stderr

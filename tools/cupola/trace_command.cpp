@@ -47,7 +47,7 @@ Result<int> run_and_wait(const std::vector<std::string>& command, const fs::path
 
 Result<> report(const fs::path& raw, const TraceOptions& options) {
   std::vector<TraceEvent> events;
-  if (fs::file_size(raw) != 0) {  // else nobody wrote
+  if (std::error_code error; fs::file_size(raw, error) != 0) {  // else nobody wrote
     TRY(events, read_trace(raw));
   }
   if (!(std::ofstream(options.output, std::ios::binary) << trace_json(events, options.nested) << std::flush))
@@ -77,7 +77,7 @@ Result<int> trace_command(const TraceOptions& options, const std::vector<std::st
   const bool ran = status && (*status != kCannotRun || fs::file_size(raw, error) != 0);
   const Result<> reported = ran ? report(raw, options) : Result<>{};
   unlink(raw.c_str());
-  TRY(Result<>(reported));
+  if (!reported) return std::unexpected(reported.error());
   return status;
 }
 
