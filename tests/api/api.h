@@ -12,12 +12,14 @@
 namespace check {
 
 /// Holds a stream: work after close() waits until release(). Use one at a time: CUDA may run the host functions of all
-/// streams one after another. A gate that is forgotten opens by itself after 20 seconds.
+/// streams one after another. It holds once: a released gate stays open. One that is forgotten opens by itself after 20
+/// seconds.
 class Gate {
  public:
   ~Gate() { release(); }
 
   void close(cudaStream_t stream) {
+    if (open_) fail(__FILE__, __LINE__, "the gate was released before");
     if (cudaLaunchHostFunc(stream, wait, this) != cudaSuccess) fail(__FILE__, __LINE__, "the gate cannot be closed");
   }
   void release() { open_ = true; }

@@ -45,4 +45,16 @@ inline std::string module_bytes() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// The module that a text of PTX is; what the compiler says goes to standard error.
+inline CUmodule load_ptx(const std::string& text) {
+  use_context();
+  char log[1024] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUmodule module = nullptr;
+  CU_OK(cuModuleLoadDataEx(&module, text.c_str(), 2, options, values));
+  if (!module) std::fprintf(stderr, "%s\n", log);
+  return module;
+}
+
 }  // namespace check

@@ -12,15 +12,7 @@ namespace {
 constexpr const char* kHead = ".version 7.0\n.target sm_70\n.address_size 64\n";
 
 CUmodule load(const std::string& body) {
-  check::use_context();
-  const std::string text = kHead + body;
-  char log[1024] = "";
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  CUmodule module = nullptr;
-  CU_OK(cuModuleLoadDataEx(&module, text.c_str(), 2, options, values));
-  if (!module) std::fprintf(stderr, "%s\n", log);
-  return module;
+  return check::load_ptx(kHead + body);
 }
 
 /// Runs kernel "k" of the module over `threads` threads with an array of 64-bit words, and gives the array back.

@@ -27,21 +27,10 @@ Word4 coordinates(float x, float y = 0, float z = 0, float w = 0) {
   return {as_word(x), as_word(y), as_word(z), as_word(w)};
 }
 
-CUmodule load(const std::string& text) {
-  check::use_context();
-  char log[1024] = "";
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  CUmodule module = nullptr;
-  CU_OK(cuModuleLoadDataEx(&module, text.c_str(), 2, options, values));
-  if (!module) std::fprintf(stderr, "%s\n", log);
-  return module;
-}
-
 /// Runs one instruction once for each element: its four words come in %r0 to %r3 and %f0 to %f3, its object is %rd0,
 /// and what it leaves in %d0 to %d3 goes back.
 CUresult run(const std::string& instruction, unsigned long long object, std::vector<Word4>& words) {
-  CUmodule module = load(R"(.version 7.0
+  CUmodule module = check::load_ptx(R"(.version 7.0
 .target sm_70
 .address_size 64
 .visible .entry k(.param .u64 o, .param .u64 p)

@@ -138,11 +138,12 @@ CASE(events) {
   cudaEvent_t late;
   CUDA_OK(cudaEventCreateWithFlags(&late, cudaEventDisableTiming));
   CUDA_OK(cudaGraphExecEventRecordNodeSetEvent(exec, record_end, late));
-  gate.close(stream);
+  check::Gate late_gate;
+  late_gate.close(stream);
   CUDA_OK(cudaGraphLaunch(exec, stream));
   EXPECT_CUDA(cudaEventQuery(late), cudaErrorNotReady);
   CUDA_OK(cudaEventQuery(end));
-  gate.release();
+  late_gate.release();
   CUDA_OK(cudaEventSynchronize(late));
   CUDA_OK(cudaGraphEventRecordNodeSetEvent(record_end, late));
   CUDA_OK(cudaGraphEventRecordNodeGetEvent(record_end, &got));
