@@ -12,15 +12,14 @@ namespace {
 using Kind = UpdateOutcome::Kind;
 constexpr int kPriority = 8;  // CU_LAUNCH_ATTRIBUTE_PRIORITY
 
-const LaunchAttribute* find_attribute(const KernelWork& work, int id) {
-  const auto found = std::ranges::find(work.attributes, id, &LaunchAttribute::id);
-  return found == work.attributes.end() ? nullptr : &*found;
-}
-
 bool same_priority(const KernelWork& a, const KernelWork& b) {
-  const LaunchAttribute *of_a = find_attribute(a, kPriority), *of_b = find_attribute(b, kPriority);
-  if (!of_a || !of_b) return of_a == of_b;
-  return std::memcmp(of_a->value.data(), of_b->value.data(), sizeof(int)) == 0;
+  const auto priority_of = [](const KernelWork& work) {
+    int priority = 0;
+    if (const LaunchAttributes::Value* const value = work.attributes.find(kPriority))
+      std::memcpy(&priority, value->data(), sizeof priority);
+    return priority;
+  };
+  return priority_of(a) == priority_of(b);
 }
 
 enum class Side { Pageable, Host, Device, Managed };

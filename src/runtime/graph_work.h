@@ -23,7 +23,7 @@ struct KernelWork {
   std::shared_ptr<Function> function;
   LaunchShape shape;
   std::vector<std::byte> parameters;  ///< the whole parameter block
-  std::vector<LaunchAttribute> attributes;
+  LaunchAttributes attributes;
 };
 
 struct CopyWork {

@@ -61,7 +61,7 @@ Result<> check_launch(const Function& function, const LaunchShape& shape) {
 }
 
 Result<> launch(Stream& stream, const std::shared_ptr<Function>& kernel, const LaunchShape& shape,
-                std::vector<std::byte> parameters, std::vector<LaunchAttribute> attributes) {
+                std::vector<std::byte> parameters, LaunchAttributes attributes) {
   const Function& function = *kernel;
   if (&stream.context() != &function.context())
     return fail(ErrorCode::InvalidHandle, "{} is loaded in another context than the stream's", function.info().name);

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <memory>
 #include <vector>
 
 #include "runtime/function.h"
+#include "runtime/launch_attributes.h"
 #include "runtime/stream.h"
 
 namespace cupola::runtime {
@@ -15,12 +15,6 @@ struct LaunchShape {
   bool cooperative = false;
 };
 
-/// A launch attribute as the program gave it: CUDA's number and value.
-struct LaunchAttribute {
-  int id = 0;
-  std::array<std::byte, 64> value{};
-};
-
 /// Errors ("CUDA Driver API, cuLaunchKernel"): InvalidValue for a shape the device or kernel cannot have;
 /// LaunchOutOfResources for more threads than the kernel's launch bounds; CooperativeLaunchTooLarge.
 Result<> check_launch(const Function& function, const LaunchShape& shape);
@@ -28,7 +22,7 @@ Result<> check_launch(const Function& function, const LaunchShape& shape);
 /// Appends the kernel to the stream. `parameters` is the whole parameter block; `attributes` are kept when it is
 /// captured. Errors: those of check_launch; InvalidHandle for a function of another context; the context's fault.
 Result<> launch(Stream& stream, const std::shared_ptr<Function>& function, const LaunchShape& shape,
-                std::vector<std::byte> parameters, std::vector<LaunchAttribute> attributes = {});
+                std::vector<std::byte> parameters, LaunchAttributes attributes = {});
 
 /// The parameter block from one pointer a parameter, as kernelParams gives them. Error: InvalidValue when one is
 /// missing.

@@ -43,16 +43,15 @@ std::vector<Ticket> StreamOrder::everything() {
 
 Result<std::shared_ptr<Stream>> Stream::make(Context& context, Kind kind, unsigned flags, int priority) {
   TRY(auto queue, context.device().hal().create_queue(priority, context.domain()));
-  return std::shared_ptr<Stream>(new Stream(context, kind, flags, priority, std::move(queue)));
+  return std::shared_ptr<Stream>(new Stream(context, kind, flags, std::move(queue)));
 }
 
-Stream::Stream(Context& context, Kind kind, unsigned flags, int priority, std::unique_ptr<hal::Queue> queue)
+Stream::Stream(Context& context, Kind kind, unsigned flags, std::unique_ptr<hal::Queue> queue)
     : context_(context),
       order_(context.order()),
       kind_(kind),
       flags_(flags),
       blocking_(!(flags & kNonBlocking)),
-      priority_(priority),
       id_(kind == Kind::Legacy ? 1 : next_id.fetch_add(1)),
       queue_(std::move(queue)) {
   Lock lock(order_->mutex_);

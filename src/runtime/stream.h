@@ -8,6 +8,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "hal/queue.h"
+#include "runtime/launch_attributes.h"
 
 // Streams and the order between them, as "CUDA Driver API, Stream synchronization behavior" gives it: a command on the
 // legacy default stream waits for what was submitted to every blocking stream of its context before, and later commands
@@ -92,12 +93,14 @@ class Stream {
   Kind kind() const { return kind_; }
   unsigned flags() const { return flags_; }
   bool blocking() const { return blocking_; }
-  int priority() const { return priority_; }
   uint64_t id() const { return id_; }
+
+  Mutex attributes_mutex;
+  LaunchAttributes attributes GUARDED_BY(attributes_mutex);  ///< hints, kept for whoever asks
 
  private:
   friend class StreamOrder;
-  Stream(Context& context, Kind kind, unsigned flags, int priority, std::unique_ptr<hal::Queue> queue);
+  Stream(Context& context, Kind kind, unsigned flags, std::unique_ptr<hal::Queue> queue);
   void append(hal::Command command) REQUIRES(order_->mutex_);
   void wait_for(const Ticket& other) REQUIRES(order_->mutex_);
   void follow_others() REQUIRES(order_->mutex_);
@@ -108,7 +111,6 @@ class Stream {
   const Kind kind_;
   const unsigned flags_;
   const bool blocking_;
-  const int priority_;
   const uint64_t id_;
   const std::unique_ptr<hal::Queue> queue_;
   std::atomic<bool> is_captured_{false};

@@ -339,6 +339,8 @@ CASE(extended_launch) {
   CU_OK(cuLaunchKernelEx(&config, axpy, parameters, nullptr));
   vectors.expect(6);
   EXPECT_CUDA(cuLaunchKernelEx(nullptr, axpy, parameters, nullptr), CUDA_ERROR_INVALID_VALUE);
+  config.numAttrs = 1;
+  EXPECT_CUDA(cuLaunchKernelEx(&config, axpy, parameters, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
 CASE(launch_refuses) {

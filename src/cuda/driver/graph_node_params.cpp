@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cuda/driver/graph_nodes.h"
+#include "cuda/driver/launch_attributes.h"
 #include "runtime/graph_condition.h"
 #include "runtime/graph_memory.h"
 
@@ -158,42 +159,10 @@ CUresult add_any(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencie
       call);
 }
 
-/// The attribute of a kernel node. Error: InvalidValue for one that kernel nodes do not have.
-Result<> check_attribute(CUkernelNodeAttrID attribute) {
-  switch (attribute) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      return {};
-    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-      return fail(ErrorCode::NotSupported, "device-updatable kernel nodes are not supported");
-    case CU_LAUNCH_ATTRIBUTE_IGNORE:
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-      break;
-  }
-  return fail(ErrorCode::InvalidValue, "a kernel node has no attribute {}", static_cast<int>(attribute));
-}
-
 Result<KernelWork*> kernel_of(CUgraphNode handle) {
   TRY(std::shared_ptr<Node> node, Runtime::get().graph_node(handle));
   if (auto* kernel = std::get_if<KernelWork>(&node->work)) return kernel;
   return fail(ErrorCode::InvalidValue, "the node is no kernel node");
-}
-
-LaunchAttribute* find_attribute(KernelWork& kernel, int id) {
-  for (LaunchAttribute& each : kernel.attributes)
-    if (each.id == id) return &each;
-  return nullptr;
 }
 
 }  // namespace
@@ -270,11 +239,8 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNod
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, CUkernelNodeAttrValue* value_out) {
   return api_call([&]() -> Result<> {
     TRY(given(value_out, "value_out"));
-    TRY(check_attribute(attr));
-    TRY(KernelWork* const kernel, kernel_of(hNode));
-    std::memset(value_out, 0, sizeof *value_out);
-    if (const LaunchAttribute* kept = find_attribute(*kernel, attr))
-      std::memcpy(value_out, kept->value.data(), sizeof *value_out);
+    TRY(const KernelWork* const kernel, kernel_of(hNode));
+    TRY(*value_out, attribute_value(AttributeOf::KernelNode, kernel->attributes, attr));
     if (attr == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) value_out->cooperative = kernel->shape.cooperative;
     return {};
   });
@@ -283,17 +249,8 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue* value) {
   return api_call([&]() -> Result<> {
     TRY(given(value, "value"));
-    TRY(check_attribute(attr));
     TRY(KernelWork* const kernel, kernel_of(hNode));
-    if (attr == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
-        uint64_t{value->clusterDim.x} * value->clusterDim.y * value->clusterDim.z > 1)
-      return fail(ErrorCode::InvalidValue, "the device has no clusters of several blocks");
-    LaunchAttribute* kept = find_attribute(*kernel, attr);
-    if (!kept) {
-      kept = &kernel->attributes.emplace_back();
-      kept->id = attr;
-    }
-    std::memcpy(kept->value.data(), value, sizeof *value);
+    TRY(set_attribute(AttributeOf::KernelNode, kernel->attributes, attr, *value));
     if (attr == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) kernel->shape.cooperative = value->cooperative != 0;
     return {};
   });

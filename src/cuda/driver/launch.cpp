@@ -4,7 +4,9 @@
 
 #include <cstring>
 #include <optional>
+#include <span>
 
+#include "cuda/driver/launch_attributes.h"
 #include "runtime/capture.h"
 #include "runtime/host_function.h"
 #include "runtime/launch.h"
@@ -50,64 +52,46 @@ Result<std::vector<std::byte>> cupola::driver::parameter_block(const Function& f
 namespace {
 
 Result<> launch_on(CUstream stream_handle, CUfunction handle, const LaunchShape& shape, void** kernelParams,
-                   void** extra, std::vector<LaunchAttribute> attributes = {}) {
+                   void** extra) {
   TRY(std::shared_ptr<Function> function, Runtime::get().function(handle));
   TRY(std::shared_ptr<Stream> stream, capturable_stream(stream_handle));
   TRY(std::vector<std::byte> parameters, parameter_block(*function, kernelParams, extra));
-  return launch(*stream, function, shape, std::move(parameters), std::move(attributes));
+  return launch(*stream, function, shape, std::move(parameters));
 }
 
 /// What the attributes of cuLaunchKernelEx ask for beyond hints.
 struct LaunchWishes {
   bool cooperative = false;
-  CUevent event_after = nullptr;
-  std::vector<LaunchAttribute> kept;  ///< for a captured launch
+  std::shared_ptr<Event> event_after;
 };
 
-Result<LaunchWishes> read_attributes(const CUlaunchConfig& config) {
+Result<std::shared_ptr<Event>> untimed_event(CUevent handle) {
+  TRY(std::shared_ptr<Event> event, Runtime::get().event(handle));
+  if (!event->timing()) return event;
+  return fail(ErrorCode::NotSupported, "the event of a launch must be made without timing");
+}
+
+Result<LaunchWishes> read_attributes(std::span<const CUlaunchAttribute> attributes) {
   LaunchWishes wishes;
-  if (config.numAttrs) TRY(given(config.attrs, "attrs"));
-  for (unsigned i = 0; i < config.numAttrs; ++i) {
-    const CUlaunchAttributeValue& value = config.attrs[i].value;
-    wishes.kept.push_back({config.attrs[i].id, {}});
-    std::memcpy(wishes.kept.back().value.data(), &value, sizeof value);
-    switch (config.attrs[i].id) {
-      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        wishes.cooperative = value.cooperative;
-        break;
-      case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        if (uint64_t{value.clusterDim.x} * value.clusterDim.y * value.clusterDim.z > 1)
-          return fail(
-              ErrorCode::InvalidClusterSize,
-              "a cluster of {} x {} x {} blocks was asked for; the device reports compute capability 8.9, which has "
-              "none",
-              value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
-        break;
-      // Both fire early on a GPU; at the end is later, and never wrong.
-      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-        wishes.event_after = value.programmaticEvent.event;
-        break;
-      case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-        wishes.event_after = value.launchCompletionEvent.event;
-        break;
-      case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-        return fail(ErrorCode::NotSupported, "device-updatable kernel nodes are not supported");
-      // Hints, or permissions to overlap that need not be used.
-      case CU_LAUNCH_ATTRIBUTE_IGNORE:
-      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-      case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-      case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-      case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-      case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-        break;
+  for (const auto& [id, pad, value] : attributes) {
+    TRY(check_attribute(AttributeOf::Launch, id, value));
+    // Both events fire early on a GPU; at the end is later, and never wrong.
+    if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) wishes.cooperative = value.cooperative;
+    if (id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
+      TRY(wishes.event_after, untimed_event(value.programmaticEvent.event));
+    }
+    if (id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) {
+      TRY(wishes.event_after, untimed_event(value.launchCompletionEvent.event));
     }
   }
   return wishes;
+}
+
+/// Those that a node of a captured launch keeps.
+LaunchAttributes kept_attributes(std::span<const CUlaunchAttribute> attributes) {
+  LaunchAttributes kept;
+  for (const auto& [id, pad, value] : attributes) (void)set_attribute(AttributeOf::KernelNode, kept, id, value);
+  return kept;
 }
 
 }  // namespace
@@ -124,16 +108,19 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams, void** extra) {
   return api_call([&]() -> Result<> {
     TRY(given(config, "config"));
-    TRY(LaunchWishes wishes, read_attributes(*config));
+    if (config->numAttrs) TRY(given(config->attrs, "attrs"));
+    const std::span<const CUlaunchAttribute> attributes(config->attrs, config->numAttrs);
+    TRY(const LaunchWishes wishes, read_attributes(attributes));
     const LaunchShape shape{{config->gridDimX, config->gridDimY, config->gridDimZ},
                             {config->blockDimX, config->blockDimY, config->blockDimZ},
                             config->sharedMemBytes,
                             wishes.cooperative};
-    TRY(launch_on(config->hStream, f, shape, kernelParams, extra, std::move(wishes.kept)));
-    if (!wishes.event_after) return {};
-    TRY(std::shared_ptr<Event> event, Runtime::get().event(wishes.event_after));
-    TRY(std::shared_ptr<Stream> stream, Runtime::get().stream(config->hStream));
-    return event->record(*stream);
+    TRY(std::shared_ptr<Function> function, Runtime::get().function(f));
+    TRY(std::shared_ptr<Stream> stream, capturable_stream(config->hStream));
+    TRY(std::vector<std::byte> parameters, parameter_block(*function, kernelParams, extra));
+    TRY(launch(*stream, function, shape, std::move(parameters),
+               stream->capture() ? kept_attributes(attributes) : LaunchAttributes{}));
+    return wishes.event_after ? wishes.event_after->record(*stream) : Result<>{};
   });
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cuda/driver/api.h"
+#include "cuda/driver/launch_attributes.h"
 #include "runtime/host_function.h"
 #include "runtime/memory_pool.h"
 
@@ -18,8 +18,14 @@ CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int 
       return fail(ErrorCode::InvalidValue, "the stream flags {:#x} are not valid", flags);
     TRY(std::shared_ptr<Context> context, current_context());
     // A priority outside the range is brought into it, as documented.
-    TRY(std::shared_ptr<Stream> stream,
-        Stream::make(*context, Stream::Kind::Created, flags, std::clamp(priority, kGreatestPriority, kLeastPriority)));
+    priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+    TRY(std::shared_ptr<Stream> stream, Stream::make(*context, Stream::Kind::Created, flags, priority));
+    if (priority) {
+      CUstreamAttrValue value{};
+      value.priority = priority;
+      Lock lock(stream->attributes_mutex);
+      TRY(set_attribute(AttributeOf::Stream, stream->attributes, CU_LAUNCH_ATTRIBUTE_PRIORITY, value));
+    }
     *phStream = handle_of<CUstream>(Runtime::get().streams.add(std::move(stream)));
     return {};
   });
@@ -40,15 +46,6 @@ CUresult cuStreamDestroy_v2(CUstream hStream) {
 
 CUresult cuStreamDestroy(CUstream hStream) {
   return forwarded([&] { return cuStreamDestroy_v2(hStream); });
-}
-
-CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
-  return api_call([&]() -> Result<> {
-    TRY(given(priority, "priority"));
-    TRY(std::shared_ptr<Stream> stream, Runtime::get().stream(hStream));
-    *priority = stream->priority();
-    return {};
-  });
 }
 
 CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) {
