@@ -538,4 +538,24 @@ CASE(machine_code_alone_is_no_binary) {
 
 }  // namespace
 
+CASE(the_error_log_of_a_link) {
+  check::use_context();
+  const std::string good = std::string(kHead) + ".visible .entry k() { ret; }\n";
+  const std::string open =
+      std::string(kHead) + ".extern .func nowhere();\n.visible .entry l() { call nowhere; ret; }\n";
+  char log[256] = "untouched";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUlinkState link = nullptr;
+  void* image = nullptr;
+  size_t bytes = 0;
+  CU_OK(cuLinkCreate(2, options, values, &link));
+  for (const std::string& text : {good, open})
+    CU_OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text.c_str()), text.size() + 1, "unit", 0, nullptr,
+                        nullptr));
+  EXPECT(cuLinkComplete(link, &image, &bytes) != CUDA_SUCCESS);
+  EXPECT(std::strstr(log, "nowhere") != nullptr);
+  CU_OK(cuLinkDestroy(link));
+}
+
 CHECK_MAIN()

@@ -64,12 +64,14 @@ Result<> JitOptions::take(CUjit_option option, void** value) {
       break;
     case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
       info_.size = value;
+      info_.room = low_half(*value);
       break;
     case CU_JIT_ERROR_LOG_BUFFER:
       error_.text = static_cast<char*>(*value);
       break;
     case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
       error_.size = value;
+      error_.room = low_half(*value);
       break;
     default:
       break;  // nothing to keep
@@ -79,7 +81,6 @@ Result<> JitOptions::take(CUjit_option option, void** value) {
 
 void JitOptions::Log::write(const std::string& message) const {
   if (!size) return;
-  const size_t room = low_half(*size);
   size_t written = 0;
   if (text && room) {
     written = std::min(message.size(), room - 1);

@@ -20,7 +20,8 @@ class JitOptions {
  private:
   struct Log {
     char* text = nullptr;
-    void** size = nullptr;  ///< in: bytes there are; out: bytes of text
+    size_t room = 0;        ///< bytes
+    void** size = nullptr;  ///< where the bytes of text go
     void write(const std::string& message) const;
   };
   Result<> take(CUjit_option option, void** value);
