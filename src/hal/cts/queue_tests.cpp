@@ -212,6 +212,34 @@ void many_queues_live_together(TestCase& t) {
   EXPECT_EQ(calls, 200);
 }
 
+void a_queue_may_go_on_its_own_thread(TestCase& t) {
+  const std::shared_ptr<Semaphore> gone = t.device->create_semaphore(0);
+  for (uint64_t i = 1; i <= 100; ++i) {
+    std::shared_ptr<Queue> queue = t.device->create_queue(0).value();
+    Queue& seen = *queue;
+    seen.submit(HostCall{[queue = std::move(queue), gone, i]() mutable {
+      queue.reset();
+      gone->signal(i);
+    }});
+    EXPECT_TRUE(gone->wait(i).has_value());
+  }
+}
+
+void a_queue_may_go_once_its_commands_are_done(TestCase& t) {
+  std::atomic<int> gone{0};
+  for (int i = 0; i < 100; ++i) {
+    std::shared_ptr<Queue> queue = t.device->create_queue(0).value();
+    std::shared_ptr<Semaphore> progress = queue->progress();
+    const uint64_t last = queue->submit(HostCall{[] {}});
+    progress->when(last, [queue = std::move(queue), &gone]() mutable {
+      queue.reset();
+      ++gone;
+    });
+    EXPECT_TRUE(progress->wait(last).has_value());
+  }
+  while (gone < 100) std::this_thread::yield();
+}
+
 }  // namespace
 
 std::vector<Test> queue_tests() {
@@ -231,6 +259,8 @@ std::vector<Test> queue_tests() {
       {"Queue", "ThreadsMaySubmitTogether", false, threads_may_submit_together},
       {"Queue", "DestroyingAQueueLetsItsCommandsEnd", false, destroying_a_queue_lets_its_commands_end},
       {"Queue", "ManyQueuesLiveTogether", false, many_queues_live_together},
+      {"Queue", "AQueueMayGoOnItsOwnThread", false, a_queue_may_go_on_its_own_thread},
+      {"Queue", "AQueueMayGoOnceItsCommandsAreDone", false, a_queue_may_go_once_its_commands_are_done},
   };
 }
 

@@ -16,22 +16,6 @@ TEST(NullDevice, RunsNoKernels) {
   EXPECT_EQ(loaded.error().code, ErrorCode::NotSupported);
 }
 
-TEST(NullDevice, AQueueMayGoOnItsOwnThread) {
-  auto device = make_null_device();
-  const std::shared_ptr<Semaphore> gone = device->create_semaphore(0);
-  for (int i = 1; i <= 100; ++i) {
-    auto made = device->create_queue(0);
-    ASSERT_TRUE(made);
-    std::shared_ptr<Queue> queue = std::move(*made);
-    Queue& seen = *queue;
-    seen.submit(HostCall{[queue = std::move(queue), gone, i]() mutable {
-      queue.reset();
-      gone->signal(static_cast<uint64_t>(i));
-    }});
-    ASSERT_TRUE(gone->wait(static_cast<uint64_t>(i)));
-  }
-}
-
 TEST(NullDevice, LaunchIsAStickyFaultThatDropsWhatFollows) {
   auto device = make_null_device();
   auto queue = device->create_queue(0);
