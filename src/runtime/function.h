@@ -2,13 +2,21 @@
 
 #include <atomic>
 #include <memory>
+#include <vector>
 
+#include "base/mutex.h"
 #include "hal/executable.h"
 
 namespace cupola::runtime {
 
 class Context;
 class Module;
+
+/// A launch that a program prepares piece by piece.
+struct PreparedLaunch {
+  uint32_t x = 1, y = 1, z = 1, shared_bytes = 0;
+  std::vector<std::byte> parameters;
+};
 
 /// A kernel of a loaded module. Any thread.
 class Function {
@@ -26,6 +34,9 @@ class Function {
   std::atomic<int> max_dynamic_shared{-1};  ///< bytes the program asked for; -1: what fits without opting in
   std::atomic<int> carveout{-1};            ///< a hint, kept and reported
   std::atomic<int> cache_config{0};         ///< a hint, kept and reported
+
+  Mutex prepared_mutex;
+  PreparedLaunch prepared GUARDED_BY(prepared_mutex);  ///< by the calls of before CUDA 4
 
  private:
   Context& context_;

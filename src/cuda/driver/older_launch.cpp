@@ -2,8 +2,7 @@
 // Driver API, Execution Control [DEPRECATED]".
 
 #include <algorithm>
-#include <cstring>
-#include <map>
+#include <vector>
 
 #include "cuda/driver/api.h"
 
@@ -12,64 +11,49 @@ using namespace cupola::driver;
 
 namespace {
 
-struct PreparedLaunch {
-  unsigned x = 1, y = 1, z = 1, shared = 0;
-  std::vector<std::byte> parameters;
-  size_t size = 0;
-};
-
-struct Table {
-  Mutex mutex;
-  std::map<CUfunction, PreparedLaunch> prepared GUARDED_BY(mutex);
-};
-
-Table& table() {
-  static auto* const instance = new Table;  // leaked: used after static destructors
-  return *instance;
-}
-
 constexpr size_t kMostBytes = 4096;  ///< of parameters
 
 template <typename Change>
-CUresult prepare(CUfunction function, Change change, const char* call) {
+CUresult prepare(CUfunction handle, Change change, const char* call) {
   return api_call(
       [&]() -> Result<> {
-        TRY(Runtime::get().function(function));
-        Table& all = table();
-        Lock lock(all.mutex);
-        return change(all.prepared[function]);
+        TRY(std::shared_ptr<Function> function, Runtime::get().function(handle));
+        Lock lock(function->prepared_mutex);
+        return change(function->prepared);
       },
       call);
 }
 
-CUresult set_parameter(CUfunction function, int offset, const void* value, size_t bytes, const char* call) {
-  return prepare(
-      function,
-      [&](PreparedLaunch& prepared) -> Result<> {
+/// Reads what the program gives before any lock is held.
+CUresult set_parameter(CUfunction handle, int offset, const void* value, size_t bytes, const char* call) {
+  return api_call(
+      [&]() -> Result<> {
+        TRY(std::shared_ptr<Function> function, Runtime::get().function(handle));
         TRY(given(value, "ptr"));
         if (offset < 0 || static_cast<size_t>(offset) > kMostBytes || bytes > kMostBytes - static_cast<size_t>(offset))
           return fail(ErrorCode::InvalidValue, "{} bytes at offset {} are no parameter", bytes, offset);
-        const size_t end = static_cast<size_t>(offset) + bytes;
-        prepared.parameters.resize(std::max(prepared.parameters.size(), end));
-        std::memcpy(prepared.parameters.data() + offset, value, bytes);
+        const auto* const begin = static_cast<const std::byte*>(value);
+        const std::vector<std::byte> copy(begin, begin + bytes);
+        Lock lock(function->prepared_mutex);
+        std::vector<std::byte>& parameters = function->prepared.parameters;
+        parameters.resize(std::max(parameters.size(), offset + bytes));
+        std::ranges::copy(copy, parameters.begin() + offset);
         return {};
       },
       call);
 }
 
-CUresult launch(CUfunction function, int width, int height, CUstream stream) {
+CUresult launch(CUfunction handle, int width, int height, CUstream stream) {
   PreparedLaunch prepared;
-  {
-    Table& all = table();
-    Lock lock(all.mutex);
-    prepared = all.prepared[function];
+  if (const auto function = Runtime::get().function(handle)) {  // else cuLaunchKernel says so
+    Lock lock((*function)->prepared_mutex);
+    prepared = (*function)->prepared;
   }
-  prepared.parameters.resize(std::max(prepared.parameters.size(), prepared.size));
   size_t bytes = prepared.parameters.size();
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, prepared.parameters.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                    CU_LAUNCH_PARAM_END};
-  return cuLaunchKernel(function, static_cast<unsigned>(width), static_cast<unsigned>(height), 1, prepared.x,
-                        prepared.y, prepared.z, prepared.shared, stream, nullptr, bytes ? extra : nullptr);
+  return cuLaunchKernel(handle, static_cast<unsigned>(width), static_cast<unsigned>(height), 1, prepared.x, prepared.y,
+                        prepared.z, prepared.shared_bytes, stream, nullptr, bytes ? extra : nullptr);
 }
 
 }  // namespace
@@ -89,7 +73,7 @@ CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
 
 CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
   return prepare(
-      hfunc, [&](PreparedLaunch& prepared) -> Result<> { return prepared.shared = bytes, Result<>{}; }, __func__);
+      hfunc, [&](PreparedLaunch& prepared) -> Result<> { return prepared.shared_bytes = bytes, Result<>{}; }, __func__);
 }
 
 CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
@@ -97,7 +81,7 @@ CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
       hfunc,
       [&](PreparedLaunch& prepared) -> Result<> {
         if (numbytes > kMostBytes) return fail(ErrorCode::InvalidValue, "{} bytes of parameters", numbytes);
-        prepared.size = numbytes;
+        if (numbytes > prepared.parameters.size()) prepared.parameters.resize(numbytes);
         return {};
       },
       __func__);

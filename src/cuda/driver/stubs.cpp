@@ -1,21 +1,19 @@
 // Every Todo and Refused row of the table, exported. The prototypes are not visible here: a stub takes whatever it is
 // given, and returns an integer that the C ABI hands on as the CUresult.
 
-#include <atomic>
-
 #include "base/log.h"
 #include "base/result.h"
 #include "base/trace.h"
 
 namespace {
 
-int not_there(const char* name, const char* why, std::atomic<bool>& said) {
+int not_there(const char* name, const char* why) {
   cupola::trace::Call traced(cupola::trace::Kind::DriverCall, name);
   traced.returns(static_cast<int>(cupola::ErrorCode::NotSupported));
   if (traced.logged())
     cupola::log::line(cupola::log::Topic::Api, "{} = {} ({})", name, static_cast<int>(cupola::ErrorCode::NotSupported),
                       why);
-  if (!said.exchange(true)) cupola::log::line(cupola::log::Topic::Error, "{}: {}", name, why);
+  cupola::log::line(cupola::log::Topic::Error, "{}: {}", name, why);
   return static_cast<int>(cupola::ErrorCode::NotSupported);
 }
 
@@ -23,8 +21,7 @@ int not_there(const char* name, const char* why, std::atomic<bool>& said) {
 
 #define STUB(name, why)                                              \
   extern "C" __attribute__((visibility("default"))) int name(void) { \
-    static constinit std::atomic<bool> said = false;                 \
-    return not_there(#name, why, said);                              \
+    return not_there(#name, why);                                    \
   }
 #define STUB_Full(name)
 #define STUB_Partial(name)
