@@ -13,41 +13,6 @@ namespace {
 
 using Problem = InstantiationProblem;
 
-/// What executable graphs leave behind that were destroyed while they ran. A queue must not be destroyed by one of its
-/// own commands, so that the next graph that is made or destroyed takes it away. Never destroyed itself.
-class Remains {
- public:
-  static Remains& get() {
-    static auto* const remains = new Remains;
-    return *remains;
-  }
-
-  void keep(Ticket last, std::shared_ptr<Graph> graph, std::shared_ptr<Lanes> lanes) {
-    Lock lock(mutex_);
-    kept_.push_back({std::move(last), std::move(graph), std::move(lanes)});
-  }
-
-  void sweep() {
-    std::vector<Kept> done;
-    Lock lock(mutex_);
-    const auto is_done = [](const Kept& each) { return each.last.reached() && each.lanes.use_count() == 1; };
-    std::ranges::copy_if(kept_, std::back_inserter(done), is_done);
-    std::erase_if(kept_, [&](const Kept& each) {
-      return std::ranges::any_of(done, [&](const Kept& other) { return other.lanes == each.lanes; });
-    });
-    lock.unlock();
-  }
-
- private:
-  struct Kept {
-    Ticket last;
-    std::shared_ptr<Graph> graph;
-    std::shared_ptr<Lanes> lanes;
-  };
-  Mutex mutex_;
-  std::vector<Kept> kept_ GUARDED_BY(mutex_);
-};
-
 /// "Conditional bodies may contain kernel, empty, child graph, memset, memcpy and conditional nodes."
 bool allowed_in_body(const Work& work) {
   return std::holds_alternative<KernelWork>(work) || std::holds_alternative<EmptyWork>(work) ||
@@ -102,7 +67,6 @@ void take_over(Node& own, const Work& given) {
 
 Result<std::shared_ptr<ExecutableGraph>> ExecutableGraph::make(const std::shared_ptr<Graph>& graph, Context& context,
                                                                uint64_t flags, Problem& problem) {
-  Remains::get().sweep();
   TRY(check_flags(flags));
   const bool has_memory = graph->has_memory();
   if (has_memory && !graph->only_instance.expired())
@@ -124,18 +88,10 @@ Result<std::shared_ptr<ExecutableGraph>> ExecutableGraph::make(const std::shared
 }
 
 ExecutableGraph::~ExecutableGraph() {
-  Remains::get().sweep();
   Lock lock(mutex_);
   if (last_.reached()) return;
-  // Their destructors are the program's, and due when the work is done.
-  auto objects = graph_->user_objects();
-  for (const auto& [object, count] : objects) object->retain(count);
-  for (const auto& [object, count] : objects) graph_->release(*object, count);
-  if (!objects.empty())
-    last_.semaphore->when(last_.value, [objects = std::move(objects)] {
-      for (const auto& [object, count] : objects) object->release(count);
-    });
-  Remains::get().keep(last_, graph_, lanes_);
+  // What runs needs both until its end; user objects too go only then.
+  last_.semaphore->when(last_.value, [graph = graph_, lanes = lanes_] {});
 }
 
 void ExecutableGraph::name_nodes(const Graph& given, const Graph& own) {
@@ -214,11 +170,7 @@ Result<> ExecutableGraph::launch(Stream& stream) {
 Result<> ExecutableGraph::set_work(const Node& given, Work work) {
   TRY(Node* const node, node_for(given));
   Lock lock(mutex_);
-  if (auto* kernel = std::get_if<KernelWork>(&work); kernel && std::holds_alternative<KernelWork>(node->work)) {
-    const KernelWork& own = std::get<KernelWork>(node->work);  // attributes are no parameters: they stay
-    kernel->attributes = own.attributes;
-    kernel->shape.cooperative = own.shape.cooperative;
-  }
+  TRY(keep_attributes(work, node->work));
   switch (compare_works(node->work, work, flags_)) {
     case UpdateOutcome::Kind::Success:
       take_over(*node, work);

@@ -233,4 +233,13 @@ Result<std::vector<Node*>> in_order(const Graph& graph, Node** in_cycle) {
   return fail(ErrorCode::InvalidValue, "the dependencies of the graph form a cycle");
 }
 
+Result<> keep_attributes(Work& work, const Work& before) {
+  auto* const kernel = std::get_if<KernelWork>(&work);
+  const auto* const own = std::get_if<KernelWork>(&before);
+  if (!kernel || !own) return {};
+  kernel->attributes = own->attributes;
+  kernel->shape.cooperative = own->shape.cooperative;
+  return check_launch(*kernel->function, kernel->shape);
+}
+
 }  // namespace cupola::runtime

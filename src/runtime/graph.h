@@ -126,4 +126,8 @@ std::vector<std::shared_ptr<Graph>> graphs_within(const Work& work);
 /// InvalidValue, with a node of it in `in_cycle`, when the edges form a cycle.
 Result<std::vector<Node*>> in_order(const Graph& graph, Node** in_cycle);
 
+/// For work that takes the place of other work: a kernel's attributes are no parameters, they stay. Errors: those of
+/// check_launch.
+Result<> keep_attributes(Work& work, const Work& before);
+
 }  // namespace cupola::runtime

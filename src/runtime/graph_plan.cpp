@@ -119,10 +119,7 @@ Result<> prepare_work(const FillWork& work, StepCommands& step) {
   return {};
 }
 Result<> prepare_work(const HostWork& work, StepCommands& step) {
-  step.commands.push_back(hal::HostCall{[work] {
-    const InHostFunction scope;
-    work.function(work.data);
-  }});
+  step.commands.push_back(hal::HostCall{[work] { call_host_function(work.function, work.data); }});
   return {};
 }
 Result<> prepare_work(const WaitWork& work, StepCommands& step) {

@@ -22,7 +22,7 @@ struct EmptyWork {};
 struct KernelWork {
   std::shared_ptr<Function> function;
   LaunchShape shape;
-  std::vector<std::byte> parameters;  ///< the whole parameter block
+  hal::ParameterBlock parameters;  ///< the whole
   LaunchAttributes attributes;
 };
 

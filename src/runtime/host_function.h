@@ -29,4 +29,9 @@ class InHostFunction {
   uint64_t begin_ = 0;
 };
 
+inline void call_host_function(void (*function)(void*), void* data) {
+  const InHostFunction scope;
+  function(data);
+}
+
 }  // namespace cupola::runtime

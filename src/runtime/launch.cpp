@@ -61,7 +61,7 @@ Result<> check_launch(const Function& function, const LaunchShape& shape) {
 }
 
 Result<> launch(Stream& stream, const std::shared_ptr<Function>& kernel, const LaunchShape& shape,
-                std::vector<std::byte> parameters, LaunchAttributes attributes) {
+                hal::ParameterBlock parameters, LaunchAttributes attributes) {
   const Function& function = *kernel;
   if (&stream.context() != &function.context())
     return fail(ErrorCode::InvalidHandle, "{} is loaded in another context than the stream's", function.info().name);
@@ -78,9 +78,9 @@ Result<> launch(Stream& stream, const std::shared_ptr<Function>& kernel, const L
   return {};
 }
 
-Result<std::vector<std::byte>> gather_parameters(const Function& function, void* const* parameters) {
+Result<hal::ParameterBlock> gather_parameters(const Function& function, void* const* parameters) {
   const hal::KernelInfo& kernel = function.info();
-  std::vector<std::byte> block(kernel.parameter_bytes);
+  hal::ParameterBlock block(kernel.parameter_bytes);
   if (!kernel.parameters.empty() && !parameters)
     return fail(ErrorCode::InvalidValue, "{} takes {} parameters; none were given", kernel.name,
                 kernel.parameters.size());

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
+#include "hal/parameter_block.h"
 #include "runtime/function.h"
 #include "runtime/launch_attributes.h"
 #include "runtime/stream.h"
@@ -22,11 +22,11 @@ Result<> check_launch(const Function& function, const LaunchShape& shape);
 /// Appends the kernel to the stream. `parameters` is the whole parameter block; `attributes` are kept when it is
 /// captured. Errors: those of check_launch; InvalidHandle for a function of another context; the context's fault.
 Result<> launch(Stream& stream, const std::shared_ptr<Function>& function, const LaunchShape& shape,
-                std::vector<std::byte> parameters, LaunchAttributes attributes = {});
+                hal::ParameterBlock parameters, LaunchAttributes attributes = {});
 
 /// The parameter block from one pointer a parameter, as kernelParams gives them. Error: InvalidValue when one is
 /// missing.
-Result<std::vector<std::byte>> gather_parameters(const Function& function, void* const* parameters);
+Result<hal::ParameterBlock> gather_parameters(const Function& function, void* const* parameters);
 
 /// Dynamic shared memory that a launch of the function may have, in bytes.
 uint32_t most_dynamic_shared(const Function& function);

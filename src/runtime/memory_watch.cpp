@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <thread>
 
@@ -17,13 +18,14 @@
 namespace cupola::runtime {
 namespace {
 
-/// True when the bytes can be read: memory may be unmapped while a stream still waits for it.
+/// False when the bytes cannot be read: memory may be unmapped while a stream still waits for it. Where the system
+/// refuses to say, they are taken to be there.
 bool readable(hal::Address address, unsigned bytes) {
 #if defined(__linux__)
   uint64_t copy = 0;
   const iovec here{&copy, bytes};
   const iovec there{reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr)
-  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes) || errno != EFAULT;
 #else
   (void)bytes;
   return address != 0;

@@ -1,12 +1,13 @@
 #include "runtime/user_object.h"
 
+#include "runtime/host_function.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
 
 void UserObject::end() {
   const auto self = Runtime::get().user_objects.remove(this);
-  destroy_(object_);
+  call_host_function(destroy_, object_);
 }
 
 void UserObject::release(unsigned count) {

@@ -9,7 +9,7 @@ namespace cupola::runtime {
 
 /// A thing of the program's that lives as long as references to it are held, by the program or by graphs. "CUDA C++
 /// Programming Guide, CUDA User Objects". The program's references and those of graphs are counted together; the
-/// destructor is called once, on the thread that gives the last one back. Any thread.
+/// destructor is called once, on the thread that gives the last one back, and may not call the API. Any thread.
 class UserObject {
  public:
   UserObject(void* object, void (*destroy)(void*), unsigned references)

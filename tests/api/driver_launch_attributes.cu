@@ -243,4 +243,29 @@ CASE(a_captured_launch_keeps_them) {
   CU_OK(cuStreamDestroy(launch.config.hStream));
 }
 
+// Ours checks when a node changes; an H200 when the graph is instantiated.
+CASE(cooperative_nodes_stay_within_the_device) {
+  Launch launch(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, valued(&CUlaunchAttributeValue::cooperative, 1));
+  void* parameters[] = {&launch.counter};
+  CUDA_KERNEL_NODE_PARAMS kernel = {};
+  kernel.func = launch.function;
+  kernel.gridDimX = kernel.gridDimY = kernel.gridDimZ = 1;
+  kernel.blockDimX = kernel.blockDimY = kernel.blockDimZ = 1;
+  kernel.kernelParams = parameters;
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  CUgraphExec exec = nullptr;
+  CU_OK(cuGraphCreate(&graph, 0));
+  CU_OK(cuGraphAddKernelNode(&node, graph, nullptr, 0, &kernel));
+  CU_OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &launch.attribute.value));
+  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  kernel.gridDimX = 1u << 30;
+  EXPECT_CUDA(cuGraphExecKernelNodeSetParams(exec, node, &kernel), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  CU_OK(cuGraphLaunch(exec, nullptr));
+  CU_OK(cuStreamSynchronize(nullptr));
+  EXPECT_EQUAL(launch.count_so_far(), 1);
+  CU_OK(cuGraphExecDestroy(exec));
+  CU_OK(cuGraphDestroy(graph));
+}
+
 CHECK_MAIN()

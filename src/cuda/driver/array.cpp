@@ -92,6 +92,7 @@ CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* pArrayDescriptor, CU
 CUresult cuArrayDestroy(CUarray hArray) {
   return api_call([&]() -> Result<> {
     TRY(current_context_even_if_faulted());
+    TRY(check_unsafe_call("freeing memory"));
     const std::shared_ptr<Array> array = Runtime::get().arrays.remove(hArray);
     if (!array) return fail(ErrorCode::InvalidHandle, "that is not a CUDA array");
     return free_memory(array->address);

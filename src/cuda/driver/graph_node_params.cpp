@@ -250,9 +250,13 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
   return api_call([&]() -> Result<> {
     TRY(given(value, "value"));
     TRY(KernelWork* const kernel, kernel_of(hNode));
-    TRY(set_attribute(AttributeOf::KernelNode, kernel->attributes, attr, *value));
-    if (attr == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) kernel->shape.cooperative = value->cooperative != 0;
-    return {};
+    if (attr == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+      LaunchShape shape = kernel->shape;
+      shape.cooperative = value->cooperative != 0;
+      TRY(check_launch(*kernel->function, shape));
+      kernel->shape = shape;
+    }
+    return set_attribute(AttributeOf::KernelNode, kernel->attributes, attr, *value);
   });
 }
 

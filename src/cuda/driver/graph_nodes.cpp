@@ -40,7 +40,7 @@ Result<Described> describe(const CUDA_KERNEL_NODE_PARAMS& p) {
   const LaunchShape shape{
       {p.gridDimX, p.gridDimY, p.gridDimZ}, {p.blockDimX, p.blockDimY, p.blockDimZ}, p.sharedMemBytes};
   TRY(check_launch(*function, shape));
-  TRY(std::vector<std::byte> parameters, parameter_block(*function, p.kernelParams, p.extra));
+  TRY(hal::ParameterBlock parameters, parameter_block(*function, p.kernelParams, p.extra));
   return Described{KernelWork{std::move(function), shape, std::move(parameters), {}}, {}};
 }
 
@@ -338,11 +338,7 @@ Result<Node*> add_node(CUgraph handle, const CUgraphNode* dependencies, const CU
 Result<> replace(Node& node, Described described) {
   if (node.work.index() != described.work.index())
     return fail(ErrorCode::InvalidValue, "the node is of another type than the parameters");
-  if (auto* kernel = std::get_if<KernelWork>(&described.work)) {
-    const KernelWork& before = std::get<KernelWork>(node.work);
-    kernel->attributes = before.attributes;
-    kernel->shape.cooperative = before.shape.cooperative;
-  }
+  TRY(keep_attributes(described.work, node.work));
   node.work = std::move(described.work);
   node.as_given = std::move(described.as_given);
   node.argument_pointers.clear();

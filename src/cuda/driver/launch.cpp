@@ -17,7 +17,7 @@ using namespace cupola::driver;
 namespace {
 
 /// The packed parameter block that `extra` describes.
-Result<std::vector<std::byte>> packed_parameters(const Function& function, void** extra) {
+Result<hal::ParameterBlock> packed_parameters(const Function& function, void** extra) {
   const void* buffer = nullptr;
   std::optional<size_t> size;
   for (size_t i = 0; extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
@@ -31,7 +31,7 @@ Result<std::vector<std::byte>> packed_parameters(const Function& function, void*
     }
   }
   const hal::KernelInfo& kernel = function.info();
-  std::vector<std::byte> block(kernel.parameter_bytes);
+  hal::ParameterBlock block(kernel.parameter_bytes);
   if (kernel.parameters.empty()) return block;
   if (!buffer || !size) return fail(ErrorCode::InvalidValue, "extra must give the parameter buffer and its size");
   const uint64_t needed = uint64_t{kernel.parameters.back().offset} + kernel.parameters.back().size;
@@ -43,8 +43,7 @@ Result<std::vector<std::byte>> packed_parameters(const Function& function, void*
 
 }  // namespace
 
-Result<std::vector<std::byte>> cupola::driver::parameter_block(const Function& function, void** parameters,
-                                                               void** extra) {
+Result<hal::ParameterBlock> cupola::driver::parameter_block(const Function& function, void** parameters, void** extra) {
   if (parameters && extra) return fail(ErrorCode::InvalidValue, "kernelParams and extra are both given; give one");
   return extra ? packed_parameters(function, extra) : gather_parameters(function, parameters);
 }
@@ -55,7 +54,7 @@ Result<> launch_on(CUstream stream_handle, CUfunction handle, const LaunchShape&
                    void** extra) {
   TRY(std::shared_ptr<Function> function, Runtime::get().function(handle));
   TRY(std::shared_ptr<Stream> stream, capturable_stream(stream_handle));
-  TRY(std::vector<std::byte> parameters, parameter_block(*function, kernelParams, extra));
+  TRY(hal::ParameterBlock parameters, parameter_block(*function, kernelParams, extra));
   return launch(*stream, function, shape, std::move(parameters));
 }
 
@@ -117,7 +116,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** ker
                             wishes.cooperative};
     TRY(std::shared_ptr<Function> function, Runtime::get().function(f));
     TRY(std::shared_ptr<Stream> stream, capturable_stream(config->hStream));
-    TRY(std::vector<std::byte> parameters, parameter_block(*function, kernelParams, extra));
+    TRY(hal::ParameterBlock parameters, parameter_block(*function, kernelParams, extra));
     TRY(launch(*stream, function, shape, std::move(parameters),
                stream->capture() ? kept_attributes(attributes) : LaunchAttributes{}));
     return wishes.event_after ? wishes.event_after->record(*stream) : Result<>{};
@@ -141,10 +140,7 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
       TRY(capture->add(*stream, HostWork{fn, userData}));
       return {};
     }
-    stream->submit(hal::HostCall{[fn, userData] {
-      const InHostFunction scope;
-      fn(userData);
-    }});
+    stream->submit(hal::HostCall{[fn, userData] { call_host_function(fn, userData); }});
     return {};
   });
 }
