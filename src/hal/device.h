@@ -21,6 +21,9 @@ class Device {
 
   virtual const DeviceProperties& properties() const = 0;
 
+  /// Bytes of properties().memory_bytes that buffers have committed or create_memory() gave.
+  virtual uint64_t memory_in_use() const = 0;
+
   /// Granularity of Buffer::commit, a power of two.
   virtual uint64_t chunk_bytes() const = 0;
 

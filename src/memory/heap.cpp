@@ -93,10 +93,15 @@ std::optional<Range> Heap::find(hal::Address address) const {
 
 void Heap::trim(uint64_t keep) {
   Lock lock(mutex_);
+  if (backed_chunks_ == used_chunks_) return;
   for (size_t i = reservations_.size(); i-- > 0 && backed_chunks_ * chunk_bytes_ > keep;) {
     Reservation& home = *reservations_[i];
-    for (size_t chunk = home.chunks.size(); chunk-- > 0 && backed_chunks_ * chunk_bytes_ > keep;)
-      if (home.chunks[chunk].backed) unback(home, {chunk, chunk + 1});
+    for (size_t end = home.chunks.size(); end > 0 && backed_chunks_ * chunk_bytes_ > keep;) {
+      const uint64_t spare = (backed_chunks_ * chunk_bytes_ - keep + chunk_bytes_ - 1) / chunk_bytes_;
+      const size_t begin = end - std::min<uint64_t>(end, spare);
+      unback(home, {begin, end});
+      end = begin;
+    }
     release_if_idle(blocks_.find(home.buffer->address()));
   }
 }

@@ -21,6 +21,7 @@ class FakeDevice final : public hal::Device {
   ~FakeDevice() override { EXPECT_EQ(reservations, 0u); }
 
   const hal::DeviceProperties& properties() const override { return properties_; }
+  uint64_t memory_in_use() const override { return backed.size() * kChunk; }
   uint64_t chunk_bytes() const override { return kChunk; }
   Result<std::unique_ptr<hal::Buffer>> reserve(uint64_t size) override;
   std::shared_ptr<hal::Domain> create_domain() override { return nullptr; }
@@ -126,6 +127,27 @@ TEST(Heap, FreedTwiceOrNeverAllocatedIsInvalid) {
   EXPECT_EQ(heap.free(range.address).error().code, ErrorCode::InvalidValue);
   EXPECT_TRUE(heap.free(other.address));
   EXPECT_EQ(heap.free(other.address).error().code, ErrorCode::InvalidValue);
+}
+
+TEST(Heap, TrimKeepsWhatIsInUseAndWhatItIsTold) {
+  FakeDevice device(64 * kMiB);
+  Heap heap(device, {.slack = UINT64_MAX});
+  const Range low = allocate(heap, 4 * kChunk), used = allocate(heap, kChunk), high = allocate(heap, 5 * kChunk);
+  ASSERT_TRUE(heap.free(low.address));
+  ASSERT_TRUE(heap.free(high.address));
+  EXPECT_EQ(device.memory_in_use(), 10 * kChunk);
+  heap.trim(10 * kChunk);
+  EXPECT_EQ(device.memory_in_use(), 10 * kChunk);
+  heap.trim(7 * kChunk);
+  EXPECT_EQ(device.memory_in_use(), 7 * kChunk);
+  EXPECT_EQ(heap.usage().backed, 7 * kChunk);
+  heap.trim(0);
+  EXPECT_EQ(device.memory_in_use(), kChunk);
+  EXPECT_TRUE(device.is_backed(used.address));
+  ASSERT_TRUE(heap.free(used.address));
+  EXPECT_EQ(device.memory_in_use(), kChunk);  // nothing limits this heap's slack
+  heap.trim(0);
+  EXPECT_EQ(device.memory_in_use(), 0u);
 }
 
 TEST(Heap, FreeNeighboursBecomeOneRange) {

@@ -4,6 +4,23 @@ namespace cupola::runtime {
 
 Result<> AddressMap::add(MemoryRange range) {
   Lock lock(mutex_);
+  return insert(std::move(range));
+}
+
+Result<> AddressMap::replace(MemoryKind kind, std::span<const hal::Address> old, std::vector<MemoryRange> others) {
+  std::vector<MemoryRange> gone;  // what they own ends outside the lock
+  Lock lock(mutex_);
+  for (const hal::Address address : old) {
+    const auto found = ranges_.find(address);
+    if (found == ranges_.end() || found->second.kind != kind) continue;
+    gone.push_back(std::move(found->second));
+    ranges_.erase(found);
+  }
+  for (MemoryRange& range : others) TRY(insert(std::move(range)));
+  return {};
+}
+
+Result<> AddressMap::insert(MemoryRange range) {
   auto next = ranges_.lower_bound(range.address);
   const bool meets_next = next != ranges_.end() && next->first - range.address < range.size;
   const bool meets_previous = next != ranges_.begin() && std::prev(next)->second.holds(range.address, 1);
@@ -28,7 +45,7 @@ std::vector<MemoryRange> AddressMap::take_all(const Context* context) {
   std::vector<MemoryRange> taken;
   Lock lock(mutex_);
   std::erase_if(ranges_, [&](const auto& entry) {
-    if (entry.second.context != context) return false;
+    if (entry.second.context != context || entry.second.kind == MemoryKind::Mapped) return false;
     taken.push_back(entry.second);
     return true;
   });

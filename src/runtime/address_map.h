@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/mutex.h"
@@ -21,7 +22,8 @@ enum class MemoryKind {
   Managed,     ///< cuMemAllocManaged
   Pinned,      ///< page-locked host memory that we allocated
   Registered,  ///< host memory of the program that it registered
-  Mapped,      ///< mapped by cuMemMap or from another process; other calls than cuMemFree take it away
+  Mapped,      ///< mapped by cuMemMap; belongs to its device, to no context
+  Opened,      ///< of another process
   ModuleData,  ///< __device__ and __constant__ variables
   Graph,       ///< of a graph's allocation node
 };
@@ -63,10 +65,15 @@ class AddressMap {
     return range;
   }
 
-  /// All ranges of the context, taken out.
+  /// Takes `old` out, ranges of this kind that begin there, and adds others; nobody sees one without the other.
+  Result<> replace(MemoryKind kind, std::span<const hal::Address> old, std::vector<MemoryRange> others);
+
+  /// All ranges of the context, taken out; what belongs to the device stays.
   std::vector<MemoryRange> take_all(const Context* context);
 
  private:
+  Result<> insert(MemoryRange range) REQUIRES(mutex_);
+
   mutable Mutex mutex_;
   std::map<hal::Address, MemoryRange> ranges_ GUARDED_BY(mutex_);
   uint64_t next_id_ GUARDED_BY(mutex_) = 1;

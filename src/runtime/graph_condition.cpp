@@ -3,6 +3,7 @@
 #include <map>
 
 #include "runtime/device.h"
+#include "runtime/memory_pool.h"
 
 namespace cupola::runtime {
 namespace {
@@ -22,7 +23,8 @@ struct Known {
 
 Result<std::shared_ptr<GraphCondition>> GraphCondition::make(Context& context, uint32_t default_value,
                                                              bool assign_default) {
-  TRY(memory::Allocation word, context.device().heap().allocate(sizeof(uint32_t)));
+  Device& device = context.device();
+  TRY(memory::Allocation word, allocate_making_room(device, [&] { return device.heap().allocate(sizeof(uint32_t)); }));
   auto condition =
       std::shared_ptr<GraphCondition>(new GraphCondition(context, std::move(word), default_value, assign_default));
   Known& known = Known::get();

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "runtime/capture.h"
+#include "runtime/memory_pool.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
@@ -41,9 +42,10 @@ void count_used(const Device& device, int64_t bytes) {
 
 Result<std::shared_ptr<GraphAllocation>> GraphAllocation::make(Context& context, uint64_t bytes) {
   if (bytes == 0) return fail(ErrorCode::InvalidValue, "an allocation of 0 bytes was asked for");
-  TRY(memory::Allocation block, context.device().heap().allocate(bytes));
+  Device& device = context.device();
+  TRY(memory::Allocation block, allocate_making_room(device, [&] { return device.heap().allocate(bytes); }));
   auto made = std::shared_ptr<GraphAllocation>(new GraphAllocation(context, std::move(block)));
-  count_reserved(context.device(), static_cast<int64_t>(bytes));
+  count_reserved(device, static_cast<int64_t>(bytes));
   TRY(Runtime::get().addresses.add({made->address(), bytes, MemoryKind::Graph, &context}));
   Known& known = Known::get();
   Lock lock(known.mutex);

@@ -81,7 +81,7 @@ Result<hal::Address> map_window(Context& context, const MemoryTicket& ticket) {
   TRY(buffer->map(0, *memory, begin, size));
   TRY(buffer->protect(0, size, hal::Access::ReadWrite));
   const hal::Address address = buffer->address() + (ticket.offset - begin);
-  MemoryRange range{address, ticket.bytes, MemoryKind::Mapped, &context};
+  MemoryRange range{address, ticket.bytes, MemoryKind::Opened, &context};
   range.owner = std::make_shared<Window>(std::move(memory), std::move(buffer));
   TRY(Runtime::get().addresses.add(std::move(range)));
   return address;
@@ -110,7 +110,7 @@ Result<hal::Address> open_memory(Context& context, const MemoryTicket& ticket) {
   const Table::Key key{&context, ticket.file_system, ticket.file, ticket.offset};
   if (auto found = all.opened.find(key); found != all.opened.end()) {
     const auto range = Runtime::get().addresses.find(found->second.address);  // gone when its context was reset
-    if (range && range->kind == MemoryKind::Mapped) return ++found->second.uses, found->second.address;
+    if (range && range->kind == MemoryKind::Opened) return ++found->second.uses, found->second.address;
     all.opened.erase(found);
   }
   TRY(const hal::Address address, map_window(context, ticket));
@@ -132,7 +132,7 @@ Result<> close_memory(hal::Address address) {
     all.opened.erase(found);
   }
   context->order()->drain();
-  Runtime::get().addresses.take(address, [](const MemoryRange& range) { return range.kind == MemoryKind::Mapped; });
+  Runtime::get().addresses.take(address, [](const MemoryRange& range) { return range.kind == MemoryKind::Opened; });
   return {};
 }
 

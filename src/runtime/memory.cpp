@@ -53,6 +53,7 @@ void give_back(const MemoryRange& range) {
       break;
     case MemoryKind::Registered:
     case MemoryKind::Mapped:
+    case MemoryKind::Opened:
     case MemoryKind::ModuleData:
     case MemoryKind::Graph:
       break;

@@ -46,20 +46,32 @@ Result<std::shared_ptr<MemoryPool>> MemoryPool::import(Device& device, int descr
 Result<hal::Address> MemoryPool::allocate(Context& context, uint64_t bytes) {
   if (bytes == 0) return fail(ErrorCode::InvalidValue, "0 bytes were asked for");
   if (window_) return fail(ErrorCode::InvalidValue, "nothing can be allocated from an imported pool");
-  {
-    Lock lock(mutex_);
-    if (properties_.most_bytes && bytes > properties_.most_bytes - std::min(used_, properties_.most_bytes))
-      return fail(ErrorCode::OutOfMemory, "{} bytes were asked for; {} of the pool's {} are in use", bytes, used_,
-                  properties_.most_bytes);
+  TRY(take(bytes));
+  auto allocated = allocate_taken(context, bytes);
+  Lock lock(mutex_);
+  if (allocated) {
+    most_used_ = std::max(most_used_, used_);
+    note_held();
+  } else {
+    used_ -= bytes;
   }
+  return allocated;
+}
+
+Result<> MemoryPool::take(uint64_t bytes) {
+  Lock lock(mutex_);
+  if (properties_.most_bytes && bytes > properties_.most_bytes - std::min(used_, properties_.most_bytes))
+    return fail(ErrorCode::OutOfMemory, "{} bytes were asked for; {} of the pool's {} are in use", bytes, used_,
+                properties_.most_bytes);
+  used_ += bytes;
+  return {};
+}
+
+Result<hal::Address> MemoryPool::allocate_taken(Context& context, uint64_t bytes) {
   TRY(memory::Allocation block, heap_.allocate(bytes));
   MemoryRange range{block.address(), bytes, properties_.kind, &context};
   range.pool = shared_from_this();
   TRY(Runtime::get().addresses.add(std::move(range)));
-  Lock lock(mutex_);
-  used_ += bytes;
-  most_used_ = std::max(most_used_, used_);
-  note_held();
   log::line(log::Topic::Memory, "allocated {} bytes of a pool at {:#x}", bytes, block.address());
   return block.release().address;
 }
@@ -77,7 +89,6 @@ void MemoryPool::note_held() {
 }
 
 void MemoryPool::trim(uint64_t keep) {
-  PendingFrees::get().reclaim();
   heap_.trim(keep);
 }
 
@@ -133,6 +144,7 @@ std::shared_ptr<MemoryPool> MemoryPools::add(std::shared_ptr<MemoryPool> pool) {
   Lock lock(mutex_);
   std::erase_if(all_, [](const auto& each) { return each.expired(); });
   all_.push_back(pool);
+  any_ = true;
   return pool;
 }
 
@@ -162,6 +174,7 @@ Result<std::shared_ptr<MemoryPool>> MemoryPools::default_of(Device& device, Memo
   if (is_new) {
     handles_.add(made);
     all_.push_back(made);
+    any_ = true;
   }
   return place->second;
 }
@@ -182,24 +195,24 @@ Result<> MemoryPools::set_current(Device& device, MemoryKind kind, std::shared_p
   return {};
 }
 
+std::vector<std::shared_ptr<MemoryPool>> MemoryPools::of(const Device& device) const {
+  std::vector<std::shared_ptr<MemoryPool>> found;
+  if (!any_) return found;
+  Lock lock(mutex_);
+  for (const auto& each : all_)
+    if (auto pool = each.lock(); pool && &pool->device() == &device) found.push_back(std::move(pool));
+  return found;
+}
+
 void MemoryPools::synchronised(const Device& device) {
-  Lock lock(mutex_);
-  for (const auto& each : all_)
-    if (auto pool = each.lock(); pool && &pool->device() == &device) pool->trim(pool->release_threshold());
+  const auto pools = of(device);
+  if (!pools.empty()) PendingFrees::get().reclaim();
+  for (const auto& pool : pools) pool->trim(pool->release_threshold());
 }
 
-void MemoryPools::release_all(const Device& device) {
-  Lock lock(mutex_);
-  for (const auto& each : all_)
-    if (auto pool = each.lock(); pool && &pool->device() == &device) pool->trim(0);
-}
-
-uint64_t MemoryPools::held(const Device& device) const {
-  uint64_t sum = 0;
-  Lock lock(mutex_);
-  for (const auto& each : all_)
-    if (auto pool = each.lock(); pool && &pool->device() == &device) sum += pool->usage().held;
-  return sum;
+void MemoryPools::release_all(Device& device) {
+  for (const auto& pool : of(device)) pool->trim(0);
+  device.heap().trim(0);
 }
 
 }  // namespace cupola::runtime

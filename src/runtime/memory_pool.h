@@ -75,6 +75,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  private:
   MemoryPool(Device& device, const Properties& properties, const memory::Heap::Options& options);
   void note_held() REQUIRES(mutex_);
+  Result<> take(uint64_t bytes) EXCLUDES(mutex_);
+  Result<hal::Address> allocate_taken(Context& context, uint64_t bytes);
 
   Device& device_;
   const Properties properties_;
@@ -105,17 +107,18 @@ class MemoryPools {
 
   /// The host has synchronised with the device: pools let go of what is above their thresholds.
   void synchronised(const Device& device);
-  /// Another allocation wants memory: pools let go of all that is not in use.
-  void release_all(const Device& device);
-  /// Bytes that pools of the device hold.
-  uint64_t held(const Device& device) const;
+  /// Another allocation wants memory: pools and the device's heap let go of all that is not in use.
+  void release_all(Device& device);
 
  private:
+  std::vector<std::shared_ptr<MemoryPool>> of(const Device& device) const EXCLUDES(mutex_);
+
   using Place = std::pair<const Device*, MemoryKind>;
   Handles<MemoryPool> handles_;
   mutable Mutex mutex_;
   std::map<Place, std::shared_ptr<MemoryPool>> defaults_ GUARDED_BY(mutex_), current_ GUARDED_BY(mutex_);
   std::vector<std::weak_ptr<MemoryPool>> all_ GUARDED_BY(mutex_);
+  std::atomic<bool> any_{false};  ///< there ever was a pool
 };
 
 /// allocate() -> Result<...>, asked again while it is out of memory and streams or pools still give some back.

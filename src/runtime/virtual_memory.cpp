@@ -128,7 +128,7 @@ Result<> VirtualMemory::unmap(hal::Address address, uint64_t size) {
   }
   TRY(part.home->buffer->unmap(part.offset, size));
   for (uint64_t i = part.begin; i < part.end; ++i) gone.push_back(std::exchange(chunks[i], {}));
-  return announce(*part.home);
+  return announce(part, false);
 }
 
 Result<> VirtualMemory::set_access(hal::Address address, uint64_t size, hal::Access access) {
@@ -139,7 +139,7 @@ Result<> VirtualMemory::set_access(hal::Address address, uint64_t size, hal::Acc
       return fail(ErrorCode::InvalidValue, "{} bytes at {:#x} are not mapped throughout", size, address);
   TRY(part.home->buffer->protect(part.offset, size, access));
   for (uint64_t i = part.begin; i < part.end; ++i) part.home->chunks[i].access = access;
-  return announce(*part.home);
+  return announce(part, access != hal::Access::None);
 }
 
 Result<hal::Access> VirtualMemory::access(hal::Address address) const {
@@ -148,26 +148,41 @@ Result<hal::Access> VirtualMemory::access(hal::Address address) const {
   return chunk->access;
 }
 
-/// Makes what can be reached known to the API, as ranges that are as long as possible.
-Result<> VirtualMemory::announce(Reservation& home) {
-  AddressMap& addresses = Runtime::get().addresses;
-  for (const hal::Address begin : home.known)
-    addresses.take(begin, [](const MemoryRange& range) { return range.kind == MemoryKind::Mapped; });
-  home.known.clear();
+Result<std::shared_ptr<const PhysicalMemory>> VirtualMemory::memory_at(hal::Address address) const {
+  Lock lock(mutex_);
+  TRY(const Chunk* chunk, mapped_chunk(address));
+  return chunk->mapping->memory;
+}
+
+/// Makes known to the API whether the part can be reached. Parts side by side are one range.
+Result<> VirtualMemory::announce(const Part& part, bool reached) {
+  Reservation& home = *part.home;
   const uint64_t chunk = home.device->hal().chunk_bytes();
-  for (uint64_t begin = 0; begin < home.chunks.size();) {
-    uint64_t end = begin;
-    while (end < home.chunks.size() && home.chunks[end].access != hal::Access::None) ++end;
-    if (end > begin) {
-      MemoryRange range{home.address + begin * chunk, (end - begin) * chunk, MemoryKind::Mapped,
-                        &home.device->primary()};
-      range.owner = home.buffer;
-      TRY(addresses.add(std::move(range)));
-      home.known.push_back(home.address + begin * chunk);
-    }
-    begin = std::max(end, begin + 1);
+  uint64_t first = part.begin, end = part.end;
+  std::vector<hal::Address> old;
+  auto met = home.known.upper_bound(part.begin);
+  if (met != home.known.begin() && std::prev(met)->second >= part.begin) --met;
+  while (met != home.known.end() && met->first <= part.end) {
+    first = std::min(first, met->first);
+    end = std::max(end, met->second);
+    old.push_back(home.address + met->first * chunk);
+    met = home.known.erase(met);
   }
-  return {};
+  std::vector<MemoryRange> ranges;
+  const auto add = [&](uint64_t from, uint64_t to) {
+    if (from == to) return;
+    home.known[from] = to;
+    MemoryRange range{home.address + from * chunk, (to - from) * chunk, MemoryKind::Mapped, &home.device->primary()};
+    range.owner = home.buffer;
+    ranges.push_back(std::move(range));
+  };
+  if (reached) {
+    add(first, end);
+  } else {
+    add(first, part.begin);
+    add(part.end, end);
+  }
+  return Runtime::get().addresses.replace(MemoryKind::Mapped, old, std::move(ranges));
 }
 
 }  // namespace cupola::runtime

@@ -51,6 +51,8 @@ class VirtualMemory {
   /// Errors: InvalidValue for a range that is not mapped throughout.
   Result<> set_access(hal::Address address, uint64_t size, hal::Access access) EXCLUDES(mutex_);
   Result<hal::Access> access(hal::Address address) const EXCLUDES(mutex_);
+  /// What is mapped at the address. Error: InvalidValue.
+  Result<std::shared_ptr<const PhysicalMemory>> memory_at(hal::Address address) const EXCLUDES(mutex_);
 
  private:
   struct Mapping {
@@ -67,7 +69,7 @@ class VirtualMemory {
     hal::Address address;  ///< as given out: the buffer begins below when more alignment was asked for
     uint64_t size;
     std::vector<Chunk> chunks;
-    std::vector<hal::Address> known;  ///< where the ranges begin that the API knows
+    std::map<uint64_t, uint64_t> known;  ///< what the API knows as ranges: first chunk and end
   };
   /// A part of a reservation, in chunks.
   struct Part {
@@ -77,7 +79,7 @@ class VirtualMemory {
   };
   Result<Part> part_of(hal::Address address, uint64_t size) REQUIRES(mutex_);
   Result<const Chunk*> mapped_chunk(hal::Address address) const REQUIRES(mutex_);
-  Result<> announce(Reservation& home) REQUIRES(mutex_);
+  Result<> announce(const Part& part, bool reached) REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::map<hal::Address, Reservation> reservations_ GUARDED_BY(mutex_);

@@ -6,6 +6,7 @@
 
 #include "cuda/driver/api.h"
 #include "runtime/memory_pool.h"
+#include "runtime/virtual_memory.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -25,9 +26,10 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
     TRY(std::shared_ptr<Context> context, current_context());
     PendingFrees::get().reclaim();
     const memory::Heap::Usage usage = context->device().heap().usage();
-    const uint64_t pools = MemoryPools::get().held(context->device());
-    *free = usage.free() - std::min(pools, usage.free());
+    const uint64_t slack = usage.backed - usage.used;  // given back when anybody asks for it
     *total = usage.total;
+    const uint64_t in_use = context->device().hal().memory_in_use();
+    *free = *total - std::min<uint64_t>(*total, in_use - std::min(in_use, slack));
     return {};
   });
 }
@@ -169,6 +171,20 @@ Result<> answer(void* data, T value) {
   return {};
 }
 
+/// How the memory can be given to other processes: a set of CUmemAllocationHandleType.
+unsigned handle_types(const MemoryRange& range, CUdeviceptr at) {
+  if (range.pool) return range.pool->properties().exportable ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : 0;
+  if (range.kind != MemoryKind::Mapped) return 0;
+  const auto memory = VirtualMemory::get().memory_at(at);
+  return memory ? static_cast<unsigned>((*memory)->handle_type) : 0;
+}
+
+unsigned access_flags(const MemoryRange& range, CUdeviceptr at) {
+  if (range.kind != MemoryKind::Mapped) return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  return VirtualMemory::get().access(at) == hal::Access::Read ? CU_MEM_ACCESS_FLAGS_PROT_READ
+                                                              : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+}
+
 /// Errors: InvalidValue for an attribute that this kind of memory has not.
 Result<> attribute_of(const MemoryRange& range, CUdeviceptr at, CUpointer_attribute attribute, void* data) {
   switch (attribute) {
@@ -203,9 +219,9 @@ Result<> attribute_of(const MemoryRange& range, CUdeviceptr at, CUpointer_attrib
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return answer(data, true);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return answer<unsigned long long>(data, 0);
+      return answer<unsigned long long>(data, handle_types(range, at));
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-      return answer<unsigned>(data, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+      return answer<unsigned>(data, access_flags(range, at));
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return answer(data, handle_of<CUmemoryPool>(range.pool.get()));
     case CU_POINTER_ATTRIBUTE_P2P_TOKENS:

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "cuda/driver/api.h"
+#include "runtime/memory_pool.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -115,7 +116,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t size, const CU
       return fail(ErrorCode::InvalidValue, "{} bytes of memory: must be a multiple of the granularity, {}", size,
                   chunk);
     const bool exportable = prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE;
-    TRY(std::shared_ptr<hal::Memory> memory, device->hal().create_memory(size, exportable));
+    TRY(std::shared_ptr<hal::Memory> memory,
+        allocate_making_room(*device, [&] { return device->hal().create_memory(size, exportable); }));
     *handle = handle_for(VirtualMemory::get().add(
         std::make_shared<PhysicalMemory>(device, std::move(memory), static_cast<int>(prop->location.type),
                                          prop->location.id, static_cast<int>(prop->requestedHandleTypes))));

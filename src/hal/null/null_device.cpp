@@ -19,6 +19,7 @@ class NullDevice final : public Device {
   }
 
   const DeviceProperties& properties() const override { return properties_; }
+  uint64_t memory_in_use() const override { return state_.backed_bytes; }
   uint64_t chunk_bytes() const override { return NullBuffer::kChunkBytes; }
 
   Result<std::unique_ptr<Buffer>> reserve(uint64_t size) override { return NullBuffer::reserve(state_, size); }

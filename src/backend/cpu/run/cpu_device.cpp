@@ -58,6 +58,7 @@ class CpuDevice final : public hal::Device {
   ~CpuDevice() override { busy_.wait_until_none(); }
 
   const hal::DeviceProperties& properties() const override { return properties_; }
+  uint64_t memory_in_use() const override { return memory_.used(); }
   uint64_t chunk_bytes() const override { return CpuBuffer::kChunk; }
 
   Result<std::unique_ptr<hal::Buffer>> reserve(uint64_t size) override {
