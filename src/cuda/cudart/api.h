@@ -5,6 +5,7 @@
 #include <concepts>
 #include <utility>
 
+#include "base/guarded.h"
 #include "base/result.h"
 #include "base/trace.h"
 #include "cuda/cudart/context.h"
@@ -28,7 +29,7 @@ void log_forwarded(const char* call, cudaError_t status);
 template <typename Body>
 cudaError_t without_driver(Body&& body, const char* call = __builtin_FUNCTION()) {
   trace::Call traced(trace::Kind::RuntimeCall, call);
-  const cudaError_t status = finish(call, body());
+  const cudaError_t status = finish(call, guarded(body));
   traced.returns(status);
   return status;
 }

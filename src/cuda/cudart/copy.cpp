@@ -274,8 +274,7 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t s
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t count, size_t offset, cudaMemcpyKind kind) {
   return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
-    TRY(check_direction(kind, cudaMemcpyHostToDevice));
-    TRY(void* dst, within_symbol(cu, context, symbol, offset, count));
+    TRY(void* dst, symbol_as_destination(cu, context, symbol, offset, count, kind));
     return copy(cu, dst, src, count, kind);
   });
 }
@@ -283,16 +282,14 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t count
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* src, size_t count, size_t offset,
                                     cudaMemcpyKind kind, cudaStream_t stream) {
   return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
-    TRY(check_direction(kind, cudaMemcpyHostToDevice));
-    TRY(void* dst, within_symbol(cu, context, symbol, offset, count));
+    TRY(void* dst, symbol_as_destination(cu, context, symbol, offset, count, kind));
     return copy_async(cu, dst, src, count, kind, stream);
   });
 }
 
 cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
   return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
-    TRY(check_direction(kind, cudaMemcpyDeviceToHost));
-    TRY(void* src, within_symbol(cu, context, symbol, offset, count));
+    TRY(const void* src, symbol_as_source(cu, context, symbol, offset, count, kind));
     return copy(cu, dst, src, count, kind);
   });
 }
@@ -300,8 +297,7 @@ cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count, si
 cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, size_t count, size_t offset, cudaMemcpyKind kind,
                                       cudaStream_t stream) {
   return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
-    TRY(check_direction(kind, cudaMemcpyDeviceToHost));
-    TRY(void* src, within_symbol(cu, context, symbol, offset, count));
+    TRY(const void* src, symbol_as_source(cu, context, symbol, offset, count, kind));
     return copy_async(cu, dst, src, count, kind, stream);
   });
 }

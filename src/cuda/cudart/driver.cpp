@@ -41,8 +41,9 @@ Result<DynLib> open_library() {
 #define CUPOLA_TEXT_(x) #x
 #define CUPOLA_TEXT(x) CUPOLA_TEXT_(x)
 
-struct Tables {
-  Driver plain, per_thread;
+struct Loaded {
+  DynLib library;
+  Driver table;
 };
 
 struct Slot {
@@ -65,20 +66,27 @@ void* variant(const DynLib& library, const Slot& slot) {
   return *slot.function;
 }
 
-Result<const Tables*> load() {
+Result<const Loaded*> load() {
   TRY(DynLib library, open_library());
-  auto* tables = new Tables;  // leaked: used after static destructors
-  Driver* table = &tables->plain;
-  for (const Slot& slot : slots_of(tables->plain)) {
-    TRY(*slot.function, library.symbol(slot.name));
+  auto* loaded = new Loaded{std::move(library), {}};  // leaked: used after static destructors
+  for (const Slot& slot : slots_of(loaded->table)) {
+    TRY(*slot.function, loaded->library.symbol(slot.name));
   }
-  tables->per_thread = tables->plain;
-  for (const Slot& slot : slots_of(tables->per_thread)) *slot.function = variant(library, slot);
-  if (auto status = check(table->cuInit(0)); !status) {
+  if (auto status = check(loaded->table.cuInit(0)); !status) {
     return fail(status.error().code, "cuInit failed with {}; 'cupola doctor' looks for the reason",
                 static_cast<int>(status.error().code));
   }
-  return tables;
+  return loaded;
+}
+
+/// Most programs never ask for it.
+const Driver* per_thread_table(const Loaded& loaded) {
+  static const Driver* const table = [&] {
+    auto* made = new Driver(loaded.table);
+    for (const Slot& slot : slots_of(*made)) *slot.function = variant(loaded.library, slot);
+    return made;
+  }();
+  return table;
 }
 
 }  // namespace
@@ -89,7 +97,7 @@ Result<const Driver*> driver() {
   const bool per_thread = PerThreadStream::in_force();
   if (const Driver* other = (per_thread ? per_thread_replacement : replacement).load(std::memory_order_acquire))
     return other;
-  static const auto* const loaded = new Result<const Tables*>([] {
+  static const auto* const loaded = new Result<const Loaded*>([] {
     auto first = load();
     if (!first) {  // said once, not at each call that then fails
       log::line(log::Topic::Error, "{}", first.error().message);
@@ -98,7 +106,7 @@ Result<const Driver*> driver() {
     return first;
   }());
   if (!*loaded) return fail((*loaded).error());
-  return per_thread ? &(**loaded)->per_thread : &(**loaded)->plain;
+  return per_thread ? per_thread_table(***loaded) : &(**loaded)->table;
 }
 
 void use_driver(const Driver* other, const Driver* per_thread) {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <memory>
-#include <new>
 
+#include "base/guarded.h"
 #include "base/result.h"
 #include "base/trace.h"
 #include "cuda/driver/public.h"
@@ -24,18 +24,6 @@ CUresult finish(const char* call, const Result<>& result);
 Result<> check_ready();
 
 void log_forwarded(const char* call, CUresult status);
-
-/// Body() -> Result<>, with exceptions as errors.
-template <typename Body>
-Result<> guarded(Body&& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::OutOfMemory, "the host is out of memory");
-  } catch (...) {
-    return fail(ErrorCode::Unknown, "an unexpected exception");
-  }
-}
 
 template <typename Body>
 CUresult api_call(Body&& body, const char* call = __builtin_FUNCTION()) {
