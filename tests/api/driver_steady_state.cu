@@ -82,17 +82,17 @@ CASE(launches_allocate_nothing) {
   numbers.values[7] = 3;
   int which = 7;
   void* parameters[] = {&sum, &numbers, &which};
-  const auto launch_many = [&] {
-    for (int i = 0; i < 2000; ++i) {
-      CU_OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr));
-      if (i % 100 == 99) CU_OK(cuStreamSynchronize(stream));
+  const auto launch_many = [&](bool count) {
+    for (int turn = 0; turn < 20; ++turn) {
+      counting = count;
+      for (int i = 0; i < 100; ++i) CU_OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr));
+      counting = false;
+      CU_OK(cuStreamSynchronize(stream));
     }
   };
-  launch_many();
+  launch_many(false);
   allocations = 0;
-  counting = true;
-  launch_many();
-  counting = false;
+  launch_many(true);
   EXPECT_EQUAL(allocations.load(), 0L);
   counting = true;
   delete new int;
