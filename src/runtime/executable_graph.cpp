@@ -151,14 +151,16 @@ Result<> ExecutableGraph::launch(Stream& stream) {
   std::vector<Recorded> recorded;
   {
     Lock lock(mutex_);
-    TRY(std::shared_ptr<const Prepared> prepared, prepare(plan_, disabled_));
+    TRY(std::shared_ptr<Prepared> prepared, prepare(plan_, disabled_));
     TRY(take_memory());
     const Ticket previous = last_;
     last_ = stream.submit_between([&](const Ticket& before) {
       std::vector<hal::Command> commands;
       if (!previous.reached()) commands.push_back(hal::Wait{previous.semaphore, previous.value});
       const Ticket begin{before.semaphore, before.value + commands.size()};
-      std::ranges::move(emit(prepared, lanes_, begin, recorded), std::back_inserter(commands));
+      std::vector<hal::Command> run = emit_once(prepared, lanes_, begin, recorded);
+      if (commands.empty()) return run;
+      std::ranges::move(run, std::back_inserter(commands));
       return commands;
     });
     for (Recorded& each : recorded) each.event->recorded(std::move(each.ticket), std::move(each.time));

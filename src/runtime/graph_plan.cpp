@@ -98,72 +98,78 @@ void Lanes::start() const {
 
 namespace {
 
-using StepCommands = Prepared::StepCommands;
+/// A step as it is prepared; its commands go to the end of all.
+struct Draft : Prepared::StepCommands {
+  std::vector<hal::Command>& commands;
+};
 
-Result<> prepare_work(const KernelWork& work, StepCommands& step) {
+Result<> prepare_work(const KernelWork& work, Draft& step) {
   step.commands.push_back(hal::Launch{work.function->executable(), work.function->index(), work.shape.grid,
                                       work.shape.block, work.shape.dynamic_shared_bytes, work.shape.cooperative,
                                       work.parameters});
   return {};
 }
-Result<> prepare_work(const CopyWork& work, StepCommands& step) {
+Result<> prepare_work(const CopyWork& work, Draft& step) {
   if (work.command.width == 0 || work.command.height == 0 || work.command.depth == 0) return {};
   TRY(hal::Copy command, checked(work.command, work.destination, work.source));
   step.commands.push_back(std::move(command));
   return {};
 }
-Result<> prepare_work(const FillWork& work, StepCommands& step) {
+Result<> prepare_work(const FillWork& work, Draft& step) {
   if (work.command.width == 0 || work.command.height == 0) return {};
   TRY(hal::Fill command, checked(work.command));
   step.commands.push_back(std::move(command));
   return {};
 }
-Result<> prepare_work(const HostWork& work, StepCommands& step) {
+Result<> prepare_work(const HostWork& work, Draft& step) {
   step.commands.push_back(hal::HostCall{[work] { call_host_function(work.function, work.data); }});
   return {};
 }
-Result<> prepare_work(const WaitWork& work, StepCommands& step) {
+Result<> prepare_work(const WaitWork& work, Draft& step) {
   const Ticket ticket = work.event->ticket();
   if (!ticket.reached()) step.commands.push_back(hal::Wait{ticket.semaphore, ticket.value});
   return {};
 }
-Result<> prepare_work(const RecordWork& work, StepCommands& step) {
+Result<> prepare_work(const RecordWork& work, Draft& step) {
   step.records = work.event;
   if (!work.event->timing()) return {};
   step.time = std::make_shared<std::atomic<uint64_t>>(0);
   step.commands.push_back(hal::Timestamp{step.time});
   return {};
 }
-Result<> prepare_work(const MemoryOpsWork& work, StepCommands& step) {
-  step.commands = work.commands;
+Result<> prepare_work(const MemoryOpsWork& work, Draft& step) {
+  step.commands.insert(step.commands.end(), work.commands.begin(), work.commands.end());
   return {};
 }
 // Memory is allocated and freed by the launch, in the order of the steps; a child graph's nodes have steps of their
 // own.
-Result<> prepare_work(const AllocWork&, StepCommands&) {
+Result<> prepare_work(const AllocWork&, Draft&) {
   return {};
 }
-Result<> prepare_work(const FreeWork&, StepCommands&) {
+Result<> prepare_work(const FreeWork&, Draft&) {
   return {};
 }
-Result<> prepare_work(const ChildWork&, StepCommands&) {
+Result<> prepare_work(const ChildWork&, Draft&) {
   return {};
 }
-Result<> prepare_work(const EmptyWork&, StepCommands&) {
+Result<> prepare_work(const EmptyWork&, Draft&) {
   return {};
 }
-Result<> prepare_work(const ConditionalWork& work, StepCommands& step) {
+Result<> prepare_work(const ConditionalWork& work, Draft& step) {
   step.conditional = std::make_shared<const ConditionalWork>(work);
   return {};
 }
 
-Result<std::shared_ptr<const Prepared>> prepare_part(const std::shared_ptr<const Plan>& plan,
-                                                     const std::unordered_set<const Node*>& disabled,
-                                                     std::vector<hal::Command>& first) {
+Result<std::shared_ptr<Prepared>> prepare_part(const std::shared_ptr<const Plan>& plan,
+                                               const std::unordered_set<const Node*>& disabled,
+                                               std::vector<hal::Command>& first) {
   auto prepared = std::make_shared<Prepared>();
   prepared->plan = plan;
+  prepared->commands.reserve(plan->steps().size());
+  prepared->steps.reserve(plan->steps().size());
   for (const Step& step : plan->steps()) {
-    StepCommands commands;
+    Draft commands{{}, prepared->commands};
+    commands.begin = static_cast<uint32_t>(prepared->commands.size());
     if (step.node && !disabled.contains(step.node)) {
       TRY(std::visit([&](const auto& work) { return prepare_work(work, commands); }, step.node->work));
     }
@@ -180,6 +186,7 @@ Result<std::shared_ptr<const Prepared>> prepare_part(const std::shared_ptr<const
       TRY(std::shared_ptr<const Prepared> inner, prepare_part(body, disabled, first));
       commands.bodies.push_back(std::move(inner));
     }
+    commands.end = static_cast<uint32_t>(prepared->commands.size());
     prepared->steps.push_back(std::move(commands));
   }
   return prepared;
@@ -190,6 +197,7 @@ class Emission {
  public:
   Emission(const Prepared& prepared, Lanes& lanes, const Ticket& before)
       : plan_(*prepared.plan), lanes_(lanes), reached_(plan_.lanes()), ends_(plan_.steps().size()) {
+    first_.reserve(prepared.first.size() + prepared.commands.size());
     first_ = prepared.first;
     begin_ = {before.semaphore, before.value + first_.size()};
     base_ = before.value;
@@ -255,24 +263,27 @@ class Emission {
 
 }  // namespace
 
-Result<std::shared_ptr<const Prepared>> prepare(const std::shared_ptr<const Plan>& plan,
-                                                const std::unordered_set<const Node*>& disabled) {
+Result<std::shared_ptr<Prepared>> prepare(const std::shared_ptr<const Plan>& plan,
+                                          const std::unordered_set<const Node*>& disabled) {
   std::vector<hal::Command> first;
-  TRY(std::shared_ptr<const Prepared> inner, prepare_part(plan, disabled, first));
-  if (first.empty()) return inner;
-  auto whole = std::make_shared<Prepared>(*inner);
-  whole->first = std::move(first);
-  return whole;
+  TRY(std::shared_ptr<Prepared> prepared, prepare_part(plan, disabled, first));
+  prepared->first = std::move(first);
+  return prepared;
 }
 
-std::vector<hal::Command> emit(const std::shared_ptr<const Prepared>& prepared, const std::shared_ptr<Lanes>& lanes,
-                               const Ticket& before, std::vector<Recorded>& recorded) {
+namespace {
+
+/// take(command) -> hal::Command: a copy, or the command itself.
+template <typename Take>
+std::vector<hal::Command> emit_with(const std::shared_ptr<const Prepared>& prepared,
+                                    const std::shared_ptr<Lanes>& lanes, const Ticket& before,
+                                    std::vector<Recorded>& recorded, Take take) {
   Emission emission(*prepared, *lanes, before);
   const std::vector<Step>& steps = prepared->plan->steps();
   for (uint32_t i = 0; i < steps.size(); ++i) {
-    const StepCommands& step = prepared->steps[i];
+    const Prepared::StepCommands& step = prepared->steps[i];
     emission.enter(i);
-    for (const hal::Command& command : step.commands) emission.append(steps[i].lane, command);
+    for (uint32_t k = step.begin; k < step.end; ++k) emission.append(steps[i].lane, take(k));
     if (step.conditional)
       for (hal::Command& command : conditional_commands(prepared, lanes, i))
         emission.append(steps[i].lane, std::move(command));
@@ -280,6 +291,18 @@ std::vector<hal::Command> emit(const std::shared_ptr<const Prepared>& prepared, 
     if (step.records) recorded.push_back({step.records, emission.here(steps[i].lane), step.time});
   }
   return emission.finish();
+}
+
+}  // namespace
+
+std::vector<hal::Command> emit(const std::shared_ptr<const Prepared>& prepared, const std::shared_ptr<Lanes>& lanes,
+                               const Ticket& before, std::vector<Recorded>& recorded) {
+  return emit_with(prepared, lanes, before, recorded, [&](uint32_t k) { return prepared->commands[k]; });
+}
+
+std::vector<hal::Command> emit_once(const std::shared_ptr<Prepared>& prepared, const std::shared_ptr<Lanes>& lanes,
+                                    const Ticket& before, std::vector<Recorded>& recorded) {
+  return emit_with(prepared, lanes, before, recorded, [&](uint32_t k) { return std::move(prepared->commands[k]); });
 }
 
 }  // namespace cupola::runtime

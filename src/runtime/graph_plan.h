@@ -71,20 +71,21 @@ class Lanes {
 /// What one launch will enqueue, checked and copied from the nodes, so that they may change from then on.
 struct Prepared {
   struct StepCommands {
-    std::vector<hal::Command> commands;
+    uint32_t begin = 0, end = 0;                          ///< among the commands
     std::shared_ptr<Event> records;                       ///< an event that is recorded at the end, or null
     std::shared_ptr<std::atomic<uint64_t>> time;          ///< of that event
     std::shared_ptr<const ConditionalWork> conditional;   ///< or null
     std::vector<std::shared_ptr<const Prepared>> bodies;  ///< of the conditional node
   };
   std::shared_ptr<const Plan> plan;
-  std::vector<hal::Command> first;  ///< before everything: the conditions' values
+  std::vector<hal::Command> first;     ///< before everything: the conditions' values
+  std::vector<hal::Command> commands;  ///< of the steps, in their order
   std::vector<StepCommands> steps;
 };
 
 /// Errors: as copy() and fill() have them, for memory that is not there any more.
-Result<std::shared_ptr<const Prepared>> prepare(const std::shared_ptr<const Plan>& plan,
-                                                const std::unordered_set<const Node*>& disabled);
+Result<std::shared_ptr<Prepared>> prepare(const std::shared_ptr<const Plan>& plan,
+                                          const std::unordered_set<const Node*>& disabled);
 
 /// An event and the point in a queue at which it happens.
 struct Recorded {
@@ -96,5 +97,8 @@ struct Recorded {
 /// Enqueues one run on all lanes but the first, and returns what belongs on the first after `before`. Starts nothing.
 std::vector<hal::Command> emit(const std::shared_ptr<const Prepared>& prepared, const std::shared_ptr<Lanes>& lanes,
                                const Ticket& before, std::vector<Recorded>& recorded);
+/// The same for the only run: its commands are moved from.
+std::vector<hal::Command> emit_once(const std::shared_ptr<Prepared>& prepared, const std::shared_ptr<Lanes>& lanes,
+                                    const Ticket& before, std::vector<Recorded>& recorded);
 
 }  // namespace cupola::runtime

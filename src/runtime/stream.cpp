@@ -157,7 +157,8 @@ Ticket Stream::submit_between(const std::function<std::vector<hal::Command>(cons
   {
     Lock lock(order_->mutex_);
     follow_others();
-    for (hal::Command& command : place(last())) append(std::move(command));
+    std::vector<hal::Command> commands = place(last());
+    if (!commands.empty()) submitted_ = queue_->enqueue(std::span(commands));
     ticket = last();
   }
   queue_->start();
