@@ -243,7 +243,6 @@ CASE(a_captured_launch_keeps_them) {
   CU_OK(cuStreamDestroy(launch.config.hStream));
 }
 
-// Ours checks when a node changes; an H200 when the graph is instantiated.
 CASE(cooperative_nodes_stay_within_the_device) {
   Launch launch(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, valued(&CUlaunchAttributeValue::cooperative, 1));
   void* parameters[] = {&launch.counter};

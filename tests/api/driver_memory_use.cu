@@ -86,8 +86,11 @@ CASE(mapped_memory_is_known_while_its_neighbours_change) {
   const size_t chunk = granularity();
   CUdeviceptr base = 0;
   CU_OK(cuMemAddressReserve(&base, kParts * chunk, 0, 0, 0));
-  CUmemGenericAllocationHandle memory = create(kParts * chunk);
-  for (int i = 0; i < kParts; ++i) CU_OK(cuMemMap(base + i * chunk, chunk, i * chunk, memory, 0));
+  CUmemGenericAllocationHandle memory[kParts];
+  for (int i = 0; i < kParts; ++i) {
+    memory[i] = create(chunk);
+    CU_OK(cuMemMap(base + i * chunk, chunk, 0, memory[i], 0));
+  }
   give_access(base, chunk);
   std::atomic<bool> done{false};
   CUcontext context = check::use_context();
@@ -97,7 +100,7 @@ CASE(mapped_memory_is_known_while_its_neighbours_change) {
       for (int part = 1; part < kParts; ++part) give_access(base + part * chunk, chunk);
       for (int part = 1; part < kParts; ++part) {
         CU_OK(cuMemUnmap(base + part * chunk, chunk));
-        CU_OK(cuMemMap(base + part * chunk, chunk, part * chunk, memory, 0));
+        CU_OK(cuMemMap(base + part * chunk, chunk, 0, memory[part], 0));
       }
     }
     done = true;
@@ -117,7 +120,7 @@ CASE(mapped_memory_is_known_while_its_neighbours_change) {
   EXPECT(first <= base + 3 * chunk && first + bytes > base + 3 * chunk);
   CU_OK(cuMemUnmap(base, kParts * chunk));
   EXPECT_CUDA(cuMemcpyDtoD(base, base + chunk, 64), CUDA_ERROR_INVALID_VALUE);
-  CU_OK(cuMemRelease(memory));
+  for (CUmemGenericAllocationHandle part : memory) CU_OK(cuMemRelease(part));
   CU_OK(cuMemAddressFree(base, kParts * chunk));
 }
 
