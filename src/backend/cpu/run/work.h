@@ -63,9 +63,10 @@ class Work {
   std::atomic<bool> failed_{false};
   // Under the pool's lock.
   uint64_t next_ = 0;  ///< the first item that no worker has
+  Link links_[2];      ///< in the pool's lists
+  // Of the thread that gives the work up.
   uint64_t given_up_ = 0;
   Work* next_given_up_ = nullptr;
-  Link links_[2];  ///< in the pool's lists
 };
 
 /// Works in the order in which they came; the place says which of a work's links it uses. Not thread-safe.

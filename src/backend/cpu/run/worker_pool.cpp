@@ -170,8 +170,8 @@ void WorkerPool::fail_all(const CpuDomain& domain) {
     for (Work* work = active_.first(); work; work = active_.after(*work)) {
       if (&work->domain() != &domain) continue;
       work->fail();
+      if (work->next_ == work->count_) continue;  // all have begun, or another thread gives it up: given_up_ is its own
       work->given_up_ = work->count_ - work->next_;
-      if (work->given_up_ == 0) continue;
       work->next_ = work->count_;
       if (turn_ == work) turn_ = open_.after(*work);
       open_.erase(*work);
