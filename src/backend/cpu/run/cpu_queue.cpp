@@ -37,12 +37,15 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
                               private HostCalls::Call {
  public:
   State(const QueueServices& services, std::shared_ptr<CpuDomain> domain)
-      : services_(services), domain_(std::move(domain)), progress_(std::make_shared<CpuSemaphore>(0, domain_)) {
-    domain_->faults.add(*this);
-  }
+      : services_(services), domain_(std::move(domain)), progress_(std::make_shared<CpuSemaphore>(0, domain_)) {}
   ~State() { domain_->faults.remove(*this); }
 
-  void help_who_waits() { static_cast<CpuSemaphore&>(*progress_).set_helper(weak_from_this()); }
+  /// Once, before any other call: from now on it helps who waits and hears of faults. It has an owner by then, so that
+  /// it can be pinned.
+  void introduce() noexcept {
+    static_cast<CpuSemaphore&>(*progress_).set_helper(weak_from_this());
+    domain_->faults.add(*this);
+  }
 
   uint64_t enqueue(std::span<hal::Command> commands) EXCLUDES(mutex_) {
     Lock lock(mutex_);
@@ -250,7 +253,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
 
 CpuQueue::CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain)
     : state_(std::make_shared<State>(services, std::move(domain))) {
-  state_->help_who_waits();
+  state_->introduce();
 }
 
 uint64_t CpuQueue::enqueue(std::span<hal::Command> commands) {

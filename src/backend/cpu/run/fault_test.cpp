@@ -107,6 +107,22 @@ TEST_F(Faults, FreeQueuesThatWaitForSemaphores) {
   EXPECT_EQ(other->progress()->value(), 1u);
 }
 
+// Under a thread sanitiser: a queue is told of faults from the moment on that others may hold it.
+TEST_F(Faults, QueuesAreCreatedWhileOthersFault) {
+  std::atomic<bool> stop{false};
+  std::thread creator([&] {
+    while (!stop.load()) device_->create_queue(0).value();
+  });
+  for (int i = 0; i < 200; ++i) {
+    launch(store_at, {{1}, {1}}, At{bad(8), 0, 0});
+    EXPECT_FALSE(synchronize());
+    drain(*queue_, last_);
+    device_->clear_fault();
+  }
+  stop.store(true);
+  creator.join();
+}
+
 void trap_at(ThreadContext* c, const std::byte* block) {
   if (chosen(c, parameters_of<At>(block))) c->services->trap(c);
   c->services->barrier(c, 0, 0);
