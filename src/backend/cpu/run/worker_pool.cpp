@@ -58,6 +58,8 @@ Result<> WorkerPool::submit(Work& work) {
   {
     Lock lock(mutex_);
     TRY(start_threads(work));
+    // A fault that is recorded from here on finds the work in fail_all(); one that was before is seen here.
+    if (work.domain().faults.any()) work.fail();
     active_.push_back(work);
     open_.push_back(work);
     open_count_.fetch_add(1, std::memory_order_relaxed);

@@ -50,7 +50,7 @@ class WorkerPool {
   uint32_t size() const { return workers_wanted_; }
 
   /// When the system gives fewer threads than wanted, those that there are do the work. Error: OperatingSystem when it
-  /// gives none; the work is not taken.
+  /// gives none; the work is not taken. A work whose domain has a fault is given up.
   Result<> submit(Work& work);
 
   /// Gives all works of the domain up.

@@ -64,5 +64,14 @@ TEST_F(Pool, WorksThatManyThreadsGiveUpAtOnceEnd) {
   }
 }
 
+// The fault comes between the queue's look and the submission.
+TEST_F(Pool, AWorkThatComesAfterTheFaultIsGivenUp) {
+  domain_.faults.record({ErrorCode::LaunchFailed, "a test's"});
+  Items items(1000, domain_);
+  ASSERT_TRUE(pool_.submit(items));
+  EXPECT_TRUE(items.ends_within(std::chrono::seconds(20)));
+  EXPECT_EQ(items.begun.load(), 0u);
+}
+
 }  // namespace
 }  // namespace cupola::cpu
