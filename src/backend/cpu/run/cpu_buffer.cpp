@@ -39,6 +39,7 @@ CpuBuffer::CpuBuffer(AlignedMapping range, MemoryAccount& account)
     : range_(std::move(range)), account_(account), backed_(range_.size() / kChunk) {}
 
 CpuBuffer::~CpuBuffer() {
+  MovingMemory::forget(range_.data());
   account_.give_back(count(0, size(), true));
 }
 
@@ -114,7 +115,7 @@ Result<> CpuBuffer::for_runs(bool backed, const std::function<Result<>(uint64_t 
 Result<std::shared_ptr<hal::Memory>> CpuBuffer::share() {
   if (shared_) return shared_;
   TRY(auto memory, hal::MappedMemory::create(size(), true, [] {}));
-  TRY(const std::unique_ptr<MovingMemory> move, MovingMemory::begin(range_.data(), size()));
+  const MovingMemory move(range_.data(), size());
   const auto copy = [&](uint64_t offset, uint64_t bytes) -> Result<> {
     TRY(protect(offset, bytes, hal::Access::Read));
     return memory->write(range_.data() + offset, offset, bytes);

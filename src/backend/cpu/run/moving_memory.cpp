@@ -1,6 +1,5 @@
 #include "backend/cpu/run/moving_memory.h"
 
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <ctime>
@@ -10,14 +9,15 @@
 namespace cupola::cpu {
 namespace {
 
-/// Stays after the move: a thread may still be on its way to the handler.
+/// Stays after the move, until the memory ends: a thread may still be on its way to the handler. Then another takes it.
 struct Range {
-  std::atomic<uint64_t> begin{0}, end{0};
+  std::atomic<uint64_t> begin{0}, end{0};  ///< begin 0: nobody's
   std::atomic<bool> moving{false};
+  Range* next = nullptr;
 };
 
-constexpr int kMostRepeats = 64;  ///< of one instruction at one address: then it is a fault like others
-constinit std::array<Range, 256> ranges;
+constexpr int kMostRepeats = 64;                 ///< of one instruction at one address: then it is a fault like others
+constinit std::atomic<Range*> ranges = nullptr;  // never freed: the handler may be looking
 
 struct Repeats {
   uint64_t address = 0, program_counter = 0;
@@ -32,18 +32,32 @@ void wait_for(const Range& range) {
   }
 }
 
-/// True if the address has moved, or is moving; then the move is over when this returns. Ranges of buffers that are
-/// gone may overlap with new ones.
+/// True if the address has moved, or is moving; then the move is over when this returns.
 bool moved(uint64_t address) {
-  bool found = false;
-  for (const Range& range : ranges) {
-    const uint64_t begin = range.begin.load(std::memory_order_acquire);
-    if (begin == 0) break;
-    if (address < begin || address >= range.end.load()) continue;
-    wait_for(range);
-    found = true;
+  for (const Range* range = ranges.load(std::memory_order_acquire); range; range = range->next) {
+    const uint64_t begin = range->begin.load(std::memory_order_acquire);
+    if (begin == 0 || address < begin || address >= range->end.load()) continue;
+    wait_for(*range);
+    return true;
   }
-  return found;
+  return false;
+}
+
+/// The one that begins there; null when there is none.
+Range* range_at(uint64_t begin) {
+  for (Range* range = ranges.load(); range; range = range->next)
+    if (range->begin.load() == begin) return range;
+  return nullptr;
+}
+
+/// Under the lock of the moves.
+Range& range_for(uint64_t begin) {
+  for (const uint64_t each : {begin, uint64_t{0}})
+    if (Range* range = range_at(each)) return *range;
+  auto* fresh = new Range;
+  fresh->next = ranges.load();
+  ranges.store(fresh, std::memory_order_release);
+  return *fresh;
 }
 
 bool repeat_write(const FaultRouter::Fault& fault) {
@@ -61,32 +75,25 @@ Mutex& one_move() {
 
 }  // namespace
 
-MovingMemory::MovingMemory() : one_move_(one_move()) {}
-
-void MovingMemory::prepare() {
-  [[maybe_unused]] static const bool routed = (FaultRouter::add(&repeat_write), true);
-}
-
-Result<std::unique_ptr<MovingMemory>> MovingMemory::begin(const std::byte* address, uint64_t size) {
+MovingMemory::MovingMemory(const std::byte* address, uint64_t size)
+    : one_move_(one_move()), begin_(reinterpret_cast<uint64_t>(address)) {
   prepare();
-  std::unique_ptr<MovingMemory> move(new MovingMemory);
-  const auto start = reinterpret_cast<uint64_t>(address);
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    Range& range = ranges[i];
-    const uint64_t known = range.begin.load();
-    if (known != 0 && known != start) continue;
-    move->place_ = i;
-    range.moving.store(true);
-    range.end.store(start + size);
-    range.begin.store(start, std::memory_order_release);
-    return move;
-  }
-  return fail(ErrorCode::NotSupported, "memory of {} reservations has been shared; there is room for no more",
-              ranges.size());
+  Range& range = range_for(begin_);
+  range.moving.store(true);
+  range.end.store(begin_ + size);
+  range.begin.store(begin_, std::memory_order_release);
 }
 
 MovingMemory::~MovingMemory() {
-  ranges[place_].moving.store(false, std::memory_order_release);
+  range_at(begin_)->moving.store(false, std::memory_order_release);
+}
+
+void MovingMemory::forget(const std::byte* address) {
+  if (Range* range = range_at(reinterpret_cast<uint64_t>(address))) range->begin.store(0, std::memory_order_release);
+}
+
+void MovingMemory::prepare() {
+  [[maybe_unused]] static const bool routed = (FaultRouter::add(&repeat_write), true);
 }
 
 }  // namespace cupola::cpu

@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "base/mutex.h"
-#include "base/result.h"
 
 namespace cupola::cpu {
 
@@ -14,17 +12,20 @@ namespace cupola::cpu {
 /// EFAULT, as they do for any memory that is not writable. One move at a time; others wait.
 class MovingMemory {
  public:
-  /// Error: NotSupported when too many ranges have moved in this process.
-  static Result<std::unique_ptr<MovingMemory>> begin(const std::byte* address, uint64_t size);
+  MovingMemory(const std::byte* address, uint64_t size);
   ~MovingMemory();
+  MovingMemory(const MovingMemory&) = delete;
+  MovingMemory& operator=(const MovingMemory&) = delete;
+
+  /// The memory that begins here ends, and nobody writes there any more; it may have moved.
+  static void forget(const std::byte* address);
 
   /// Sees to it that faults are looked at here before anything that is installed later looks. Any thread.
   static void prepare();
 
  private:
-  MovingMemory();
-  Lock one_move_;
-  size_t place_ = 0;  ///< in the table of ranges
+  const Lock one_move_;
+  const uint64_t begin_;
 };
 
 }  // namespace cupola::cpu

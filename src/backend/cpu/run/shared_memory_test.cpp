@@ -74,6 +74,17 @@ TEST_F(SharedMemory, WritersGoOnWhileMemoryMoves) {
   }
 }
 
+TEST_F(SharedMemory, AnyNumberOfBuffersIsShared) {
+  std::vector<std::unique_ptr<hal::Buffer>> buffers;  // all live: none has the address of an earlier one
+  for (int i = 0; i < 300; ++i) {
+    buffers.push_back(device_->reserve(chunk_).value());
+    ASSERT_TRUE(buffers.back()->commit(0, chunk_));
+    const auto memory = buffers.back()->share();
+    ASSERT_TRUE(memory) << i << ": " << memory.error().message;
+    ASSERT_TRUE(buffers.back()->decommit(0, chunk_));
+  }
+}
+
 TEST_F(SharedMemory, MemoryIsMappedTwiceAndCountedOnce) {
   auto memory = device_->create_memory(2 * chunk_, false).value();
   EXPECT_EQ(memory->descriptor().error().code, ErrorCode::NotSupported);
