@@ -23,7 +23,8 @@ struct Repeats {
   uint64_t address = 0, program_counter = 0;
   int count = 0;
 };
-constinit thread_local Repeats repeats;
+// Initial-exec: a first access to dynamic thread-local storage may allocate, which a signal handler must not.
+__attribute__((tls_model("initial-exec"))) constinit thread_local Repeats repeats;
 
 void wait_for(const Range& range) {
   while (range.moving.load(std::memory_order_acquire)) {
