@@ -76,6 +76,7 @@ class Parser {
   Result<Variable> attributes(Space space);
   Result<> initializer(Variable& variable);
   Result<uint64_t> initializer_list(Variable& variable, size_t depth, uint64_t start);
+  Result<> bound_initial(const Variable& variable, uint64_t bytes);
   Result<> initial_element(Variable& variable, uint64_t element);
   Result<> numbered_variables(const Variable& variable, std::vector<Variable>& into, bool in_function);
   Result<Initial> initial_value(Type type);

@@ -256,8 +256,15 @@ Result<uint64_t> Parser::initializer_list(Variable& variable, size_t depth, uint
       TRY(initial_element(variable, at));
       ++at;
     }
+    TRY(bound_initial(variable, at));  // here: rows of an open array could add up to more than 64 bits hold
   }
   return at;
+}
+
+Result<> Parser::bound_initial(const Variable& variable, uint64_t bytes) {
+  if (bytes <= kMostInitialBytes) return {};
+  return error(formatted("initial values of more than {} MiB: copy them in at run time", kMostInitialBytes >> 20),
+               variable.location);
 }
 
 Result<> Parser::initializer(Variable& variable) {
@@ -273,15 +280,15 @@ Result<> Parser::initializer(Variable& variable) {
       if (inner == 0) return error("'" + std::string(variable.name) + "' has a dimension of 0", variable.location);
       variable.dims.insert(variable.dims.begin(), (end + inner - 1) / inner);
       variable.open = false;
+    } else if (end > variable.elements()) {
+      return error("more rows than '" + std::string(variable.name) + "' has", last_);
     }
   } else {
     if (variable.is_array || variable.vector > 1) return error("'{' is expected, not " + shown());
     TRY(initial_element(variable, 0));
   }
   initial_bytes_ += variable.bytes();
-  if (initial_bytes_ <= kMostInitialBytes) return {};
-  return error(formatted("initial values of more than {} MiB: copy them in at run time", kMostInitialBytes >> 20),
-               variable.location);
+  return bound_initial(variable, initial_bytes_);
 }
 
 }  // namespace cupola::ptx

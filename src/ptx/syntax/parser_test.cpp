@@ -84,9 +84,19 @@ TEST(Parse, ShortRowsCostWhatTheyHold) {
   EXPECT_THAT(print(*module), HasSubstr("= {{{7}, {8, 9}}, {{}, {5}}};"));
 }
 
+TEST(Parse, InitialisersHaveNoMoreRowsThanTheVariable) {
+  const std::string head = ".version 7.0\n.target sm_70\n";
+  EXPECT_EQ(refusal(head + ".global .u8 x[2][3] = {{1}, {}};"), "");
+  EXPECT_THAT(refusal(head + ".global .u8 x[2][3] = {{1}, {}, {}};"), HasSubstr("more rows than 'x' has"));
+  EXPECT_THAT(refusal(head + ".global .u8 x[2] = {1, 2, 3};"), HasSubstr("more values than 'x' has"));
+}
+
 TEST(Parse, DeclarationsBoundMemory) {
   const std::string head = ".version 7.0\n.target sm_70\n";
   EXPECT_THAT(refusal(head + ".global .u32 x[1073741824] = {1};"), HasSubstr("copy them in at run time"));
+  std::string rows = head + ".global .u8 x[][1099511627776] = {{1}";
+  for (int i = 1; i < 1 << 24; ++i) rows += ",{1}";  // all of them together: 2^64 elements
+  EXPECT_THAT(refusal(rows + "};"), HasSubstr("copy them in at run time"));
   std::string many = head + ".func f() {\n";
   for (int i = 0; i < 100; ++i) many += ".param .b32 p" + std::string(static_cast<size_t>(i) + 1, '_') + "<4096>;\n";
   EXPECT_THAT(refusal(many + "}"), HasSubstr("this many variables at once"));
