@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <new>
 
 #include "base/log.h"
@@ -125,12 +124,6 @@ int begin() {
 }
 
 }  // namespace detail
-
-uint64_t now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
 
 void record(const Event& event) {
   if (!recording()) return;

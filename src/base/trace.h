@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/kernel_info.h"
+#include "base/steady_clock.h"
 #include "base/trace_format.h"
 
 // Traces: what the program called and what the device did, with times, into the file that CUPOLA_TRACE names (`cupola
@@ -30,7 +31,9 @@ inline bool recording() {
 }
 
 /// Nanoseconds of the records' clock.
-uint64_t now();
+inline uint64_t now() {
+  return steady_nanoseconds();
+}
 
 /// Something that happened. The name may have any length; what is too long for a record is cut.
 struct Event {

@@ -1,9 +1,9 @@
 #include "hal/null/null_commands.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
+#include "base/steady_clock.h"
 #include "hal/null/null_semaphore.h"
 
 namespace cupola::hal {
@@ -73,8 +73,7 @@ Result<> run_command(const Signal& signal, NullDomain&) {
 }
 
 Result<> run_command(const Timestamp& timestamp, NullDomain&) {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  timestamp.nanoseconds->store(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+  timestamp.nanoseconds->store(steady_nanoseconds());
   return {};
 }
 

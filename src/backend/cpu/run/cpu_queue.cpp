@@ -1,6 +1,5 @@
 #include "backend/cpu/run/cpu_queue.h"
 
-#include <chrono>
 #include <new>
 #include <utility>
 #include <variant>
@@ -11,6 +10,7 @@
 #include "backend/cpu/run/grid.h"
 #include "backend/cpu/run/ready.h"
 #include "backend/cpu/run/transfer.h"
+#include "base/steady_clock.h"
 
 // Who drives a queue. start() makes the calling thread the driver if there is none: it begins command after command,
 // as long as each is done at once. A command that takes longer carries the driving to the thread that ends it: the
@@ -19,14 +19,6 @@
 // run there, and in `work_`, without an allocation.
 
 namespace cupola::cpu {
-namespace {
-
-uint64_t now_nanoseconds() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
-
-}  // namespace
 
 class CpuQueue::State final : public std::enable_shared_from_this<State>,
                               public SemaphoreHelper,
@@ -188,7 +180,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   }
 
   bool begin(const hal::Timestamp& timestamp) {
-    timestamp.nanoseconds->store(now_nanoseconds(), std::memory_order_release);
+    timestamp.nanoseconds->store(steady_nanoseconds(), std::memory_order_release);
     return true;
   }
 

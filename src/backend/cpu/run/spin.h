@@ -1,11 +1,11 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <thread>
 
 #include "backend/cpu/run/device_thread.h"
+#include "base/steady_clock.h"
 
 namespace cupola::cpu {
 
@@ -19,7 +19,7 @@ class SpinBudget {
     if (ready()) return true;
     static const bool alone = std::thread::hardware_concurrency() == 1;
     if (alone) return false;
-    const uint64_t end = now() + nanoseconds_;
+    const uint64_t end = steady_nanoseconds() + nanoseconds_;
     do {
       for (int i = 0; i < kLooksAtATime; ++i) {
         pause_briefly();
@@ -27,7 +27,7 @@ class SpinBudget {
         nanoseconds_ = std::min(kMost, 2 * nanoseconds_);
         return true;
       }
-    } while (now() < end);
+    } while (steady_nanoseconds() < end);
     nanoseconds_ = std::max(kLeast, nanoseconds_ / 2);
     return false;
   }
@@ -36,11 +36,6 @@ class SpinBudget {
   // About what a sleep and a wake-up take, and what a launch that follows a launch takes.
   static constexpr uint64_t kMost = 20'000, kLeast = 1'000;
   static constexpr int kLooksAtATime = 16;
-
-  static uint64_t now() {
-    const auto time = std::chrono::steady_clock::now().time_since_epoch();
-    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
-  }
 
   uint64_t nanoseconds_ = kMost;
 };
