@@ -54,10 +54,24 @@ void stop(const char* why, const char* detail) {
   log::line(log::Topic::Error, "tracing ends: {} {}: {}", settings().trace, why, detail);
 }
 
+/// Sees to it that bytes [offset, offset + size) of the file have room on the disk, and that the file is that long; 0
+/// or an error number.
+int allocate(int descriptor, off_t offset, off_t size) {
+#if defined(__APPLE__)  // which has no posix_fallocate; room for all but the file's end must be there already
+  fstore_t room{F_ALLOCATEALL, F_PEOFPOSMODE, 0, size, 0};
+  struct stat info;
+  if (fcntl(descriptor, F_PREALLOCATE, &room) != 0 || fstat(descriptor, &info) != 0) return errno;
+  if (info.st_size < offset + size && ftruncate(descriptor, offset + size) != 0) return errno;
+  return 0;
+#else
+  return posix_fallocate(descriptor, offset, size);
+#endif
+}
+
 /// Bytes [offset, offset + kChunkBytes) of the file, which grows as needed; null when it cannot.
 std::byte* map(int descriptor, uint64_t offset) {
   // Room is taken now: a full disk must not become a signal when the memory is written.
-  if (const int error = posix_fallocate(descriptor, static_cast<off_t>(offset), kChunkBytes)) {
+  if (const int error = allocate(descriptor, static_cast<off_t>(offset), kChunkBytes)) {
     stop("cannot grow", std::strerror(error));
     return nullptr;
   }
