@@ -43,7 +43,7 @@ hal::DeviceProperties make_properties() {
 
 /// Blocks of so many threads that a multiprocessor, which is a worker, keeps at once.
 uint32_t resident_blocks(uint32_t block_threads) {
-  const hal::DeviceProperties limits;
+  static const hal::DeviceProperties limits;  // made once: each launch asks
   const uint32_t warps = (std::max(1u, block_threads) + limits.warp_size - 1) / limits.warp_size;
   return std::min(limits.max_blocks_per_multiprocessor,
                   limits.max_threads_per_multiprocessor / (warps * limits.warp_size));
