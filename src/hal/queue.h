@@ -33,7 +33,7 @@ class Queue {
   }
 
   /// Reaches a command's number when that command and all before it are done. After a fault of the queue's domain it
-  /// goes on growing, while commands are dropped unexecuted, all but Callback.
+  /// goes on growing, while commands are dropped unexecuted, all but Callback, Signal and Timestamp.
   virtual const std::shared_ptr<Semaphore>& progress() const = 0;
 };
 

@@ -20,7 +20,9 @@ class Semaphore {
   virtual void signal(uint64_t value) = 0;
 
   /// Blocks the calling host thread until the value is reached, or the semaphore's domain has a fault: then its error.
-  /// A queue's progress belongs to the queue's domain.
+  /// A queue's progress belongs to the queue's domain. The thread may help meanwhile: run parts of kernels, complete
+  /// commands, and call what when() left, here and elsewhere. So the caller holds no lock that such a function may
+  /// take.
   virtual Result<> wait(uint64_t value) = 0;
 
   /// Calls `then` once when the value is reached: at once on this thread if it already is, else on the signalling

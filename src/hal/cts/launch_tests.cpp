@@ -114,6 +114,8 @@ void a_fault_sticks_and_drains(TestCase& t) {
   t.queue->submit(t.make_launch("bad_store", {4}, {32}, BadStoreParameters{}));
   t.queue->submit(Fill{.destination = address_of(&untouched), .value = 1, .value_bytes = 4, .width = 1});
   t.queue->submit(HostCall{[&] { ++calls; }});
+  const auto time = std::make_shared<std::atomic<uint64_t>>(0);
+  t.queue->submit(Timestamp{time});
   const uint64_t last = t.queue->submit(Signal{gate, 1});
   const Result<> result = t.queue->progress()->wait(last);
   ASSERT_FALSE(result);
@@ -122,6 +124,7 @@ void a_fault_sticks_and_drains(TestCase& t) {
   EXPECT_EQ(t.device->fault()->code, ErrorCode::IllegalAddress);
   while (t.queue->progress()->value() < last) std::this_thread::yield();
   EXPECT_EQ(gate->value(), 1u);
+  EXPECT_NE(time->load(), 0u);
   EXPECT_EQ(untouched, 5u);
   EXPECT_EQ(calls, 0);
   EXPECT_FALSE(t.queue->progress()->wait(1));

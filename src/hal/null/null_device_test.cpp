@@ -24,12 +24,15 @@ TEST(NullDevice, LaunchIsAStickyFaultThatDropsWhatFollows) {
   ErrorCode heard{0};
   (*queue)->submit(Launch{});
   (*queue)->submit(Callback{[&](const Error* error) { heard = error ? error->code : ErrorCode{0}; }});
+  const auto semaphore = device->create_semaphore(0);
+  (*queue)->submit(Signal{semaphore, 1});
   const uint64_t last = (*queue)->submit(HostCall{[&] { called = true; }});
   Result<> done = (*queue)->progress()->wait(last);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::NotSupported);
   while ((*queue)->progress()->value() < last) std::this_thread::yield();
   EXPECT_FALSE(called);
+  EXPECT_EQ(semaphore->value(), 1u);
   EXPECT_EQ(heard, ErrorCode::NotSupported);
   EXPECT_TRUE(device->fault());
 
@@ -60,7 +63,6 @@ TEST(NullDevice, FaultWakesWhoWaitsForASignalThatNeverComes) {
   auto semaphore = device->create_semaphore(0);
   std::thread waiter([&] { EXPECT_FALSE(semaphore->wait(1)); });
   (*queue)->submit(Launch{});
-  (*queue)->submit(Signal{semaphore, 1});
   waiter.join();
 }
 

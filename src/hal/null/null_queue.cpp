@@ -77,9 +77,11 @@ void NullQueue::State::run() {
   }
 }
 
-/// Executes the command unless the domain has a fault, which Callback is for; a failure becomes the fault.
+/// Executes the command unless a fault of the domain drops it; a failure becomes the fault.
 void NullQueue::State::execute(Command& command) {
-  if (!std::holds_alternative<Callback>(command) && domain->fault()) return;
+  const bool always = std::holds_alternative<Callback>(command) || std::holds_alternative<Signal>(command) ||
+                      std::holds_alternative<Timestamp>(command);
+  if (!always && domain->fault()) return;
   Result<> done = std::visit([this](auto& each) { return run_command(each, *domain); }, command);
   if (done) return;
   Lock lock(domain->state.mutex);
