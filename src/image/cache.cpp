@@ -24,8 +24,7 @@ using Clock = std::chrono::system_clock;
 constexpr uint64_t kMagic = 0x3168636163706375;  // "cupcach1"
 constexpr size_t kHeaderBytes = 24;
 constexpr int kReading = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;  // what is there might be a pipe
-constexpr std::string_view kSuffix = ".cupola";
-constexpr auto kTouchAfter = std::chrono::minutes(1);  // a use this soon after the last is not noted
+constexpr auto kTouchAfter = std::chrono::minutes(1);                     // a use this soon after the last is not noted
 
 class File {
  public:
@@ -167,7 +166,8 @@ std::optional<std::vector<std::byte>> DiskCache::get(std::string_view key) {
 std::optional<std::vector<std::byte>> DiskCache::look(std::string_view key) const {
   if (!usable() || !is_key(key)) return std::nullopt;
   File file(open(path_of(key).c_str(), kReading));
-  return file.is_open() ? read_entry(file, key, limits_.bytes) : std::nullopt;
+  if (!file.is_open() || past_its_time(file.changed())) return std::nullopt;
+  return read_entry(file, key, limits_.bytes);
 }
 
 std::vector<CacheEntry> DiskCache::verify() {
@@ -184,7 +184,7 @@ std::vector<CacheEntry> DiskCache::verify() {
 
 bool DiskCache::write(std::string_view key, std::span<const std::byte> header, std::span<const std::byte> bytes) {
   // A dot keeps the unfinished name apart from every entry's; a killed writer's name is never met again.
-  std::string unfinished = formatted("{}/.{}.XXXXXX{}", folder_, key, kSuffix);
+  std::string unfinished = formatted("{}/.{}{}{}", folder_, key, kUnique, kSuffix);
   File file(mkostemps(unfinished.data(), static_cast<int>(kSuffix.size()), O_CLOEXEC));
   if (!file.is_open()) return false;
   if (file.write_all(header) && file.write_all(bytes) && file.close_it() &&

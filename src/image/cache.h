@@ -21,8 +21,8 @@ std::string cache_folder(const Settings& settings);
 
 /// What a cache folder may hold. Zero: no limit.
 struct CacheLimits {
-  uint64_t bytes = uint64_t{1} << 30;                   ///< of all entries; those used longest ago go first
-  std::chrono::seconds unused = std::chrono::days(90);  ///< an entry that nobody used for so long goes
+  uint64_t bytes = 0;              ///< of all entries; those used longest ago go first
+  std::chrono::seconds unused{0};  ///< an entry that nobody used for so long goes
 };
 
 /// CUPOLA_CACHE_MIB and CUPOLA_CACHE_DAYS.
@@ -60,6 +60,10 @@ class DiskCache {
 
   /// What was put under this key. A damaged entry, and one past its time, is removed.
   std::optional<std::vector<std::byte>> get(std::string_view key);
+
+  /// An entry's file is named KEY and this; while it is written, `.KEY`, what kUnique makes (a dot and other characters
+  /// for each X), and this.
+  static constexpr std::string_view kSuffix = ".cupola", kUnique = ".XXXXXX";
 
   /// Keys are letters, digits and '-'; others are ignored, as contents above the limit are.
   void put(std::string_view key, std::span<const std::byte> bytes);

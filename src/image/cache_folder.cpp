@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 
@@ -42,9 +43,10 @@ std::vector<File> files_of(const std::string& folder) {
     const std::string name = entry->path().filename().string();
     const bool finished = !name.starts_with('.');
     std::string key = name.substr(finished ? 0 : 1);
-    if (!key.ends_with(".cupola")) continue;
-    key.resize(key.size() - 7);
-    if (!finished) key.resize(key.size() > 7 && key[key.size() - 7] == '.' ? key.size() - 7 : 0);
+    if (!key.ends_with(DiskCache::kSuffix)) continue;
+    key.resize(key.size() - DiskCache::kSuffix.size());
+    constexpr size_t kUnique = DiskCache::kUnique.size();
+    if (!finished) key.resize(key.size() > kUnique && key[key.size() - kUnique] == '.' ? key.size() - kUnique : 0);
     struct stat info;
     if (key.empty() || key.contains('.') || lstat(entry->path().c_str(), &info) != 0 || !S_ISREG(info.st_mode))
       continue;
@@ -57,10 +59,12 @@ std::vector<File> files_of(const std::string& folder) {
   return files;
 }
 
-void remove(const File& file, CacheLoss& loss) {
-  if (unlink(file.path.c_str()) != 0) return;  // somebody else was quicker, or may
+/// True if the file is gone.
+bool remove(const File& file, CacheLoss& loss) {
+  if (unlink(file.path.c_str()) != 0) return errno == ENOENT;  // somebody else was quicker
   ++(file.finished ? loss.entries : loss.unfinished);
   loss.bytes += file.bytes;
+  return true;
 }
 
 }  // namespace
@@ -108,9 +112,8 @@ CacheLoss DiskCache::trim(const CacheLimits& limits) {
     // Of an unfinished entry a time in the future says as little as one long ago.
     const auto age = file.finished ? now - file.changed : std::chrono::abs(now - file.changed);
     const auto most = file.finished ? limits.unused : std::chrono::seconds(kUnfinishedFor);
-    if (age > most && most.count() != 0) {
-      remove(file, loss);
-    } else if (file.finished) {
+    const bool old = age > most && most.count() != 0;
+    if (!(old && remove(file, loss)) && file.finished) {
       if (file.changed > now) utimensat(AT_FDCWD, file.path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
       total += file.bytes;
       kept.push_back(std::move(file));
@@ -119,8 +122,7 @@ CacheLoss DiskCache::trim(const CacheLimits& limits) {
   if (limits.bytes == 0 || total <= limits.bytes) return loss;
   for (const File& file : kept) {
     if (total <= limits.bytes - limits.bytes / 8) break;
-    remove(file, loss);
-    total -= file.bytes;
+    if (remove(file, loss)) total -= file.bytes;
   }
   return loss;
 }

@@ -156,6 +156,9 @@ TEST_F(DiskCacheTest, EntryThatNobodyUsedForSoLongGoes) {
   age("used", std::chrono::days(9));
   age("old", std::chrono::days(11));
   age("older", std::chrono::days(1000));
+  EXPECT_EQ(cache.look("used"), kContents);
+  EXPECT_EQ(cache.look("old"), std::nullopt);
+  EXPECT_EQ(files(), 4u);
   EXPECT_EQ(cache.get("old"), std::nullopt);  // without looking at the whole folder
   EXPECT_EQ(files(), 3u);
   const CacheLoss loss = cache.trim();
@@ -284,6 +287,7 @@ TEST_F(DiskCacheTest, FullFileSystemKeepsWhatIsThere) {
 
 TEST_F(DiskCacheTest, ReadOnlyFolderIsReadAndNeverWritten) {
   DiskCache(folder_).put("key", kContents);
+  age("key", std::chrono::hours(1));
   ASSERT_EQ(chmod(folder_.c_str(), 0500), 0);
   const uid_t somebody = geteuid() == 0 ? 65534 : geteuid();  // root may write everywhere
   if (geteuid() == 0) {
@@ -295,7 +299,10 @@ TEST_F(DiskCacheTest, ReadOnlyFolderIsReadAndNeverWritten) {
     if (geteuid() != somebody && setresuid(somebody, somebody, somebody) != 0) _exit(9);
     DiskCache cache(folder_);
     cache.put("other", kContents);
-    cache.trim({1, std::chrono::seconds(1)});
+    for (const CacheLimits& limits : {CacheLimits{1, {}}, CacheLimits{0, std::chrono::seconds(1)}}) {
+      const CacheLoss loss = cache.trim(limits);
+      if (loss.entries != 0 || loss.bytes_left != kContents.size() + 24) _exit(2);
+    }
     _exit(cache.get("key") == kContents && !cache.get("other") ? 0 : 1);
   }
   int status = -1;
