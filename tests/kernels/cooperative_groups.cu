@@ -216,6 +216,40 @@ CASE(wide_tiles_wait_apart) {
   }
 }
 
+// 96 threads: the second tile of 64 has one warp.
+__global__ void short_kernel(unsigned* out) {
+  __shared__ unsigned values[96];
+  const auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+  const unsigned me = threadIdx.x, members = me < 64 ? 64 : 32;
+  const unsigned mirror = me - tile.thread_rank() + members - 1 - tile.thread_rank();
+  values[me] = me;
+  for (unsigned turn = 0; turn < 3; ++turn) {
+    tile.sync();
+    const unsigned next = values[mirror] + 1;
+    tile.sync();
+    values[me] = next;
+  }
+  cg::thread_group any_kind = tile;
+  any_kind.sync();
+  out[me * 4] = values[mirror];
+  out[me * 4 + 1] = cg::reduce(tile, me, cg::plus<unsigned>());
+  out[me * 4 + 2] = tile.all(me >= 64);
+  out[me * 4 + 3] = cg::inclusive_scan(tile, me);
+}
+
+CASE(the_last_wide_tile_waits_for_the_warps_that_there_are) {
+  check::Managed<unsigned> out(96 * 4);
+  short_kernel<<<1, 96>>>(out);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (unsigned me = 0; me < 96; ++me) {
+    const unsigned first = me / 64 * 64, end = first == 0 ? 64 : 96;
+    unsigned sum = 0, so_far = 0;
+    for (unsigned i = first; i < end; ++i) sum += i, so_far += i <= me ? i : 0;
+    const unsigned expected[] = {me + 3, sum, me >= 64, so_far};  // three turns: mirrored, and back by the last look
+    for (unsigned i = 0; i < 4; ++i) EXPECT_EQUAL_AT(me * 4 + i, out[me * 4 + i], expected[i]);
+  }
+}
+
 // -- reduce and scan --
 
 struct Reductions {

@@ -53,7 +53,7 @@ CUPOLA_GROUP T reduced(const tile<Size, true>& group, T value, Operator& op) {
   group.show(value);
   group.value_of(0, value);
   T next = value;
-  for (unsigned int warp = 1; warp < Size / 32; ++warp) {
+  for (unsigned int warp = 1; warp < group.warps(); ++warp) {
     group.value_of(warp, next);
     value = op(value, next);
   }

@@ -69,10 +69,16 @@ CUPOLA_GROUP unsigned int* warps_barrier(unsigned int warps) {
 CUPOLA_GROUP void begin_warps_barrier(unsigned int warps) {
   __scoped_atomic_fetch_and(warps_barrier(warps), 0xffff0000u, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
 }
+/// How many of a tile's warps the block has: fewer in its last tile where it is no multiple of the tile.
+CUPOLA_GROUP unsigned int warps_there(unsigned int warps) {
+  const unsigned int first = block_rank_of_thread() / 32 / warps * warps, rest = (block_threads() + 31) / 32 - first;
+  return rest < warps ? rest : warps;
+}
 CUPOLA_GROUP void sync_warps(unsigned int warps) {
   __syncwarp();
   if (lane() == 0) {
     unsigned int* const word = warps_barrier(warps);
+    warps = warps_there(warps);
     const unsigned int before = __scoped_atomic_fetch_add(word, 1u, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_WRKGRP);
     if ((before & 0xffff) + 1 == warps)
       __scoped_atomic_fetch_add(word, 0x10000u - warps, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_WRKGRP);

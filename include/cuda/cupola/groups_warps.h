@@ -32,7 +32,10 @@ class tile<Size, true> : public thread_group {
   CUPOLA_GROUP static void sync() { sync_warps(Size / 32); }
 
   CUPOLA_GROUP int any(int predicate) const { return count(__any_sync(~0u, predicate)) != 0; }
-  CUPOLA_GROUP int all(int predicate) const { return count(__all_sync(~0u, predicate)) == Size / 32; }
+  CUPOLA_GROUP int all(int predicate) const { return count(__all_sync(~0u, predicate)) == warps(); }
+
+  /// How many warps of the tile there are.
+  CUPOLA_GROUP static unsigned int warps() { return warps_there(Size / 32); }
 
   /// The value of member `rank`, which each thread chooses for itself.
   template <typename T>
@@ -80,7 +83,7 @@ class tile<Size, true> : public thread_group {
   CUPOLA_GROUP unsigned int count(bool holds) const {
     show((unsigned int)holds);
     unsigned int sum = 0;
-    for (unsigned int warp = 0; warp < Size / 32; ++warp) {
+    for (unsigned int warp = 0; warp < warps(); ++warp) {
       unsigned int one = 0;
       value_of(warp, one);
       sum += one;
