@@ -321,6 +321,51 @@ CASE(reductions_and_scans) {
   }
 }
 
+// -- into an atomic --
+
+/// Counts what it is asked for.
+struct CountingAtomic {
+  int value;
+  unsigned adds, swaps;
+  __device__ int load() const { return value; }
+  __device__ int fetch_add(int by) {
+    atomicAdd(&adds, 1u);
+    return atomicAdd(&value, by);
+  }
+  __device__ bool compare_exchange_weak(int& expected, int desired) {
+    const int before = atomicCAS(&value, expected, desired);
+    atomicAdd(&swaps, before == expected);
+    const bool done = before == expected;
+    expected = before;
+    return done;
+  }
+};
+
+__global__ void update_kernel(CountingAtomic* atomics) {
+  const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  const int me = static_cast<int>(threadIdx.x);
+  cg::reduce_update_async(tile, atomics[0], me, cg::plus<int>());
+  const cg::plus<int> add;
+  cg::reduce_update_async(tile, atomics[0], me, add);
+  cg::reduce_update_async(tile, atomics[1], me, cg::less<int>());  // the atomic has no fetch_min
+  cg::reduce_update_async(tile, atomics[2], me, [](int a, int b) { return a + b; });
+  cg::plus<int> again;
+  cg::inclusive_scan_update(tile, atomics[3], me, again);
+}
+
+CASE(one_atomic_operation_adds_to_an_atomic) {
+  check::Managed<CountingAtomic> atomics(4);
+  for (int i = 0; i < 4; ++i) atomics[i] = {100, 0, 0};
+  update_kernel<<<1, 64>>>(atomics);
+  CUDA_OK(cudaDeviceSynchronize());
+  const CountingAtomic expected[] = {{100 + 2 * 2016, 4, 0}, {0, 0, 2}, {100 + 2016, 0, 2}, {100 + 2016, 2, 0}};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQUAL_AT(i, atomics[i].value, expected[i].value);
+    EXPECT_EQUAL_AT(i, atomics[i].adds, expected[i].adds);
+    EXPECT_EQUAL_AT(i, atomics[i].swaps, expected[i].swaps);
+  }
+}
+
 // -- partitions by value --
 
 __global__ void partitions_kernel(unsigned* out) {

@@ -61,11 +61,12 @@ CUPOLA_GROUP T reduced(const tile<Size, true>& group, T value, Operator& op) {
   return value;
 }
 
-/// Combines a cuda::atomic's value with another and returns what it was.
-#define CUPOLA_UPDATE(name, fetch)                                 \
-  template <typename Atomic, typename T>                           \
-  CUPOLA_GROUP T update(Atomic& atomic, T value, const name<T>&) { \
-    return atomic.fetch(value);                                    \
+// update(atomic, value, op, &op) combines a cuda::atomic's value with another and returns what it was. The last
+// argument chooses: one operation of the atomic's for an operator that it has one for, else compare-and-swap.
+#define CUPOLA_UPDATE(name, fetch)                                                                                   \
+  template <typename Atomic, typename T, typename Operator>                                                          \
+  CUPOLA_GROUP auto update(Atomic& atomic, T value, Operator&, const name<T>*) -> decltype((T)atomic.fetch(value)) { \
+    return (T)atomic.fetch(value);                                                                                   \
   }
 CUPOLA_UPDATE(plus, fetch_add)
 CUPOLA_UPDATE(less, fetch_min)
@@ -75,7 +76,7 @@ CUPOLA_UPDATE(bit_or, fetch_or)
 CUPOLA_UPDATE(bit_xor, fetch_xor)
 #undef CUPOLA_UPDATE
 template <typename Atomic, typename T, typename Operator>
-CUPOLA_GROUP T update(Atomic& atomic, T value, Operator& op) {
+CUPOLA_GROUP T update(Atomic& atomic, T value, Operator& op, const void*) {
   T before = atomic.load();
   while (!atomic.compare_exchange_weak(before, op(before, value)));
   return before;
@@ -93,7 +94,7 @@ CUPOLA_GROUP auto reduce(const Group& group, T&& value, Operator&& op) -> declty
 template <typename Group, typename Atomic, typename T, typename Operator>
 CUPOLA_GROUP void reduce_update_async(const Group& group, Atomic& atomic, T&& value, Operator&& op) {
   const auto result = reduce(group, value, op);
-  if (group.thread_rank() == 0) details::update(atomic, result, op);
+  if (group.thread_rank() == 0) details::update(atomic, result, op, &op);
 }
 /// reduce, and one member stores the result in the cuda::atomic.
 template <typename Group, typename Atomic, typename T, typename Operator>

@@ -101,7 +101,7 @@ CUPOLA_GROUP auto inclusive_scan_update(const Group& group, Atomic& atomic, T&& 
     -> decltype(op(value, value)) {
   const auto scanned = inclusive_scan(group, value, op);
   auto before = scanned;
-  if (group.thread_rank() + 1 == group.num_threads()) before = details::update(atomic, scanned, op);
+  if (group.thread_rank() + 1 == group.num_threads()) before = details::update(atomic, scanned, op, &op);
   return op(details::of_last(group, before), scanned);
 }
 template <typename Group, typename Atomic, typename T>
@@ -113,7 +113,7 @@ CUPOLA_GROUP auto exclusive_scan_update(const Group& group, Atomic& atomic, T&& 
     -> decltype(op(value, value)) {
   const auto scanned = inclusive_scan(group, value, op);
   auto before = scanned;
-  if (group.thread_rank() + 1 == group.num_threads()) before = details::update(atomic, scanned, op);
+  if (group.thread_rank() + 1 == group.num_threads()) before = details::update(atomic, scanned, op, &op);
   before = details::of_last(group, before);
   const auto below = details::from_below(group, scanned);
   return group.thread_rank() == 0 ? before : op(before, below);
