@@ -6,6 +6,8 @@
 
 #include <curand_kernel.h>
 
+#include <algorithm>
+
 #include "check.h"
 
 using u32 = unsigned int;
@@ -332,6 +334,31 @@ CASE(sobol_in_gray_code_order) {
   std::memcpy(&normal, &out[67], 4);
   EXPECT_EQUAL(uniform, 0.5f + 0x1p-33f);
   EXPECT(std::fabs(normal) < 1e-6f);
+}
+
+// The first 4096 numbers of the sequence are the multiples of 1/4096: of each k the distribution's share, within one.
+__global__ void sobol_poisson_kernel(const u32* vectors, double lambda, u32* out) {
+  curandStateSobol32_t state;
+  curand_init(const_cast<u32*>(vectors), threadIdx.x * 128, &state);
+  for (int i = 0; i < 128; ++i) out[threadIdx.x * 128 + i] = curand_poisson(&state, lambda);
+}
+CASE(sobol_poisson_numbers_have_the_distribution) {
+  check::Managed<u32> vectors(32), out(4096);
+  for (int i = 0; i < 32; ++i) vectors[i] = 0x80000000u >> i;
+  for (const double lambda : {0.25, 3.5, 99.0, 101.0, 1000.0, 1e6}) {
+    sobol_poisson_kernel<<<1, 32>>>(vectors, lambda, out);
+    CUDA_OK(cudaDeviceSynchronize());
+    std::sort(&out[0], &out[0] + 4096);
+    const double spread = 9 * std::sqrt(lambda);
+    const u32 first = lambda > spread ? static_cast<u32>(lambda - spread) : 0;
+    const u32 last = static_cast<u32>(lambda + spread + 9);
+    double distribution = 0;
+    for (u32 k = first; k <= last; ++k) {
+      distribution += std::exp(k * std::log(lambda) - lambda - std::lgamma(k + 1.0));
+      const auto so_many = static_cast<double>(std::upper_bound(&out[0], &out[0] + 4096, k) - &out[0]);
+      EXPECT(std::fabs(so_many - 4096 * distribution) <= 1.001);
+    }
+  }
 }
 
 CHECK_MAIN()

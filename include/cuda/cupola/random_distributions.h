@@ -68,6 +68,23 @@ static __device__ unsigned int poisson(State* state, double lambda) {
   }
 }
 
+/// The least number up to which Poisson's distribution has as much as u in (0, 1]. Below 100 by adding up; above by
+/// Cornish and Fisher's expansion around the normal distribution, whose error there is below 1e-4 (Giles, "Algorithm
+/// 955: Approximation of the Inverse Poisson Cumulative Distribution Function", ACM Trans. Math. Softw. 42(1), 2016).
+static __device__ unsigned int inverse_poisson(double u, double lambda) {
+  if (!(lambda > 0)) return 0;
+  if (lambda < 100) {
+    unsigned int k = 0;
+    double term = exp(-lambda), sum = term;
+    while (sum < u && (k < lambda || sum + term != sum)) sum += term *= lambda / ++k;
+    return k;
+  }
+  const double w = normcdfinv(u < 1 - 0x1p-53 ? u : 1 - 0x1p-53), w2 = w * w, root = sqrt(lambda);
+  const double first = (2 + w2) / 6, second = -w * (2 + w2) / 72, third = (-16 + w2 * (7 + 3 * w2)) / 810;
+  const double k = floor(lambda + root * w + first + second / root + third / lambda);
+  return k < 0 ? 0 : (unsigned int)k;
+}
+
 }  // namespace random
 }  // namespace cupola
 
@@ -174,7 +191,10 @@ CUPOLA_NORMAL(curandStateMRG32k3a_t)
   CUPOLA_RANDOM float curand_uniform(state_t* state) { return cupola::random::uniform(curand(state)); }                \
   CUPOLA_RANDOM double curand_uniform_double(state_t* state) { return cupola::random::uniform_double(curand(state)); } \
   CUPOLA_RANDOM float curand_normal(state_t* state) { return normcdfinvf(curand_uniform(state)); }                     \
-  CUPOLA_RANDOM double curand_normal_double(state_t* state) { return normcdfinv(curand_uniform_double(state)); }
+  CUPOLA_RANDOM double curand_normal_double(state_t* state) { return normcdfinv(curand_uniform_double(state)); }       \
+  CUPOLA_RANDOM unsigned int curand_poisson(state_t* state, double lambda) {                                           \
+    return cupola::random::inverse_poisson(curand_uniform_double(state), lambda);                                      \
+  }
 CUPOLA_QUASI(curandStateSobol32_t)
 CUPOLA_QUASI(curandStateSobol64_t)
 CUPOLA_QUASI(curandStateScrambledSobol32_t)
