@@ -29,8 +29,8 @@ static CUPOLA_MEMBER float decode_fp4(unsigned int x, __nv_fp4_interpretation_t)
 
 CUPOLA_SMALL_CONVERSIONS(fp4, cupola::small_floats::encode_fp4, cupola::small_floats::decode_fp4,
                          __nv_fp4_interpretation_t, 4)
-CUPOLA_SMALL_TYPES(__nv_fp4_e2m1, __nv_fp4x2_e2m1, __nv_fp4x4_e2m1, E2M1, __nv_fp4_storage_t, __nv_fp4x2_storage_t,
-                   __nv_fp4x4_storage_t, 4)
+CUPOLA_SMALL_TYPES(__nv_fp4_e2m1, __nv_fp4x2_e2m1, __nv_fp4x4_e2m1, cupola::small_floats::E2M1, __nv_fp4_storage_t,
+                   __nv_fp4x2_storage_t, __nv_fp4x4_storage_t, 4, __half2, __float22half2_rn)
 
 #pragma pop_macro("CUPOLA_MEMBER")
 #endif

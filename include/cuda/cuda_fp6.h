@@ -31,10 +31,10 @@ static CUPOLA_MEMBER float decode_fp6(unsigned int x, __nv_fp6_interpretation_t 
 
 CUPOLA_SMALL_CONVERSIONS(fp6, cupola::small_floats::encode_fp6, cupola::small_floats::decode_fp6,
                          __nv_fp6_interpretation_t, 8)
-CUPOLA_SMALL_TYPES(__nv_fp6_e2m3, __nv_fp6x2_e2m3, __nv_fp6x4_e2m3, E2M3, __nv_fp6_storage_t, __nv_fp6x2_storage_t,
-                   __nv_fp6x4_storage_t, 8)
-CUPOLA_SMALL_TYPES(__nv_fp6_e3m2, __nv_fp6x2_e3m2, __nv_fp6x4_e3m2, E3M2, __nv_fp6_storage_t, __nv_fp6x2_storage_t,
-                   __nv_fp6x4_storage_t, 8)
+CUPOLA_SMALL_TYPES(__nv_fp6_e2m3, __nv_fp6x2_e2m3, __nv_fp6x4_e2m3, cupola::small_floats::E2M3, __nv_fp6_storage_t,
+                   __nv_fp6x2_storage_t, __nv_fp6x4_storage_t, 8, __half2, __float22half2_rn)
+CUPOLA_SMALL_TYPES(__nv_fp6_e3m2, __nv_fp6x2_e3m2, __nv_fp6x4_e3m2, cupola::small_floats::E3M2, __nv_fp6_storage_t,
+                   __nv_fp6x2_storage_t, __nv_fp6x4_storage_t, 8, __half2, __float22half2_rn)
 
 #pragma pop_macro("CUPOLA_MEMBER")
 #endif

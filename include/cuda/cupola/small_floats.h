@@ -11,6 +11,7 @@
 #include "../cuda_fp16.h"
 #include "../device_types.h"
 #include "half_format.h"
+#include "small_types.h"
 
 #pragma push_macro("CUPOLA_MEMBER")
 #define CUPOLA_MEMBER __host__ __device__ __inline__ __attribute__((always_inline))
@@ -98,75 +99,5 @@ typedef Format<2, 1> E2M1;
     return __half2_raw{cupola::halves::narrow<10>(decode(x, format)),                                                \
                        cupola::halves::narrow<10>(decode(x >> PAIR_SHIFT, format))};                                 \
   }
-
-#define CUPOLA_SMALL_FROM(name, format, type) \
-  explicit CUPOLA_MEMBER name(type x)         \
-      : __x((decltype(__x))cupola::small_floats::format::encode(cupola::halves::to_odd(x))) {}
-#define CUPOLA_SMALL_TO(format, type)                                                      \
-  explicit CUPOLA_MEMBER operator type() const {                                           \
-    return cupola::halves::to_integer<type>((float)*this, cupola::halves::Rounding::Zero); \
-  }
-#define CUPOLA_SMALL_TYPES(name, pair, quadruple, format, storage_t, pair_t, quadruple_t, shift)              \
-  struct name {                                                                                               \
-    storage_t __x;                                                                                            \
-    name() = default;                                                                                         \
-    explicit CUPOLA_MEMBER name(const __half& x) : name(__half2float(x)) {}                                   \
-    explicit CUPOLA_MEMBER name(const __nv_bfloat16& x) : name(__bfloat162float(x)) {}                        \
-    CUPOLA_SMALL_FROM(name, format, float)                                                                    \
-    CUPOLA_SMALL_FROM(name, format, double)                                                                   \
-    CUPOLA_SMALL_FROM(name, format, short)                                                                    \
-    CUPOLA_SMALL_FROM(name, format, unsigned short)                                                           \
-    CUPOLA_SMALL_FROM(name, format, int)                                                                      \
-    CUPOLA_SMALL_FROM(name, format, unsigned int)                                                             \
-    CUPOLA_SMALL_FROM(name, format, long)                                                                     \
-    CUPOLA_SMALL_FROM(name, format, unsigned long)                                                            \
-    CUPOLA_SMALL_FROM(name, format, long long)                                                                \
-    CUPOLA_SMALL_FROM(name, format, unsigned long long)                                                       \
-    explicit CUPOLA_MEMBER operator float() const { return cupola::small_floats::format::decode(__x); }       \
-    explicit CUPOLA_MEMBER operator double() const { return (double)(float)*this; }                           \
-    explicit CUPOLA_MEMBER operator __half() const { return __float2half_rn((float)*this); }                  \
-    explicit CUPOLA_MEMBER operator __nv_bfloat16() const { return __float2bfloat16_rn((float)*this); }       \
-    explicit CUPOLA_MEMBER operator bool() const { return (float)*this != 0.0f; }                             \
-    CUPOLA_SMALL_TO(format, char)                                                                             \
-    CUPOLA_SMALL_TO(format, signed char)                                                                      \
-    CUPOLA_SMALL_TO(format, unsigned char)                                                                    \
-    CUPOLA_SMALL_TO(format, short)                                                                            \
-    CUPOLA_SMALL_TO(format, unsigned short)                                                                   \
-    CUPOLA_SMALL_TO(format, int)                                                                              \
-    CUPOLA_SMALL_TO(format, unsigned int)                                                                     \
-    CUPOLA_SMALL_TO(format, long)                                                                             \
-    CUPOLA_SMALL_TO(format, unsigned long)                                                                    \
-    CUPOLA_SMALL_TO(format, long long)                                                                        \
-    CUPOLA_SMALL_TO(format, unsigned long long)                                                               \
-  };                                                                                                          \
-  struct pair {                                                                                               \
-    pair_t __x;                                                                                               \
-    pair() = default;                                                                                         \
-    explicit CUPOLA_MEMBER pair(float2 x) : __x((pair_t)(name(x.x).__x | name(x.y).__x << shift)) {}          \
-    explicit CUPOLA_MEMBER pair(double2 x) : __x((pair_t)(name(x.x).__x | name(x.y).__x << shift)) {}         \
-    explicit CUPOLA_MEMBER pair(const __half2& x) : pair(__half22float2(x)) {}                                \
-    explicit CUPOLA_MEMBER pair(const __nv_bfloat162& x) : pair(__bfloat1622float2(x)) {}                     \
-    explicit CUPOLA_MEMBER operator float2() const {                                                          \
-      return {cupola::small_floats::format::decode(__x), cupola::small_floats::format::decode(__x >> shift)}; \
-    }                                                                                                         \
-    explicit CUPOLA_MEMBER operator __half2() const { return __float22half2_rn((float2) * this); }            \
-  };                                                                                                          \
-  struct quadruple {                                                                                          \
-    quadruple_t __x;                                                                                          \
-    quadruple() = default;                                                                                    \
-    explicit CUPOLA_MEMBER quadruple(float4 x)                                                                \
-        : __x((quadruple_t)(pair(float2{x.x, x.y}).__x | pair(float2{x.z, x.w}).__x << 2 * shift)) {}         \
-    explicit CUPOLA_MEMBER quadruple(double4 x)                                                               \
-        : __x((quadruple_t)(pair(double2{x.x, x.y}).__x | pair(double2{x.z, x.w}).__x << 2 * shift)) {}       \
-    explicit CUPOLA_MEMBER quadruple(const __half2& low, const __half2& high)                                 \
-        : __x((quadruple_t)(pair(low).__x | pair(high).__x << 2 * shift)) {}                                  \
-    explicit CUPOLA_MEMBER quadruple(const __nv_bfloat162& low, const __nv_bfloat162& high)                   \
-        : __x((quadruple_t)(pair(low).__x | pair(high).__x << 2 * shift)) {}                                  \
-    explicit CUPOLA_MEMBER operator float4() const {                                                          \
-      return {cupola::small_floats::format::decode(__x), cupola::small_floats::format::decode(__x >> shift),  \
-              cupola::small_floats::format::decode(__x >> 2 * shift),                                         \
-              cupola::small_floats::format::decode(__x >> 3 * shift)};                                        \
-    }                                                                                                         \
-  };
 
 #pragma pop_macro("CUPOLA_MEMBER")
