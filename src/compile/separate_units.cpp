@@ -11,22 +11,30 @@
 namespace cupola {
 namespace {
 
-constexpr llvm::StringRef kMarks[] = {"__static__", "__intern__"};
 constexpr llvm::StringRef kReferences = "__clang_gpu_used_external";
+
+/// Of the file and its options, or of -cuid: 64 bits without leading zeros, so that seven digits are a chance of 2^-36;
+/// a program's own name may well have fewer.
+bool is_hash(llvm::StringRef text) {
+  return text.size() >= 7 && text.find_first_not_of("0123456789abcdef_") == llvm::StringRef::npos;
+}
+
+/// The name that an internal variable or kernel had before clang made it visible to other modules; empty for others.
+llvm::StringRef plain_name(const llvm::GlobalObject& definition) {
+  if (definition.isDeclaration() || definition.hasLocalLinkage()) return {};
+  const llvm::StringRef mark = llvm::isa<llvm::Function>(definition) ? "__intern__" : "__static__";
+  const auto [plain, hash] = definition.getName().rsplit(mark);
+  return is_hash(hash) ? plain : llvm::StringRef();
+}
 
 }  // namespace
 
 void unite_internal_names(llvm::Module& module) {
   for (llvm::GlobalObject& definition : module.global_objects()) {
-    if (definition.isDeclaration()) continue;
-    for (const llvm::StringRef mark : kMarks) {
-      const size_t end = definition.getName().rfind(mark);
-      if (end == llvm::StringRef::npos) continue;
-      llvm::GlobalValue* plain = module.getNamedValue(definition.getName().take_front(end));
-      if (!plain || !plain->isDeclaration() || plain->getType() != definition.getType()) continue;
-      plain->replaceAllUsesWith(&definition);
-      plain->eraseFromParent();
-    }
+    llvm::GlobalValue* plain = module.getNamedValue(plain_name(definition));
+    if (!plain || !plain->isDeclaration() || plain->getType() != definition.getType()) continue;
+    plain->replaceAllUsesWith(&definition);
+    plain->eraseFromParent();
   }
 }
 
