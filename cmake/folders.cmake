@@ -1,10 +1,10 @@
-# cupola_folder(src/a/b [DEPS folder...] [LIBS target...] [TEST_DEPS folder...] [TEST_ONLY])
+# cupola_folder(src/a/b [DEPS folder...] [LIBS target...] [TEST_DEPS folder...] [TEST_DEVICES device...] [TEST_ONLY])
 #
 # Makes the static library cupola-a-b from the folder's *.cpp, and the test program cupola-a-b-test from its *_test.cpp.
 # DEPS are other folders by their dashed name (base, hal-null) or LLVM; the arrows test reads the same rows. TEST_DEPS are
-# folders that only the test program links.
+# folders that only the test program links; it runs once on each of TEST_DEVICES.
 function(cupola_folder folder)
-  cmake_parse_arguments(ARG "TEST_ONLY" "" "DEPS;LIBS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "TEST_ONLY" "" "DEPS;LIBS;TEST_DEPS;TEST_DEVICES" ${ARGN})
   if(ARG_TEST_ONLY AND NOT CUPOLA_TESTS)
     return()
   endif()
@@ -34,19 +34,30 @@ function(cupola_folder folder)
   endif()
   if(tests AND CUPOLA_TESTS)
     list(TRANSFORM ARG_TEST_DEPS PREPEND cupola-)
-    cupola_test(cupola-${name}-test SOURCES ${tests} LIBS ${ARG_TEST_DEPS} cupola-${name})
+    cupola_test(cupola-${name}-test SOURCES ${tests} LIBS ${ARG_TEST_DEPS} cupola-${name} DEVICES ${ARG_TEST_DEVICES})
   endif()
 endfunction()
 
-# cupola_test(name SOURCES file... LIBS target... [ENV VAR=value...]): a GoogleTest program, which is one CTest test.
+# cupola_test(name SOURCES file... LIBS target... [DEVICES device...]): a GoogleTest program, which is one CTest test of its
+# name. With DEVICES it is one for each: the first has the program's name, the others are name-DEVICE.
 function(cupola_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;ENV" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;DEVICES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
-  if(ARG_ENV)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${ARG_ENV}")
+  list(POP_FRONT ARG_DEVICES first)
+  cupola_test_entry(${name} ${name} "${first}")
+  foreach(device IN LISTS ARG_DEVICES)
+    cupola_test_entry(${name}-${device} ${name} ${device})
+  endforeach()
+endfunction()
+
+# One CTest test. It writes the report of its cases under its own name, which scripts/run_tests.py reads.
+function(cupola_test_entry entry program device)
+  set(environment GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/test-results/gtest/${entry}.xml)
+  if(device)
+    list(APPEND environment CUPOLA_DEVICE=${device})
   endif()
+  add_test(NAME ${entry} COMMAND ${program})
+  set_tests_properties(${entry} PROPERTIES TIMEOUT 300 ENVIRONMENT "${environment}")
 endfunction()

@@ -89,7 +89,7 @@ def run_ctest(tally, folder, pattern, label=""):
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir(parents=True)
     junit = results / "ctest.xml"
-    environment = dict(os.environ, GTEST_OUTPUT=f"xml:{results}/gtest/", GTEST_BRIEF="1",
+    environment = dict(os.environ, GTEST_BRIEF="1",
                        ASAN_OPTIONS="detect_leaks=0",  # objects that outlive main are kept on purpose
                        TSAN_OPTIONS=f"suppressions={ROOT}/tests/tsan.supp")
     subprocess.run(["ctest", "--test-dir", folder, "-j", str(os.cpu_count()), "--output-on-failure", "--no-tests=error", "-R", pattern,
@@ -100,7 +100,7 @@ def run_ctest(tally, folder, pattern, label=""):
     for case in ElementTree.parse(junit).getroot().iter("testcase"):
         name = case.get("name")
         status = {"run": "passed", "fail": "failed"}.get(case.get("status"), "skipped")
-        report = results / "gtest" / (name + ".xml")
+        report = results / "gtest" / (name + ".xml")  # cupola_test has CTest set it
         lines = re.findall(r"^case (\S+): (ok|FAILED)$", case.findtext("system-out") or "", re.M)
         for part, outcome in lines:
             tally.add(f"{label}{name}/{part}", "passed" if outcome == "ok" else "failed")

@@ -121,7 +121,7 @@ def link_rows(root):
         for folder, arguments in re.findall(r"cupola_folder\(src/([\w/]+)([^)]*)\)", text):
             words, kind, links = arguments.split(), "", {"DEPS": [], "TEST_DEPS": []}
             for word in words:
-                if word in ("DEPS", "LIBS", "TEST_DEPS", "TEST_ONLY"):
+                if word in ("DEPS", "LIBS", "TEST_DEPS", "TEST_DEVICES", "TEST_ONLY"):
                     kind = word
                 elif kind in links:
                     links[kind].append(dashed.get(word, word))
@@ -167,7 +167,7 @@ VIOLATIONS = [
     ("src/runtime/module.cpp", '#include "backend/cpu/run/cpu.h"\n', "runtime/module.cpp:1: runtime must not include backend/cpu/run/cpu.h"),
     ("src/hal/device.h", "#include <vector_types.h>\n", "hal/device.h:1: CUDA's types stay in src/cuda"),
     ("CMakeLists.txt", "cupola_folder(src/hal DEPS base kir LIBS dl TEST_DEPS hal-cts)\ncupola_folder(src/odd)\n"
-     "cupola_folder(src/runtime DEPS memory backend-cpu-run)\ncupola_folder(src/memory DEPS hal LLVM TEST_DEPS daemon)\n",
+     "cupola_folder(src/runtime DEPS memory backend-cpu-run TEST_DEVICES null cpu)\ncupola_folder(src/memory DEPS hal LLVM TEST_DEPS daemon)\n",
      "CMakeLists.txt: hal must not link kir"),
     ("", "", "CMakeLists.txt: odd: its folder is not in the architecture"),
     ("", "", "CMakeLists.txt: memory must not link llvm"),
