@@ -15,6 +15,7 @@ struct Words {
   }
   ~Words() { CU_OK(cuMemFreeHost(host)); }
   void set(int i, unsigned value) { reinterpret_cast<std::atomic<unsigned>*>(host)[i].store(value); }
+  void set64(int i, cuuint64_t value) { reinterpret_cast<std::atomic<cuuint64_t>*>(host)[i].store(value); }
   unsigned get(int i) { return reinterpret_cast<std::atomic<unsigned>*>(host)[i].load(); }
 };
 
@@ -44,21 +45,66 @@ CASE(a_stream_waits_for_a_value) {
   CU_OK(cuStreamDestroy(stream));
 }
 
-// GEQ: "(int32_t)(*addr - value) >= 0". EQ: "*addr == value". AND: "(*addr & value) != 0". NOR: "~(*addr | value) !=
-// 0".
+namespace {
+
+/// A comparison, a value that it does not hold for and one that it holds for.
+struct Comparison {
+  unsigned flag;
+  cuuint64_t wanted, unmet, met;
+};
+
+/// GEQ: "(int32_t)(*addr - value) >= 0 (or int64_t for 64 bit values). Note this is a cyclic comparison". EQ: "*addr ==
+/// value". AND: "(*addr & value) != 0". NOR: "~(*addr | value) != 0".
+constexpr Comparison kComparisons32[] = {
+    {CU_STREAM_WAIT_VALUE_GEQ, 5, 4, 5},
+    {CU_STREAM_WAIT_VALUE_GEQ, 0xfffffff0, 0xffffffef, 2},  // cyclic
+    {CU_STREAM_WAIT_VALUE_EQ, 7, 6, 7},
+    {CU_STREAM_WAIT_VALUE_EQ, 7, 8, 7},
+    {CU_STREAM_WAIT_VALUE_AND, 0b0110, 0b1001, 0b1100},
+    {CU_STREAM_WAIT_VALUE_NOR, 0x0000ffff, 0xffff0000, 0xfffe0001},
+};
+/// GEQ, EQ: the low half of what is found would do, were it alone. AND, NOR: only the high half tells.
+constexpr Comparison kComparisons64[] = {
+    {CU_STREAM_WAIT_VALUE_GEQ, 1ull << 32, 1, 1ull << 32},
+    {CU_STREAM_WAIT_VALUE_GEQ, ~0ull << 4, ~0ull << 32 | 2, 2},  // cyclic
+    {CU_STREAM_WAIT_VALUE_EQ, 3ull << 32 | 5, 5, 3ull << 32 | 5},
+    {CU_STREAM_WAIT_VALUE_EQ, 3ull << 32 | 5, 4ull << 32 | 5, 3ull << 32 | 5},
+    {CU_STREAM_WAIT_VALUE_AND, 6ull << 32, 9ull << 32 | 6, 4ull << 32},
+    {CU_STREAM_WAIT_VALUE_NOR, 0xffffffff, ~0ull << 32, 0xfffffffeull << 32},
+};
+
+/// The stream stands still until the value is there, and then goes on to write the marker behind it.
+void expect_held(Words& words, const Comparison& row, CUresult (*wait)(CUstream, CUdeviceptr, cuuint64_t, unsigned)) {
+  CUstream stream = make_stream();
+  words.set64(0, row.unmet);
+  words.set(2, 0);
+  CU_OK(wait(stream, words.device, row.wanted, row.flag));
+  CU_OK(cuStreamWriteValue32(stream, words.device + 8, 77, CU_STREAM_WRITE_VALUE_DEFAULT));
+  check::Gate::pause(20);
+  EXPECT_CUDA(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+  EXPECT_EQUAL(words.get(2), 0u);
+  words.set64(0, row.met);
+  CU_OK(cuStreamSynchronize(stream));
+  EXPECT_EQUAL(words.get(2), 77u);
+  CU_OK(cuStreamDestroy(stream));
+}
+
+}  // namespace
+
 CASE(comparisons) {
   check::use_context();
   Words words;
-  CUstream stream = make_stream();
-  words.set(0, 2);
-  CU_OK(cuStreamWaitValue32(stream, words.device, 0xfffffff0u, CU_STREAM_WAIT_VALUE_GEQ));  // cyclic
-  CU_OK(cuStreamWaitValue32(stream, words.device, 2, CU_STREAM_WAIT_VALUE_EQ));
-  CU_OK(cuStreamWaitValue32(stream, words.device, 3, CU_STREAM_WAIT_VALUE_AND));
   int nor = 0;
   CU_OK(cuDeviceGetAttribute(&nor, CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, 0));
-  if (nor) CU_OK(cuStreamWaitValue32(stream, words.device, 1, CU_STREAM_WAIT_VALUE_NOR));
-  CU_OK(cuStreamSynchronize(stream));
-  CU_OK(cuStreamDestroy(stream));
+  EXPECT_EQUAL(nor, 1);
+  const auto wait32 = [](CUstream stream, CUdeviceptr at, cuuint64_t value, unsigned flags) {
+    return cuStreamWaitValue32(stream, at, static_cast<cuuint32_t>(value), flags);
+  };
+  const auto wait64 = [](CUstream stream, CUdeviceptr at, cuuint64_t value, unsigned flags) {
+    return cuStreamWaitValue64(stream, at, value, flags);
+  };
+  for (const Comparison& row : kComparisons32) expect_held(words, row, wait32);
+  for (const Comparison& row : kComparisons64) expect_held(words, row, wait64);
 }
 
 CASE(one_stream_lets_another_go_on) {
@@ -121,16 +167,17 @@ CASE(attributes) {
   CU_OK(cuStreamGetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
   EXPECT(value.syncPolicy == CU_SYNC_POLICY_YIELD);
   CU_OK(cuStreamCopyAttributes(other, stream));
+  value = {};
   CU_OK(cuStreamGetAttribute(other, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
   EXPECT(value.syncPolicy == CU_SYNC_POLICY_YIELD);
-  value = {};
+  value.accessPolicyWindow.num_bytes = 99;
   CU_OK(cuStreamGetAttribute(stream, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value));
   EXPECT(value.accessPolicyWindow.num_bytes == 0);
   EXPECT_CUDA(cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   CUcontext context = nullptr;
-  CUgreenCtx green = nullptr;
+  CUgreenCtx green = reinterpret_cast<CUgreenCtx>(&value);
   CU_OK(cuStreamGetCtx_v2(stream, &context, &green));
   EXPECT(context == check::use_context() && green == nullptr);
   CU_OK(cuStreamDestroy(stream));
@@ -149,6 +196,9 @@ CASE(runtime_attributes) {
   CUDA_OK(cudaStreamGetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value));
   EXPECT(value.accessPolicyWindow.hitRatio == 0.5f);
   CUDA_OK(cudaStreamCopyAttributes(nullptr, stream));
+  value = {};
+  CUDA_OK(cudaStreamGetAttribute(nullptr, cudaStreamAttributeAccessPolicyWindow, &value));
+  EXPECT(value.accessPolicyWindow.hitRatio == 0.5f);
   CUDA_OK(cudaStreamDestroy(stream));
 }
 

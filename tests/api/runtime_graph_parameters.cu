@@ -55,11 +55,15 @@ CASE(kernel_attributes) {
   CUDA_OK(cudaGraphKernelNodeGetAttribute(a, cudaLaunchAttributePriority, &got));
   EXPECT_EQUAL(got.priority, greatest);
   CUDA_OK(cudaGraphKernelNodeCopyAttributes(b, a));
+  got.priority = 99;
   CUDA_OK(cudaGraphKernelNodeGetAttribute(b, cudaLaunchAttributePriority, &got));
   EXPECT_EQUAL(got.priority, greatest);
   value = {};
   value.cooperative = 1;
   CUDA_OK(cudaGraphKernelNodeSetAttribute(b, cudaLaunchAttributeCooperative, &value));
+  got = {};
+  CUDA_OK(cudaGraphKernelNodeGetAttribute(b, cudaLaunchAttributeCooperative, &got));
+  EXPECT_EQUAL(got.cooperative, 1);
   Exec exec(graph, cudaGraphInstantiateFlagUseNodePriority);
   run(exec);
   EXPECT_EQUAL(memory.value(), 2);

@@ -1,0 +1,52 @@
+#include "runtime/memory_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+// Oracle: "CUDA Driver API, CUstreamWaitValue_flags": GEQ is "(int32_t)(*addr - value) >= 0 (or int64_t for 64 bit
+// values)", EQ "*addr == value", AND "(*addr & value) != 0", NOR "~(*addr | value) != 0".
+
+namespace cupola::runtime {
+namespace {
+
+bool met(Comparison comparison, uint64_t wanted, uint64_t found, unsigned bytes) {
+  alignas(8) unsigned char memory[8];
+  std::memcpy(memory, &found, sizeof memory);
+  return AwaitedValue{reinterpret_cast<hal::Address>(memory), wanted, bytes, comparison}.met();
+}
+
+TEST(AwaitedValue, OfFourBytesIgnoresWhatLiesBehind) {
+  constexpr uint64_t kBehind = 0x12345678ull << 32;
+  EXPECT_TRUE(met(Comparison::Equal, 5, kBehind | 5, 4));
+  EXPECT_FALSE(met(Comparison::Equal, 5, kBehind | 6, 4));
+  EXPECT_FALSE(met(Comparison::And, 8, kBehind | 7, 4));
+  EXPECT_FALSE(met(Comparison::Nor, 0xffff, 0xffff0000, 4));
+  EXPECT_TRUE(met(Comparison::Nor, 0xffff, 0x7fff0000, 4));
+}
+
+TEST(AwaitedValue, OfEightBytesLooksAtAllOfThem) {
+  EXPECT_TRUE(met(Comparison::Equal, 1ull << 40 | 5, 1ull << 40 | 5, 8));
+  EXPECT_FALSE(met(Comparison::Equal, 1ull << 40 | 5, 5, 8));
+  EXPECT_FALSE(met(Comparison::GreaterOrEqual, 1ull << 40, 0xffffffff, 8));
+  EXPECT_TRUE(met(Comparison::And, 3ull << 40, 1ull << 40, 8));
+  EXPECT_FALSE(met(Comparison::And, 3ull << 40, 1ull << 42, 8));
+  EXPECT_FALSE(met(Comparison::Nor, 0xffffffff, ~0ull << 32, 8));
+  EXPECT_TRUE(met(Comparison::Nor, 0, 0xffffffff, 8));
+}
+
+TEST(AwaitedValue, ComparesOrderCyclically) {
+  EXPECT_TRUE(met(Comparison::GreaterOrEqual, 5, 5, 4));
+  EXPECT_FALSE(met(Comparison::GreaterOrEqual, 5, 4, 4));
+  EXPECT_TRUE(met(Comparison::GreaterOrEqual, 0xfffffff0, 2, 4));
+  EXPECT_FALSE(met(Comparison::GreaterOrEqual, 2, 0xfffffff0, 4));
+  EXPECT_FALSE(met(Comparison::GreaterOrEqual, 0, 0x80000000, 4));  // the half that lies before
+  EXPECT_TRUE(met(Comparison::GreaterOrEqual, 0, 0x80000000, 8));
+}
+
+TEST(AwaitedValue, IsMetWhereMemoryIsGone) {
+  EXPECT_TRUE((AwaitedValue{0x1000, 1, 4, Comparison::Equal}.met()));
+}
+
+}  // namespace
+}  // namespace cupola::runtime
