@@ -66,7 +66,7 @@ CASE(contexts_with_a_usage_count) {
   CU_OK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
   EXPECT(static_cast<int>(affinity.param.smCount.val) == multiprocessors);
   CU_OK(cuCtxDetach(context));  // the last user's: the context is gone
-  EXPECT(cuCtxDestroy(context) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuCtxDestroy(context), CUDA_ERROR_INVALID_CONTEXT);
   CU_OK(cuCtxSetCurrent(before));
 }
 
@@ -78,7 +78,8 @@ CASE(older_linking) {
   size_t bytes = 0;
   CU_OK(cuLinkCreate(0, nullptr, nullptr, &state));
   CU_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, text, sizeof text, "unit", 0, nullptr, nullptr));
-  EXPECT(cuLinkAddFile(state, CU_JIT_INPUT_PTX, "/nonexistent.ptx", 0, nullptr, nullptr) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuLinkAddFile(state, CU_JIT_INPUT_PTX, "/nonexistent.ptx", 0, nullptr, nullptr),
+              CUDA_ERROR_FILE_NOT_FOUND);
   CU_OK(cuLinkComplete(state, &image, &bytes));
   EXPECT(bytes > 0);
   CU_OK(cuLinkDestroy(state));
@@ -111,7 +112,7 @@ CASE(smaller_questions) {
   check::use_context();
   CUipcMemHandle handle = {};
   CUdeviceptr address = 0;
-  EXPECT(cuIpcOpenMemHandle(&address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuIpcOpenMemHandle(&address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), CUDA_ERROR_INVALID_VALUE);
   CUatomicOperation operations[] = {CU_ATOMIC_OPERATION_INTEGER_ADD, CU_ATOMIC_OPERATION_CAS};
   unsigned capabilities[2] = {};
   CU_OK(cuDeviceGetHostAtomicCapabilities(capabilities, operations, 2, 0));
@@ -129,7 +130,7 @@ CASE(smaller_questions) {
   CUlibrary library = nullptr;
   size_t bytes = 0;
   CU_OK(cuLibraryLoadFromFile(&library, check::module_path().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
-  EXPECT(cuLibraryGetManaged(&address, &bytes, library, "nothing") != CUDA_SUCCESS);
+  EXPECT_CUDA(cuLibraryGetManaged(&address, &bytes, library, "nothing"), CUDA_ERROR_NOT_FOUND);
   CU_OK(cuLibraryUnload(library));
 }
 

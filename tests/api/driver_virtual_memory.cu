@@ -88,7 +88,7 @@ CASE(mappings_side_by_side_are_one_range) {
   CU_OK(cuMemsetD8(address, 3, 3 * bytes));
   EXPECT(check::all_bytes(pointer(address), 3 * bytes, 3));
   CU_OK(cuMemUnmap(address + bytes, bytes));  // from the middle
-  EXPECT(cuMemsetD8(address, 4, 3 * bytes) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuMemsetD8(address, 4, 3 * bytes), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuMemsetD8(address + 2 * bytes, 5, bytes));
   EXPECT(check::all_bytes(pointer(address), bytes, 3));
   EXPECT(check::all_bytes(pointer(address + 2 * bytes), bytes, 5));
@@ -186,11 +186,11 @@ CASE(refusals) {
   CU_OK(cuMemAddressReserve(&address, 2 * bytes, 0, 0, 0));
   memory = make_memory(bytes);
   EXPECT_CUDA(cuMemMap(address, 2 * bytes, 0, memory, 0), CUDA_ERROR_NOT_SUPPORTED);  // more than there is: an H200
-  EXPECT(give_access(address, bytes) != CUDA_SUCCESS);                                // nothing mapped
+  EXPECT_CUDA(give_access(address, bytes), CUDA_ERROR_INVALID_VALUE);                 // nothing mapped
   CU_OK(cuMemMap(address, bytes, 0, memory, 0));
   EXPECT_CUDA(cuMemMap(address, bytes, 0, memory, 0), CUDA_ERROR_INVALID_VALUE);  // mapped already
-  EXPECT(cuMemAddressFree(address, 2 * bytes) != CUDA_SUCCESS);                   // still mapped
-  EXPECT(cuMemFree(address) != CUDA_SUCCESS);                                     // not of cuMemAlloc
+  EXPECT_CUDA(cuMemAddressFree(address, 2 * bytes), CUDA_ERROR_INVALID_VALUE);    // still mapped
+  EXPECT_CUDA(cuMemFree(address), CUDA_ERROR_INVALID_VALUE);                      // not of cuMemAlloc
   CU_OK(cuMemUnmap(address, bytes));
   CU_OK(cuMemRelease(memory));
   CU_OK(cuMemAddressFree(address, 2 * bytes));

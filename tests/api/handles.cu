@@ -7,9 +7,9 @@ CASE(destroyed_stream) {
   cudaStream_t stream = nullptr;
   CUDA_OK(cudaStreamCreate(&stream));
   CUDA_OK(cudaStreamDestroy(stream));
-  EXPECT(cudaStreamSynchronize(stream) != cudaSuccess);
-  EXPECT(cudaStreamQuery(stream) != cudaSuccess);
-  EXPECT(cudaStreamDestroy(stream) != cudaSuccess);
+  EXPECT_CUDA(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
+  EXPECT_CUDA(cudaStreamQuery(stream), cudaErrorInvalidResourceHandle);
+  EXPECT_CUDA(cudaStreamDestroy(stream), cudaErrorInvalidResourceHandle);
   EXPECT_CUDA(cuStreamSynchronize(stream), CUDA_ERROR_INVALID_HANDLE);
 }
 
@@ -31,15 +31,15 @@ CASE(unloaded_module) {
   CU_OK(cuModuleUnload(module));
   EXPECT_CUDA(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
   EXPECT_CUDA(cuModuleGetFunction(&axpy, module, "axpy"), CUDA_ERROR_INVALID_HANDLE);
-  EXPECT(cuLaunchKernel(axpy, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuLaunchKernel(axpy, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CASE(destroyed_context) {
   CUcontext context = nullptr;
   CU_OK(cuCtxCreate(&context, nullptr, 0, check::the_device()));
   CU_OK(cuCtxDestroy(context));
-  EXPECT(cuCtxDestroy(context) != CUDA_SUCCESS);
-  EXPECT(cuCtxSetCurrent(context) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuCtxDestroy(context), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuCtxSetCurrent(context), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CASE(numbers_that_never_were_handles) {
@@ -48,9 +48,9 @@ CASE(numbers_that_never_were_handles) {
   auto event = reinterpret_cast<CUevent>(uintptr_t{0x1234568});
   auto module = reinterpret_cast<CUmodule>(uintptr_t{0x1234570});
   CUfunction kernel = nullptr;
-  EXPECT(cuStreamQuery(stream) != CUDA_SUCCESS);
-  EXPECT(cuEventQuery(event) != CUDA_SUCCESS);
-  EXPECT(cuModuleGetFunction(&kernel, module, "axpy") != CUDA_SUCCESS);
+  EXPECT_CUDA(cuStreamQuery(stream), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuModuleGetFunction(&kernel, module, "axpy"), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CHECK_MAIN()

@@ -54,7 +54,7 @@ CASE(a_run_from_the_middle_of_a_row) {
   std::vector<int> back(kCount, -1);
   CUDA_OK(cudaMemcpyFromArray(back.data(), array, 7 * sizeof(int), 1, kCount * sizeof(int), cudaMemcpyDeviceToHost));
   EXPECT(std::equal(back.begin(), back.end(), part.begin()));
-  EXPECT(cudaMemcpyToArray(array, 0, 3, part.data(), kBytes, cudaMemcpyHostToDevice) != cudaSuccess);
+  EXPECT_CUDA(cudaMemcpyToArray(array, 0, 3, part.data(), kBytes, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
   cudaGetLastError();
   CUDA_OK(cudaFreeArray(array));
 }
@@ -122,7 +122,7 @@ CASE(driver_copies) {
   CU_OK(cuMemcpyAtoHAsync(received.data(), one, 0, kBytes, stream));
   CU_OK(cuStreamSynchronize(stream));
   EXPECT(received == sent);
-  EXPECT(cuMemcpyHtoA(one, 4, sent.data(), kBytes) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuMemcpyHtoA(one, 4, sent.data(), kBytes), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuStreamDestroy(stream));
   CU_OK(cuMemFree(device));
   CU_OK(cuArrayDestroy(one));

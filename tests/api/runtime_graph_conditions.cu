@@ -154,7 +154,7 @@ CASE(refused_conditions) {
   EXPECT_CUDA(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), cudaErrorInvalidValue);
   cudaGraphExec_t exec = nullptr;
   cudaGraphInstantiateParams instantiate{};
-  EXPECT(cudaGraphInstantiateWithParams(&exec, graph, &instantiate) != cudaSuccess);
+  EXPECT_CUDA(cudaGraphInstantiateWithParams(&exec, graph, &instantiate), cudaErrorInvalidValue);
   EXPECT_EQUAL(instantiate.result_out, cudaGraphInstantiateConditionalHandleUnused);
   (void)cudaGetLastError();
 }

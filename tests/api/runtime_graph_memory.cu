@@ -45,10 +45,10 @@ CASE(memory_within_a_graph) {
   // the graph cannot be deleted."
   cudaGraphExec_t second = nullptr;
   cudaGraph_t clone = nullptr;
-  EXPECT(cudaGraphInstantiate(&second, graph, 0) != cudaSuccess);
-  EXPECT(cudaGraphClone(&clone, graph) != cudaSuccess);
-  EXPECT(cudaGraphDestroyNode(release) != cudaSuccess);
-  EXPECT(cudaGraphRemoveDependencies(graph, &alloc, &fill, nullptr, 1) != cudaSuccess);
+  EXPECT_CUDA(cudaGraphInstantiate(&second, graph, 0), cudaErrorNotSupported);
+  EXPECT_CUDA(cudaGraphClone(&clone, graph), cudaErrorNotSupported);
+  EXPECT_CUDA(cudaGraphDestroyNode(release), cudaErrorNotSupported);
+  EXPECT_CUDA(cudaGraphRemoveDependencies(graph, &alloc, &fill, nullptr, 1), cudaErrorNotSupported);
   unsigned long long used = 1, reserved = 0;
   CUDA_OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
   EXPECT_EQUAL(used, 0ull);
@@ -56,7 +56,7 @@ CASE(memory_within_a_graph) {
   EXPECT(reserved >= 1u << 20);
   unsigned long long zero = 0;
   CUDA_OK(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &zero));
-  EXPECT(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &zero) != cudaSuccess);
+  EXPECT_CUDA(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &zero), cudaErrorInvalidValue);
   CUDA_OK(cudaDeviceGraphMemTrim(0));
   (void)cudaGetLastError();
 }

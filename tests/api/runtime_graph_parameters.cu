@@ -37,7 +37,7 @@ CASE(kernel_parameters) {
   CUDA_OK(cudaGraphKernelNodeGetParams(node, &got));
   EXPECT(got.func == reinterpret_cast<void*>(put_other));
   other.params.blockDim = dim3(4096);
-  EXPECT(cudaGraphKernelNodeSetParams(node, &other.params) != cudaSuccess);
+  EXPECT_CUDA(cudaGraphKernelNodeSetParams(node, &other.params), cudaErrorInvalidValue);
   cudaMemsetParams wrong{memory, 0, 0, 4, 1, 1};
   EXPECT_CUDA(cudaGraphMemsetNodeSetParams(node, &wrong), cudaErrorInvalidValue);
   (void)cudaGetLastError();
@@ -91,7 +91,7 @@ CASE(copy_and_fill_parameters) {
   EXPECT_EQUAL(managed[4], 5);
   // "For 1d memsets, changes in height are explicitly rejected."
   cudaMemsetParams two_rows{memory, 16, 5, 4, 2, 2};
-  EXPECT(cudaGraphExecMemsetNodeSetParams(exec, filled, &two_rows) != cudaSuccess);
+  EXPECT_CUDA(cudaGraphExecMemsetNodeSetParams(exec, filled, &two_rows), cudaErrorInvalidValue);
   fill.elementSize = 3;
   EXPECT_CUDA(cudaGraphMemsetNodeSetParams(filled, &fill), cudaErrorInvalidValue);
   (void)cudaGetLastError();
@@ -110,8 +110,8 @@ CASE(symbols_in_nodes) {
   CUDA_OK(cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, in, symbol, other, 16, 0, cudaMemcpyHostToDevice));
   run(exec);
   EXPECT(back[0] == 7 && back[1] == 6);
-  EXPECT(cudaGraphAddMemcpyNodeToSymbol(&in, graph, nullptr, 0, symbol, host, 16, 4, cudaMemcpyHostToDevice) !=
-         cudaSuccess);
+  EXPECT_CUDA(cudaGraphAddMemcpyNodeToSymbol(&in, graph, nullptr, 0, symbol, host, 16, 4, cudaMemcpyHostToDevice),
+              cudaErrorInvalidValue);
   (void)cudaGetLastError();
 }
 
@@ -128,7 +128,8 @@ CASE(new_ends_of_copies) {
   CUDA_OK(cudaGraphMemcpyNodeSetParams1D(in, memory, other, 8, cudaMemcpyHostToDevice));
   CUDA_OK(cudaGraphMemcpyNodeSetParamsToSymbol(to, symbol, other, 16, 0, cudaMemcpyHostToDevice));
   CUDA_OK(cudaGraphMemcpyNodeSetParamsFromSymbol(from, second, symbol, 8, 8, cudaMemcpyDeviceToHost));
-  EXPECT(cudaGraphMemcpyNodeSetParamsFromSymbol(from, second, symbol, 8, 12, cudaMemcpyDeviceToHost) != cudaSuccess);
+  EXPECT_CUDA(cudaGraphMemcpyNodeSetParamsFromSymbol(from, second, symbol, 8, 12, cudaMemcpyDeviceToHost),
+              cudaErrorInvalidValue);
   Exec exec(graph);
   run(exec);
   EXPECT(back[0] == 5 && back[1] == 6 && back[2] == 0);

@@ -210,7 +210,7 @@ CASE(children) {
   EXPECT_EQUAL(memory.value(), 1894);
   Graph longer;
   add_kernel(longer, {}, digit, memory, 8);
-  EXPECT(cudaGraphExecChildGraphNodeSetParams(exec, node, longer) != cudaSuccess);
+  EXPECT_CUDA(cudaGraphExecChildGraphNodeSetParams(exec, node, longer), cudaErrorInvalidValue);
   (void)cudaGetLastError();
 }
 
@@ -363,7 +363,7 @@ CASE(dot) {
   std::fclose(file);
   std::remove(path.c_str());
   EXPECT(text.find("digraph") == 0 && text.find("->") != std::string::npos);
-  EXPECT(cudaGraphDebugDotPrint(graph, "/nonexistent/folder/graph.dot", 0) != cudaSuccess);
+  EXPECT_CUDA(cudaGraphDebugDotPrint(graph, "/nonexistent/folder/graph.dot", 0), cudaErrorOperatingSystem);
   (void)cudaGetLastError();
 }
 

@@ -85,11 +85,12 @@ CASE(ipc_refuses) {
   void* block = nullptr;
   int on_stack = 0;
   EXPECT_CUDA(cudaIpcGetMemHandle(&handle, &on_stack), cudaErrorInvalidValue);
-  EXPECT(cudaIpcOpenMemHandle(&block, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess);
+  EXPECT_CUDA(cudaIpcOpenMemHandle(&block, handle, cudaIpcMemLazyEnablePeerAccess), cudaErrorInvalidValue);
   CUDA_OK(cudaMalloc(&block, 100));
   CUDA_OK(cudaIpcGetMemHandle(&handle, block));
   void* own = nullptr;
-  EXPECT(cudaIpcOpenMemHandle(&own, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess);  // this process's own
+  EXPECT_CUDA(cudaIpcOpenMemHandle(&own, handle, cudaIpcMemLazyEnablePeerAccess),
+              cudaErrorDeviceUninitialized);  // this process's own
   EXPECT_CUDA(cudaIpcCloseMemHandle(block), cudaErrorInvalidValue);
   cudaGetLastError();
   CUDA_OK(cudaFree(block));

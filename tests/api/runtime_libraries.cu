@@ -89,8 +89,8 @@ CASE(a_library_from_memory) {
   CUDA_OK(cudaMemcpy(variable, &value, sizeof value, cudaMemcpyHostToDevice));
   EXPECT(run(kernel) == 7);
   CUDA_OK(cudaKernelSetAttributeForDevice(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024, 0));
-  EXPECT(cudaLibraryGetKernel(&kernel, library, "nothing") != cudaSuccess);
-  EXPECT(cudaLibraryGetManaged(&variable, &bytes, library, "nothing") != cudaSuccess);
+  EXPECT_CUDA(cudaLibraryGetKernel(&kernel, library, "nothing"), cudaErrorSymbolNotFound);
+  EXPECT_CUDA(cudaLibraryGetManaged(&variable, &bytes, library, "nothing"), cudaErrorSymbolNotFound);
   cudaGetLastError();
   CUDA_OK(cudaLibraryUnload(library));
 }
@@ -101,8 +101,8 @@ CASE(a_library_from_a_file) {
   cudaKernel_t kernel = nullptr;
   CUDA_OK(cudaLibraryGetKernel(&kernel, library, "axpy"));
   CUDA_OK(cudaLibraryUnload(library));
-  EXPECT(cudaLibraryLoadFromFile(&library, "/nonexistent.fatbin", nullptr, nullptr, 0, nullptr, nullptr, 0) !=
-         cudaSuccess);
+  EXPECT_CUDA(cudaLibraryLoadFromFile(&library, "/nonexistent.fatbin", nullptr, nullptr, 0, nullptr, nullptr, 0),
+              cudaErrorFileNotFound);
   cudaGetLastError();
 }
 
@@ -138,8 +138,8 @@ CASE(link_refuses) {
   CUlinkState state = nullptr;
   CU_OK(cuLinkCreate(0, nullptr, nullptr, &state));
   char nonsense[] = "this is no PTX";
-  EXPECT(cuLinkAddData(state, CU_JIT_INPUT_PTX, nonsense, sizeof nonsense, "unit", 0, nullptr, nullptr) !=
-         CUDA_SUCCESS);
+  EXPECT_CUDA(cuLinkAddData(state, CU_JIT_INPUT_PTX, nonsense, sizeof nonsense, "unit", 0, nullptr, nullptr),
+              CUDA_ERROR_INVALID_IMAGE);
   EXPECT_CUDA(cuLinkAddFile(state, CU_JIT_INPUT_PTX, "/nonexistent.ptx", 0, nullptr, nullptr),
               CUDA_ERROR_FILE_NOT_FOUND);
   CU_OK(cuLinkDestroy(state));
@@ -156,7 +156,7 @@ CASE(small_questions) {
   int devices[] = {0};
   CUDA_OK(cudaSetValidDevices(devices, 1));
   devices[0] = 99;
-  EXPECT(cudaSetValidDevices(devices, 1) != cudaSuccess);
+  EXPECT_CUDA(cudaSetValidDevices(devices, 1), cudaErrorInvalidDevice);
   cudaGetLastError();
 }
 

@@ -69,7 +69,7 @@ CASE(default_and_current_pool) {
   CUDA_OK(cudaMemPoolDestroy(own));
   CUDA_OK(cudaDeviceGetMemPool(&current, 0));
   EXPECT(current == first);
-  EXPECT(cudaMemPoolDestroy(first) != cudaSuccess);
+  EXPECT_CUDA(cudaMemPoolDestroy(first), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaDeviceGetDefaultMemPool(&first, 99), cudaErrorInvalidDevice);
   cudaGetLastError();
 }
