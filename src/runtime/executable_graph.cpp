@@ -117,6 +117,7 @@ Result<> ExecutableGraph::take_memory() {
   const auto state_of = [&](GraphAllocation& allocation) -> bool& {
     return allocated.try_emplace(&allocation, allocation.allocated()).first->second;
   };
+  std::vector<std::pair<GraphAllocation*, bool>> changes;  // in order: the most that was used counts
   for (const Step& step : plan_->steps()) {
     if (!step.node) continue;
     if (const auto* alloc = std::get_if<AllocWork>(&step.node->work)) {
@@ -127,15 +128,17 @@ Result<> ExecutableGraph::take_memory() {
                     "instantiate the graph with auto-free on launch",
                     alloc->allocation->address());
       state = true;
+      changes.emplace_back(alloc->allocation.get(), true);
     } else if (const auto* freed = std::get_if<FreeWork>(&step.node->work)) {
       bool& state = state_of(*freed->allocation);
       if (!state)
         return fail(ErrorCode::InvalidValue, "the memory at {:#x} that the graph frees is not allocated",
                     freed->allocation->address());
       state = false;
+      changes.emplace_back(freed->allocation.get(), false);
     }
   }
-  for (const auto& [allocation, state] : allocated) allocation->set_allocated(state);
+  for (const auto& [allocation, state] : changes) allocation->set_allocated(state);
   return {};
 }
 

@@ -39,6 +39,12 @@ struct Event {
   operator CUevent() const { return event; }
 };
 
+cuuint64_t graph_memory(CUgraphMem_attribute attribute) {
+  cuuint64_t bytes = ~0ull;
+  CU_OK(cuDeviceGetGraphMemAttribute(check::the_device(), attribute, &bytes));
+  return bytes;
+}
+
 void add_one(void* at) {
   *static_cast<int*>(at) += 1;
 }
@@ -178,50 +184,83 @@ CASE(events) {
   Event first, second;
   CUgraphNode record = nullptr, wait = nullptr;
   CUevent got = nullptr;
+  CUstream stream = nullptr, other = nullptr;
+  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CU_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
   CU_OK(cuGraphAddEventRecordNode(&record, graph, nullptr, 0, first));
   CU_OK(cuGraphEventRecordNodeSetEvent(record, second));
   CU_OK(cuGraphEventRecordNodeGetEvent(record, &got));
   EXPECT(got == second.event);
-  CU_OK(cuGraphAddEventWaitNode(&wait, graph, &record, 1, first));
+  Exec records(graph);
+  CU_OK(cuGraphExecEventRecordNodeSetEvent(records, record, first));
+  float milliseconds = -1;
+  EXPECT_CUDA(cuEventElapsedTime(&milliseconds, first, first), CUDA_ERROR_INVALID_HANDLE);  // not recorded yet
+  run(records);
+  CU_OK(cuEventElapsedTime(&milliseconds, first, first));
+  EXPECT_EQUAL(milliseconds, 0.0f);
+  Graph waiting;
+  CU_OK(cuGraphAddEventWaitNode(&wait, waiting, nullptr, 0, first));
   CU_OK(cuGraphEventWaitNodeSetEvent(wait, second));
   CU_OK(cuGraphEventWaitNodeGetEvent(wait, &got));
   EXPECT(got == second.event);
-  Exec exec(graph);
-  CU_OK(cuGraphExecEventRecordNodeSetEvent(exec, record, first));
-  CU_OK(cuGraphExecEventWaitNodeSetEvent(exec, wait, first));
-  float milliseconds = -1;
-  EXPECT_CUDA(cuEventElapsedTime(&milliseconds, first, first), CUDA_ERROR_INVALID_HANDLE);  // not recorded yet
-  run(exec);
-  CU_OK(cuEventElapsedTime(&milliseconds, first, first));
-  EXPECT_EQUAL(milliseconds, 0.0f);
+  add_kernel(waiting, wait, digit, memory.at, 6);
+  Exec waits(waiting);
+  CU_OK(cuGraphExecEventWaitNodeSetEvent(waits, wait, second));
+  // It holds until what was recorded before the launch, and no longer once it waits for what has happened.
+  check::Gate gate;
+  gate.close(stream);
+  Call call(put, memory.at, 9);
+  CU_OK(cuLaunchKernel(call.params.func, 1, 1, 1, 1, 1, 1, 0, stream, call.arguments, nullptr));
+  CU_OK(cuEventRecord(second, stream));
+  CU_OK(cuGraphLaunch(waits, other));
+  check::Gate::pause(20);
+  EXPECT_CUDA(cuStreamQuery(other), CUDA_ERROR_NOT_READY);
+  EXPECT_EQUAL(memory.value(), 0);
+  gate.release();
+  CU_OK(cuStreamSynchronize(other));
+  EXPECT_EQUAL(memory.value(), 96);
+  CU_OK(cuGraphExecEventWaitNodeSetEvent(waits, wait, first));
+  check::Gate second_gate;
+  second_gate.close(stream);
+  CU_OK(cuEventRecord(second, stream));
+  CU_OK(cuGraphLaunch(waits, other));
+  CU_OK(cuStreamSynchronize(other));
+  EXPECT_EQUAL(memory.value(), 966);
+  EXPECT_CUDA(cuEventQuery(second), CUDA_ERROR_NOT_READY);
+  second_gate.release();
+  CU_OK(cuStreamSynchronize(stream));
+  CU_OK(cuStreamDestroy(stream));
+  CU_OK(cuStreamDestroy(other));
 }
 
 CASE(memory) {
-  Graph graph;
-  CUDA_MEM_ALLOC_NODE_PARAMS params{}, got{};
-  params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  params.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, check::the_device()};
-  params.bytesize = 4096;
-  CUgraphNode allocate = nullptr, release = nullptr;
-  CU_OK(cuGraphAddMemAllocNode(&allocate, graph, nullptr, 0, &params));
-  EXPECT(params.dptr != 0);
-  CU_OK(cuGraphMemAllocNodeGetParams(allocate, &got));
-  EXPECT(got.dptr == params.dptr && got.bytesize == 4096);
-  CUgraphNode fill = add_kernel(graph, allocate, put, params.dptr, 8);
-  CU_OK(cuGraphAddMemFreeNode(&release, graph, &fill, 1, params.dptr));
-  CUdeviceptr freed = 0;
-  CU_OK(cuGraphMemFreeNodeGetParams(release, &freed));
-  EXPECT(freed == params.dptr);
   {
+    Graph graph;
+    CUDA_MEM_ALLOC_NODE_PARAMS params{}, got{};
+    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, check::the_device()};
+    params.bytesize = 4096;
+    CUgraphNode allocate = nullptr, release = nullptr;
+    CU_OK(cuGraphAddMemAllocNode(&allocate, graph, nullptr, 0, &params));
+    EXPECT(params.dptr != 0);
+    CU_OK(cuGraphMemAllocNodeGetParams(allocate, &got));
+    EXPECT(got.dptr == params.dptr && got.bytesize == 4096);
+    CUgraphNode fill = add_kernel(graph, allocate, put, params.dptr, 8);
+    CU_OK(cuGraphAddMemFreeNode(&release, graph, &fill, 1, params.dptr));
+    CUdeviceptr freed = 0;
+    CU_OK(cuGraphMemFreeNodeGetParams(release, &freed));
+    EXPECT(freed == params.dptr);
     Exec exec(graph);
     run(exec);
+    EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) >= 4096);
   }
-  cuuint64_t bytes = 0;
-  CU_OK(cuDeviceGetGraphMemAttribute(check::the_device(), CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &bytes));
-  EXPECT(bytes >= 4096);
-  bytes = 0;
-  CU_OK(cuDeviceSetGraphMemAttribute(check::the_device(), CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &bytes));
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) >= 4096);
+  cuuint64_t zero = 0;
+  CU_OK(cuDeviceSetGraphMemAttribute(check::the_device(), CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero));
+  EXPECT_EQUAL(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH), 0u);
   CU_OK(cuDeviceGraphMemTrim(check::the_device()));
+  EXPECT_EQUAL(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), 0u);
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) >= 4096);
   EXPECT_CUDA(cuDeviceGraphMemTrim(99), CUDA_ERROR_INVALID_DEVICE);
 }
 

@@ -14,6 +14,12 @@ cudaMemAllocNodeParams allocation(size_t bytes) {
   return params;
 }
 
+unsigned long long number(cudaGraphMemAttributeType attribute) {
+  unsigned long long value = ~0ull;
+  CUDA_OK(cudaDeviceGetGraphMemAttribute(0, attribute, &value));
+  return value;
+}
+
 }  // namespace
 
 CASE(memory_within_a_graph) {
@@ -49,16 +55,31 @@ CASE(memory_within_a_graph) {
   EXPECT_CUDA(cudaGraphClone(&clone, graph), cudaErrorNotSupported);
   EXPECT_CUDA(cudaGraphDestroyNode(release), cudaErrorNotSupported);
   EXPECT_CUDA(cudaGraphRemoveDependencies(graph, &alloc, &fill, nullptr, 1), cudaErrorNotSupported);
-  unsigned long long used = 1, reserved = 0;
-  CUDA_OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
-  EXPECT_EQUAL(used, 0ull);
-  CUDA_OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemHigh, &reserved));
-  EXPECT(reserved >= 1u << 20);
+  EXPECT_EQUAL(number(cudaGraphMemAttrUsedMemCurrent), 0ull);
+  EXPECT(number(cudaGraphMemAttrReservedMemHigh) >= 1u << 20);
   unsigned long long zero = 0;
+  EXPECT(number(cudaGraphMemAttrUsedMemHigh) >= 1u << 20);
   CUDA_OK(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &zero));
+  EXPECT_EQUAL(number(cudaGraphMemAttrUsedMemHigh), 0ull);
   EXPECT_CUDA(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &zero), cudaErrorInvalidValue);
-  CUDA_OK(cudaDeviceGraphMemTrim(0));
   (void)cudaGetLastError();
+}
+
+// "Free unused memory that was cached on the specified device for use with graphs back to the OS."
+CASE(unused_memory_goes_back) {
+  {
+    Graph graph;
+    cudaMemAllocNodeParams params = allocation(8 << 20);
+    cudaGraphNode_t alloc = nullptr, release = nullptr;
+    CUDA_OK(cudaGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params));
+    CUDA_OK(cudaGraphAddMemFreeNode(&release, graph, &alloc, 1, params.dptr));
+    Exec exec(graph);
+    run(exec);
+    EXPECT(number(cudaGraphMemAttrReservedMemCurrent) >= 8u << 20);
+  }
+  CUDA_OK(cudaDeviceGraphMemTrim(0));
+  EXPECT_EQUAL(number(cudaGraphMemAttrReservedMemCurrent), 0ull);
+  EXPECT(number(cudaGraphMemAttrReservedMemHigh) >= 8u << 20);
 }
 
 CASE(memory_that_outlives_the_launch) {
@@ -95,9 +116,7 @@ CASE(memory_that_outlives_the_launch) {
   Exec frees(freeing);
   CUDA_OK(cudaGraphLaunch(frees, stream));
   CUDA_OK(cudaStreamSynchronize(stream));
-  unsigned long long used = 1;
-  CUDA_OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
-  EXPECT_EQUAL(used, 0ull);
+  EXPECT_EQUAL(number(cudaGraphMemAttrUsedMemCurrent), 0ull);
 }
 
 CHECK_MAIN()
