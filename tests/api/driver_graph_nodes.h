@@ -3,13 +3,7 @@
 // What the driver API's tests of graphs share: memory that ends by itself, nodes of kernels whose order shows.
 
 #include "driver.h"
-
-static __global__ void put(int* at, int value) {
-  *at = value;
-}
-static __global__ void digit(int* at, int value) {
-  *at = *at * 10 + value;
-}
+#include "order_kernels.h"
 
 inline CUfunction function_of(void (*kernel)(int*, int)) {
   check::use_context();
@@ -35,19 +29,22 @@ struct Memory {
   }
 };
 
-struct Call {
+/// A kernel of (int*, int) in a graph, by either version of its parameters.
+template <typename Params>
+struct CallBy {
   CUdeviceptr at;
   int value;
   void* arguments[2];
-  CUDA_KERNEL_NODE_PARAMS params{};
-  Call(void (*kernel)(int*, int), CUdeviceptr to, int number) : at(to), value(number), arguments{&at, &value} {
+  Params params{};
+  CallBy(void (*kernel)(int*, int), CUdeviceptr to, int number) : at(to), value(number), arguments{&at, &value} {
     params.func = function_of(kernel);
     params.gridDimX = params.gridDimY = params.gridDimZ = 1;
     params.blockDimX = params.blockDimY = params.blockDimZ = 1;
     params.kernelParams = arguments;
   }
-  Call(const Call&) = delete;
+  CallBy(const CallBy&) = delete;
 };
+using Call = CallBy<CUDA_KERNEL_NODE_PARAMS>;
 
 inline CUgraphNode add_kernel(CUgraph graph, CUgraphNode after, void (*kernel)(int*, int), CUdeviceptr at, int value) {
   Call call(kernel, at, value);

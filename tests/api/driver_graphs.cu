@@ -83,6 +83,16 @@ CASE(copies_between_kinds_of_memory) {
   EXPECT(back[0] == 5 && back[1] == 6);
   // "CUDA_ERROR_INVALID_VALUE if ... either the original or new memory operands are multidimensional"
   EXPECT_CUDA(cuGraphExecMemcpyNodeSetParams(exec, out, &copy, context), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuGraphExecDestroy(exec));
+  // What is set in the graph is in the next instance.
+  down.srcXInBytes = 12;
+  CU_OK(cuGraphMemcpyNodeSetParams(out, &down));
+  got = {};
+  CU_OK(cuGraphMemcpyNodeGetParams(out, &got));
+  EXPECT(got.dstHost == back && got.srcXInBytes == 12);
+  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  run(exec);
+  EXPECT(back[0] == 9 && back[1] == 5);
   down.dstMemoryType = static_cast<CUmemorytype>(77);
   EXPECT_CUDA(cuGraphMemcpyNodeSetParams(out, &down), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuGraphExecDestroy(exec));
@@ -145,7 +155,7 @@ CASE(edges_with_data) {
   CU_OK(cuGraphDestroy(graph));
 }
 
-CASE(conditional_while_with_a_default) {
+CASE(conditional_if_with_a_default) {
   Memory memory(1);
   CUcontext context = check::use_context();
   CUgraph graph = nullptr;

@@ -19,23 +19,7 @@
 #undef cuStreamGetCaptureInfo
 #undef cuStreamUpdateCaptureDependencies
 
-namespace {
-
-struct OlderCall {
-  CUdeviceptr at;
-  int value;
-  void* arguments[2];
-  CUDA_KERNEL_NODE_PARAMS_v1 params{};
-  OlderCall(void (*kernel)(int*, int), CUdeviceptr to, int number) : at(to), value(number), arguments{&at, &value} {
-    params.func = function_of(kernel);
-    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
-    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
-    params.kernelParams = arguments;
-  }
-  OlderCall(const OlderCall&) = delete;
-};
-
-}  // namespace
+using OlderCall = CallBy<CUDA_KERNEL_NODE_PARAMS_v1>;
 
 CASE(kernels_and_edges) {
   Memory memory(1);

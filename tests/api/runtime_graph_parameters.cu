@@ -92,6 +92,15 @@ CASE(copy_and_fill_parameters) {
   // "For 1d memsets, changes in height are explicitly rejected."
   cudaMemsetParams two_rows{memory, 16, 5, 4, 2, 2};
   EXPECT_CUDA(cudaGraphExecMemsetNodeSetParams(exec, filled, &two_rows), cudaErrorInvalidValue);
+  // What is set in the graph is in the next instance.
+  fill.value = 6;
+  CUDA_OK(cudaGraphMemsetNodeSetParams(filled, &fill));
+  got = {};
+  CUDA_OK(cudaGraphMemsetNodeGetParams(filled, &got));
+  EXPECT_EQUAL(got.value, 6u);
+  Exec next(graph);
+  run(next);
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQUAL_AT(static_cast<long long>(i), managed[i], 6);
   fill.elementSize = 3;
   EXPECT_CUDA(cudaGraphMemsetNodeSetParams(filled, &fill), cudaErrorInvalidValue);
   (void)cudaGetLastError();

@@ -1,17 +1,9 @@
 #pragma once
 
-// What the tests of graphs and of stream capture share: streams, events and memory that end by themselves, and kernels
-// whose order shows.
+// What the tests of graphs and of stream capture share: streams, events and memory that end by themselves.
 
 #include "api.h"
-
-static __global__ void put(int* at, int value) {
-  *at = value;
-}
-/// Order matters: each call appends a decimal digit.
-static __global__ void digit(int* at, int value) {
-  *at = *at * 10 + value;
-}
+#include "order_kernels.h"
 
 struct Stream {
   cudaStream_t stream = nullptr;
