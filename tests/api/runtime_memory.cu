@@ -209,12 +209,13 @@ CASE(range_attributes) {
   CUDA_OK(cudaMallocManaged(&managed, 1 << 16));
   CUDA_OK(cudaMemAdvise(managed, 1 << 16, cudaMemAdviseSetReadMostly, on_device(0)));
   int value = -5, other = -5;
-  if (SUPPORTED(cudaMemRangeGetAttribute(&value, sizeof value, cudaMemRangeAttributeReadMostly, managed, 1 << 16)))
-    EXPECT_EQUAL(value, 1);
+  CUDA_OK(cudaMemRangeGetAttribute(&value, sizeof value, cudaMemRangeAttributeReadMostly, managed, 1 << 16));
+  EXPECT_EQUAL(value, 1);
   void* data[] = {&other};
   size_t sizes[] = {sizeof other};
   cudaMemRangeAttribute which[] = {cudaMemRangeAttributeReadMostly};
-  if (SUPPORTED(cudaMemRangeGetAttributes(data, sizes, which, 1, managed, 1 << 16))) EXPECT_EQUAL(other, 1);
+  CUDA_OK(cudaMemRangeGetAttributes(data, sizes, which, 1, managed, 1 << 16));
+  EXPECT_EQUAL(other, 1);
   CUDA_OK(cudaFree(managed));
 }
 
@@ -261,48 +262,6 @@ CASE(stream_ordered_memory_comes_back) {
     CUDA_OK(cudaFree(memory));
   }
   CUDA_OK(cudaStreamDestroy(stream));
-}
-
-// The default pool, one of our own, and what an allocation from it can do; a device without pools refuses each call.
-CASE(memory_pools) {
-  cudaMemPool_t pool = nullptr, current = nullptr, own = nullptr;
-  if (SUPPORTED(cudaDeviceGetDefaultMemPool(&pool, 0))) {
-    EXPECT(pool != nullptr);
-    if (SUPPORTED(cudaDeviceGetMemPool(&current, 0))) EXPECT(current == pool);
-    uint64_t threshold = 1 << 20;
-    if (SUPPORTED(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold))) {
-      threshold = 0;
-      if (SUPPORTED(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold)))
-        EXPECT_EQUAL(threshold, 1u << 20);
-    }
-    SUPPORTED(cudaMemPoolTrimTo(pool, 0));
-    int* memory = nullptr;
-    if (SUPPORTED(cudaMallocFromPoolAsync(&memory, 1024, pool, nullptr))) {
-      fill_kernel<<<1, 256>>>(memory, 256, 8);
-      int value = 0;
-      CUDA_OK(cudaMemcpy(&value, memory + 255, sizeof value, cudaMemcpyDeviceToHost));
-      EXPECT_EQUAL(value, 263);
-      CUDA_OK(cudaFreeAsync(memory, nullptr));
-    }
-    cudaMemAccessDesc access = {};
-    access.location = on_device(0);
-    access.flags = cudaMemAccessFlagsProtReadWrite;
-    SUPPORTED(cudaMemPoolSetAccess(pool, &access, 1));
-    cudaMemAccessFlags flags = cudaMemAccessFlagsProtNone;
-    cudaMemLocation location = on_device(0);
-    if (SUPPORTED(cudaMemPoolGetAccess(&flags, pool, &location))) EXPECT_EQUAL(flags, cudaMemAccessFlagsProtReadWrite);
-  }
-  cudaMemPoolProps properties = {};
-  properties.allocType = cudaMemAllocationTypePinned;
-  properties.location = on_device(0);
-  if (SUPPORTED(cudaMemPoolCreate(&own, &properties))) {
-    if (SUPPORTED(cudaDeviceSetMemPool(0, own))) {
-      CUDA_OK(cudaDeviceGetMemPool(&current, 0));
-      EXPECT(current == own);
-      CUDA_OK(cudaDeviceSetMemPool(0, pool));
-    }
-    CUDA_OK(cudaMemPoolDestroy(own));
-  }
 }
 
 CHECK_MAIN()
