@@ -45,6 +45,22 @@ inline std::string module_bytes() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// A file that holds a text, as long as the scope lasts.
+class TextFile {
+ public:
+  explicit TextFile(const std::string& text) {
+    const int file = mkstemp(&path_[0]);
+    if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) std::abort();
+    close(file);
+  }
+  ~TextFile() { unlink(path_.c_str()); }
+  TextFile(const TextFile&) = delete;
+  const char* path() const { return path_.c_str(); }
+
+ private:
+  std::string path_ = "/tmp/cupola_text_XXXXXX";
+};
+
 /// The module that a text of PTX is; what the compiler says goes to standard error.
 inline CUmodule load_ptx(const std::string& text) {
   use_context();

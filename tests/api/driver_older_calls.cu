@@ -72,16 +72,25 @@ CASE(contexts_with_a_usage_count) {
 
 CASE(older_linking) {
   check::use_context();
-  char text[] = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+  const std::string head = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry ", body = "() { ret; }\n";
+  std::string text = head + "nothing" + body;
+  check::TextFile file(head + "nothing_else" + body);
   CUlinkState state = nullptr;
+  CUmodule module = nullptr;
+  CUfunction kernel = nullptr;
   void* image = nullptr;
   size_t bytes = 0;
   CU_OK(cuLinkCreate(0, nullptr, nullptr, &state));
-  CU_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, text, sizeof text, "unit", 0, nullptr, nullptr));
+  CU_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, &text[0], text.size() + 1, "unit", 0, nullptr, nullptr));
+  CU_OK(cuLinkAddFile(state, CU_JIT_INPUT_PTX, file.path(), 0, nullptr, nullptr));
   EXPECT_CUDA(cuLinkAddFile(state, CU_JIT_INPUT_PTX, "/nonexistent.ptx", 0, nullptr, nullptr),
               CUDA_ERROR_FILE_NOT_FOUND);
   CU_OK(cuLinkComplete(state, &image, &bytes));
   EXPECT(bytes > 0);
+  CU_OK(cuModuleLoadData(&module, image));
+  CU_OK(cuModuleGetFunction(&kernel, module, "nothing"));
+  CU_OK(cuModuleGetFunction(&kernel, module, "nothing_else"));
+  CU_OK(cuModuleUnload(module));
   CU_OK(cuLinkDestroy(state));
 }
 
@@ -90,13 +99,11 @@ CASE(older_values_in_memory) {
   check::use_context();
   unsigned long long* host = nullptr;
   CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 64, CU_MEMHOSTALLOC_DEVICEMAP));
-  host[0] = host[1] = 0;
+  host[0] = host[1] = host[2] = 0;
   CUdeviceptr device = 0;
   CU_OK(cuMemHostGetDevicePointer(&device, host, 0));
   if (SUPPORTED(cuStreamWriteValue32(nullptr, device, 7, 0))) {
-    CU_OK(cuStreamWaitValue32(nullptr, device, 7, CU_STREAM_WAIT_VALUE_EQ));
     CU_OK(cuStreamWriteValue64(nullptr, device + 8, 9, 0));
-    CU_OK(cuStreamWaitValue64(nullptr, device + 8, 9, CU_STREAM_WAIT_VALUE_GEQ));
     CUstreamBatchMemOpParams op = {};
     op.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
     op.writeValue.address = device + 4;
@@ -104,6 +111,22 @@ CASE(older_values_in_memory) {
     CU_OK(cuStreamBatchMemOp(nullptr, 1, &op, 0));
     CU_OK(cuCtxSynchronize());
     EXPECT(host[0] == (8ull << 32 | 7) && host[1] == 9);
+    // Each wait holds the write behind it until its value is there.
+    auto* const words = reinterpret_cast<std::atomic<unsigned long long>*>(host);
+    CU_OK(cuStreamWaitValue32(nullptr, device, 6, CU_STREAM_WAIT_VALUE_EQ));
+    CU_OK(cuStreamWriteValue64(nullptr, device + 16, 1, 0));
+    CU_OK(cuStreamWaitValue64(nullptr, device + 8, 1ull << 32, CU_STREAM_WAIT_VALUE_GEQ));
+    CU_OK(cuStreamWriteValue64(nullptr, device + 16, 2, 0));
+    check::Gate::pause(20);
+    EXPECT_EQUAL(words[2].load(), 0ull);
+    EXPECT_CUDA(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+    words[0] = 6;
+    for (int i = 0; i < 5000 && words[2] == 0; ++i) check::Gate::pause(1);
+    check::Gate::pause(20);
+    EXPECT_EQUAL(words[2].load(), 1ull);
+    words[1] = 1ull << 32;
+    CU_OK(cuCtxSynchronize());
+    EXPECT_EQUAL(words[2].load(), 2ull);
   }
   CU_OK(cuMemFreeHost(host));
 }
@@ -127,11 +150,6 @@ CASE(smaller_questions) {
   cudaResourceViewDesc runtime_view = {};
   EXPECT(cudaGetTextureObjectResourceViewDesc(&runtime_view, 0x1234) != cudaSuccess);
   cudaGetLastError();
-  CUlibrary library = nullptr;
-  size_t bytes = 0;
-  CU_OK(cuLibraryLoadFromFile(&library, check::module_path().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
-  EXPECT_CUDA(cuLibraryGetManaged(&address, &bytes, library, "nothing"), CUDA_ERROR_NOT_FOUND);
-  CU_OK(cuLibraryUnload(library));
 }
 
 CHECK_MAIN()

@@ -23,6 +23,21 @@ const char* const kPtx = R"(
 }
 )";
 
+const char* const kManaged = R"(
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .global .attribute(.managed) .align 4 .u32 shared_count = 5;
+.visible .entry bump_shared()
+{
+  .reg .u32 %r;
+  ld.global.u32 %r, [shared_count];
+  add.u32 %r, %r, 1;
+  st.global.u32 [shared_count], %r;
+  ret;
+}
+)";
+
 const char* const kCaller = R"(
 .version 7.0
 .target sm_50
@@ -95,6 +110,29 @@ CASE(a_library_from_memory) {
   CUDA_OK(cudaLibraryUnload(library));
 }
 
+// "Returns ... the base pointer and size of the managed memory with name name": the host reads and writes it.
+CASE(managed_variables_of_a_library) {
+  check::use_context();
+  CUlibrary library = nullptr;
+  CU_OK(cuLibraryLoadData(&library, kManaged, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CUdeviceptr address = 0;
+  size_t bytes = 0, same_bytes = 0;
+  void* same = nullptr;
+  CU_OK(cuLibraryGetManaged(&address, &bytes, library, "shared_count"));
+  CUDA_OK(cudaLibraryGetManaged(&same, &same_bytes, reinterpret_cast<cudaLibrary_t>(library), "shared_count"));
+  EXPECT(bytes == 4 && same_bytes == 4 && reinterpret_cast<CUdeviceptr>(same) == address);
+  auto* const count = static_cast<unsigned*>(same);
+  EXPECT_EQUAL(*count, 5u);
+  *count = 8;
+  CUkernel kernel = nullptr;
+  CU_OK(cuLibraryGetKernel(&kernel, library, "bump_shared"));
+  CU_OK(cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  CU_OK(cuCtxSynchronize());
+  EXPECT_EQUAL(*count, 9u);
+  EXPECT_CUDA(cuLibraryGetManaged(&address, &bytes, library, "nothing"), CUDA_ERROR_NOT_FOUND);
+  CU_OK(cuLibraryUnload(library));
+}
+
 CASE(a_library_from_a_file) {
   cudaLibrary_t library = nullptr;
   CUDA_OK(cudaLibraryLoadFromFile(&library, check::module_path().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
@@ -112,9 +150,10 @@ CASE(link_two_units) {
   void* image = nullptr;
   size_t bytes = 0;
   CU_OK(cuLinkCreate(0, nullptr, nullptr, &state));
-  for (const char* text : {kCaller, kCallee})
-    CU_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char*>(text), std::strlen(text) + 1, "unit", 0, nullptr,
-                        nullptr));
+  check::TextFile callee(kCallee);
+  CU_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char*>(kCaller), std::strlen(kCaller) + 1, "unit", 0, nullptr,
+                      nullptr));
+  CU_OK(cuLinkAddFile(state, CU_JIT_INPUT_PTX, callee.path(), 0, nullptr, nullptr));
   CU_OK(cuLinkComplete(state, &image, &bytes));
   EXPECT(image && bytes > 0);
   CUmodule module = nullptr;
