@@ -108,9 +108,8 @@ CASE(fork_and_join) {
 
 namespace {
 
-/// As a library does it: forks to a stream of its own and joins, whether the caller's stream is captured or not.
-void library_call(cudaStream_t stream, int* at) {
-  Stream own;
+/// As a library does it: forks to its own stream and joins, whether the caller's stream is captured or not.
+void library_call(cudaStream_t stream, cudaStream_t own, int* at) {
   Event fork, join;
   CUDA_OK(cudaEventRecord(fork, stream));
   CUDA_OK(cudaStreamWaitEvent(own, fork, 0));
@@ -123,20 +122,14 @@ void library_call(cudaStream_t stream, int* at) {
 
 CASE(library_in_a_capture) {
   Device memory(1);
-  Stream stream;
-  Event fork, join;
-  Stream own;
+  Stream stream, own;
   begin(stream);
   launch(stream, put, memory, 4);
-  CUDA_OK(cudaEventRecord(fork, stream));
-  CUDA_OK(cudaStreamWaitEvent(own, fork, 0));
-  launch(own, digit, memory, 5);
-  CUDA_OK(cudaEventRecord(join, own));
-  CUDA_OK(cudaStreamWaitEvent(stream, join, 0));
+  library_call(stream, own, memory);
   launch(stream, digit, memory, 6);
   run(end(stream));
   EXPECT_EQUAL(memory.value(), 456);
-  library_call(stream, memory);
+  library_call(stream, own, memory);
   CUDA_OK(cudaStreamSynchronize(stream));
   EXPECT_EQUAL(memory.value(), 4565);
 }
@@ -296,8 +289,7 @@ CASE(states) {
   EXPECT_CUDA(cudaStreamEndCapture(stream, &graph), cudaErrorIllegalState);
   begin(stream);
   EXPECT_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaErrorIllegalState);
-  (void)cudaStreamEndCapture(stream, &graph);
-  if (graph) CUDA_OK(cudaGraphDestroy(graph));
+  CUDA_OK(cudaGraphDestroy(end(stream)));
   EXPECT_CUDA(cudaStreamBeginCapture(cudaStreamLegacy, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported);
   EXPECT_CUDA(cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(9)), cudaErrorInvalidValue);
   (void)cudaGetLastError();
@@ -387,8 +379,7 @@ CASE(unmatched) {
   CUDA_OK(cudaStreamWaitEvent(other, event, 0));
   cudaGraph_t graph = nullptr;
   EXPECT_CUDA(cudaStreamEndCapture(other, &graph), cudaErrorStreamCaptureUnmatched);
-  (void)cudaStreamEndCapture(stream, &graph);
-  if (graph) CUDA_OK(cudaGraphDestroy(graph));
+  expect_invalidated(stream);
   (void)cudaGetLastError();
 }
 
@@ -399,9 +390,7 @@ CASE(threads) {
     cudaGraph_t graph = nullptr;
     EXPECT_CUDA(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureWrongThread);
   }).join();
-  cudaGraph_t graph = nullptr;
-  (void)cudaStreamEndCapture(stream, &graph);
-  if (graph) CUDA_OK(cudaGraphDestroy(graph));
+  CUDA_OK(cudaGraphDestroy(end(stream)));
   begin(stream, cudaStreamCaptureModeRelaxed);
   std::thread([&] { CUDA_OK(cudaGraphDestroy(end(stream))); }).join();
   (void)cudaGetLastError();

@@ -317,12 +317,11 @@ CASE(refused_shapes) {
   EXPECT_CUDA(cudaGraphCreate(&graph.graph, 1), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaGraphCreate(nullptr, 0), cudaErrorInvalidValue);
   // "cudaGraphInstantiateInvalidStructure: Instantiation failed due to invalid structure, such as cycles"
-  if (cudaGraphAddDependencies(graph, &b, &a, nullptr, 1) == cudaSuccess) {
-    cudaGraphExec_t exec = nullptr;
-    cudaGraphInstantiateParams params{};
-    EXPECT_CUDA(cudaGraphInstantiateWithParams(&exec, graph, &params), cudaErrorInvalidValue);
-    EXPECT_EQUAL(params.result_out, cudaGraphInstantiateInvalidStructure);
-  }
+  CUDA_OK(cudaGraphAddDependencies(graph, &b, &a, nullptr, 1));
+  cudaGraphExec_t exec = nullptr;
+  cudaGraphInstantiateParams params{};
+  EXPECT_CUDA(cudaGraphInstantiateWithParams(&exec, graph, &params), cudaErrorInvalidValue);
+  EXPECT_EQUAL(params.result_out, cudaGraphInstantiateInvalidStructure);
   (void)cudaGetLastError();
 }
 
