@@ -38,6 +38,18 @@ CUresult give_access(CUdeviceptr address, size_t bytes, CUmemAccess_flags flags 
   return cuMemSetAccess(address, bytes, &desc, 1);
 }
 
+unsigned long long access_at(CUdeviceptr address) {
+  CUmemLocation place = {};
+  place.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  unsigned long long flags = 99;
+  CU_OK(cuMemGetAccess(&flags, &place, address));
+  return flags;
+}
+
+__global__ void poke(int* at, int value) {
+  *at = value;
+}
+
 const void* pointer(CUdeviceptr address) {
   return reinterpret_cast<const void*>(address);
 }
@@ -124,14 +136,9 @@ CASE(access_and_properties) {
   CU_OK(cuMemAddressReserve(&address, bytes, 0, 0, 0));
   CUmemGenericAllocationHandle memory = make_memory(bytes), again = 0;
   CU_OK(cuMemMap(address, bytes, 0, memory, 0));
-  CUmemLocation place = {};
-  place.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  unsigned long long flags = 99;
-  CU_OK(cuMemGetAccess(&flags, &place, address));
-  EXPECT(flags == CU_MEM_ACCESS_FLAGS_PROT_NONE);
+  EXPECT_EQUAL(access_at(address), static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_NONE));
   CU_OK(give_access(address, bytes));
-  CU_OK(cuMemGetAccess(&flags, &place, address));
-  EXPECT(flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  EXPECT_EQUAL(access_at(address), static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
   CUmemAllocationProp prop = {};
   CU_OK(cuMemGetAllocationPropertiesFromHandle(&prop, memory));
   EXPECT(prop.type == CU_MEM_ALLOCATION_TYPE_PINNED && prop.location.type == CU_MEM_LOCATION_TYPE_DEVICE);
@@ -142,6 +149,34 @@ CASE(access_and_properties) {
   CU_OK(cuMemRelease(memory));
   CU_OK(cuMemUnmap(address, bytes));
   CU_OK(cuMemAddressFree(address, bytes));
+}
+
+// "Setting the access flags": to read only and back. Two descriptions of one place give what either gives.
+CASE(access_to_read_only) {
+  check::use_context();
+  const size_t bytes = granularity();
+  CUdeviceptr address = 0;
+  CU_OK(cuMemAddressReserve(&address, bytes, 0, 0, 0));
+  CUmemGenericAllocationHandle memory = make_memory(bytes);
+  CU_OK(cuMemMap(address, bytes, 0, memory, 0));
+  CU_OK(give_access(address, bytes));
+  CU_OK(cuMemsetD8(address, 6, bytes));
+  CU_OK(cuCtxSynchronize());
+  CU_OK(give_access(address, bytes, CU_MEM_ACCESS_FLAGS_PROT_READ));
+  EXPECT_EQUAL(access_at(address), static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_READ));
+  EXPECT(check::all_bytes(pointer(address), bytes, 6));
+  CUmemAccessDesc both[2] = {};
+  for (CUmemAccessDesc& each : both) each.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  both[0].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  both[1].flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+  CU_OK(cuMemSetAccess(address, bytes, both, 2));
+  EXPECT_EQUAL(access_at(address), static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+  CU_OK(cuMemsetD8(address, 7, bytes));
+  EXPECT(check::all_bytes(pointer(address), bytes, 7));
+  // A kernel's write to what may only be read is a fault. It sticks, so that it comes last.
+  CU_OK(give_access(address, bytes, CU_MEM_ACCESS_FLAGS_PROT_READ));
+  poke<<<1, 1>>>(reinterpret_cast<int*>(address), 1);
+  EXPECT_CUDA(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 CASE(shared_by_descriptor) {
@@ -196,4 +231,4 @@ CASE(refusals) {
   CU_OK(cuMemAddressFree(address, 2 * bytes));
 }
 
-CHECK_MAIN()
+CHECK_ISOLATED_MAIN()
