@@ -2,8 +2,8 @@
 
 A claim is a row whose status is done or partial (Full or Partial in a .def table). A features row names its tests (test names
 or prefixes as build/test-results/results.tsv lists them, separated by spaces); each must have passed and none failed. A
-function of a .def table must be called by a test (api_calls.py), under the very name that it is exported by; one that is Partial
-must have its gap in docs/api_gaps.tsv.
+function of a .def table must be called by a test that expects it to succeed (api_calls.py), under the very name that it is exported by;
+one that is Partial must have its gap in docs/api_gaps.tsv.
 
 Every form of the PTX census must lower and be run by a test, or have its gap in docs/ptx_gaps.tsv (ptx_table.py).
 
@@ -109,7 +109,7 @@ def check_functions(label, path, called, gaps, problems):
         counts[status] += 1
         exported = name + suffix
         if status in ("Full", "Partial") and exported not in called:
-            problems.append(f"{label}: {exported} is {status}, but no test calls it")
+            problems.append(f"{label}: {exported} is {status}, but no test expects it to succeed")
         if status == "Untested" and exported in called:
             problems.append(f"{label}: a test calls {exported}: take it out of docs/api_untested.txt")
         if status == "Partial" and without_stream_variant(exported) not in gaps:
