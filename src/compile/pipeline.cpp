@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <span>
 
 #include "backend/cpu/build/build.h"
 #include "base/dynlib.h"
+#include "base/file.h"
 #include "compile/ptx_text.h"
 #include "compile/separate_units.h"
 #include "image/kernel_image.h"
@@ -30,28 +30,21 @@ std::string library_path(const char* name) {
   return folder_of_code(reinterpret_cast<const void*>(&library_path)) + "/cupola/" + name;
 }
 
-std::vector<std::byte> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
 /// Read once; kept for the life of the process. Error: JitCompilerNotFound: without it the compiler is not all there.
 Result<std::span<const std::byte>> device_library() {
   static const auto* const path = new std::string(library_path("device.bc"));
-  static const auto* const bytes = new std::vector<std::byte>(read_file(*path));
+  static const auto* const bytes = new std::string(read_file(*path).value_or(""));
   if (bytes->empty())
     return fail(ErrorCode::JitCompilerNotFound,
                 "compiler: the installation lacks {}: install Cupola again, or copy its folder 'cupola' there too",
                 *path);
-  return std::span(*bytes);
+  return std::as_bytes(std::span(*bytes));
 }
 
 /// As device_library(); empty in a build without libclc, which makes PTX of kernels that need no C function.
 std::span<const std::byte> c_library() {
-  static const auto* const bytes = new std::vector<std::byte>(read_file(library_path("c_library.bc")));
-  return *bytes;
+  static const auto* const bytes = new std::string(read_file(library_path("c_library.bc")).value_or(""));
+  return std::as_bytes(std::span(*bytes));
 }
 
 /// Where intermediate files of this module go: the folder, its first kernel's name and the start of its key. Empty when

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <string_view>
 
@@ -146,14 +144,6 @@ Result<Code> read_code(const void* data, size_t limit) {
     return code;
   }
   return fail(ErrorCode::InvalidImage, "this is no fat binary, PTX text, kir bitcode or kernel image");
-}
-
-Result<std::vector<std::byte>> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorCode::FileNotFound, "cannot read '{}'", path);
-  std::vector<char> text{std::istreambuf_iterator<char>(file), {}};
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  return std::vector<std::byte>(bytes, bytes + text.size());
 }
 
 }  // namespace cupola::runtime

@@ -27,7 +27,4 @@ struct Code {
 /// saying how to build the program instead.
 Result<Code> read_code(const void* data, size_t limit);
 
-/// The whole file. Error: FileNotFound.
-Result<std::vector<std::byte>> read_file(const std::string& path);
-
 }  // namespace cupola::runtime

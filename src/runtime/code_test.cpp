@@ -117,9 +117,5 @@ TEST(Code, TextIsPtxFromItsVersionOn) {
   EXPECT_TRUE(code->compile_at_load);
 }
 
-TEST(Code, MissingFileIsNotFound) {
-  EXPECT_EQ(read_file("/nonexistent/module").error().code, ErrorCode::FileNotFound);
-}
-
 }  // namespace
 }  // namespace cupola::runtime

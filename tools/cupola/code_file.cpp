@@ -1,10 +1,10 @@
 #include "cupola/code_file.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 
+#include "base/file.h"
 #include "cupola/fatbin_scan.h"
 
 namespace cupola::tool {
@@ -57,10 +57,7 @@ Result<CodeUnit> unit_of(const Fatbin& fatbin, CodeKind preferred) {
 
 Result<std::string> read_all(const std::string& path) {
   if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(in), {});
-  if (!in) return fail(ErrorCode::FileNotFound, "'{}' cannot be read", path);
-  return bytes;
+  return read_file(path);
 }
 
 Result<CodeFile> read_code_file(const std::string& path, CodeKind preferred) {

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
+#include "base/file.h"
 #include "cupola/code_file.h"
 #include "cupola/fatbin_scan.h"
 
@@ -50,10 +50,7 @@ Result<> write(const FatbinEntry& entry, const fs::path& path) {
   TRY(std::vector<std::byte> bytes, image::contents(entry));
   if (entry.kind == FatbinKind::Ptx)
     while (!bytes.empty() && bytes.back() == std::byte{0}) bytes.pop_back();
-  std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!out.flush()) return fail(ErrorCode::OperatingSystem, "'{}' cannot be written", path.string());
-  return {};
+  return write_file(path, bytes);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST_F(KernelCode, RunsEveryForm) {
 
 TEST_F(KernelCode, SaysWhatIsWrongInOneLine) {
   const std::pair<const char*, const char*> cases[] = {
-      {"cupola ptx missing.ptx", "cupola: 'missing.ptx' cannot be read\n"},
+      {"cupola ptx missing.ptx", "cupola: 'missing.ptx' cannot be read: No such file or directory\n"},
       {"sed 's/mul.lo/mul.low/' square.ptx | cupola ptx -", "cupola: ptx: line 17"},
       {"head -c 300 square.ptx | cupola ptx -", "cupola: ptx: line "},
       {"sed 's/, %r1;/;/' square.ptx | cupola ptx -", "cupola: ptx: line "},

@@ -1,10 +1,9 @@
 #include "cupola/program_file.h"
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
+#include "base/file.h"
 #include "cupolac/installation.h"
 
 #if __has_include(<elf.h>)
@@ -79,9 +78,7 @@ bool links_to(const ProgramFile& program, std::string_view prefix) {
 }  // namespace
 
 Result<std::optional<ProgramFile>> ProgramFile::read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fail(ErrorCode::FileNotFound, "'{}' cannot be read", path.string());
-  const std::string bytes(std::istreambuf_iterator<char>(in), {});
+  TRY(const std::string bytes, read_file(path));
   if (!bytes.starts_with(ELFMAG)) return std::optional<ProgramFile>();
   const Reader file(bytes);
   Elf64_Ehdr header;

@@ -1,10 +1,9 @@
 #include "cupolac/link_units.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
+#include "base/file.h"
 #include "base/format.h"
 #include "cupolac/compiler_library.h"
 #include "cupolac/device_unit.h"
@@ -24,12 +23,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kUnitSection = ".llvm.offloading", kNameSection = ".llvm.rodata.offloading";
 /// Of what a device link made: the units in it, each name ending in a zero byte.
 constexpr std::string_view kLinkedSection = ".cupola_linked";
-
-Result<std::string> read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fail(ErrorCode::FileNotFound, "'{}' cannot be read", path.string());
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
@@ -53,7 +46,7 @@ class Gathering {
 
   Result<> add_file(const fs::path& path) {
     if (std::error_code error; !seen_.insert(fs::weakly_canonical(path, error).string()).second) return {};
-    TRY(const std::string bytes, read(path));
+    TRY(const std::string bytes, read_file(path));
     if (is_archive(bytes)) return add_archive(path, bytes);
     return add_object(path.string(), bytes);
   }
@@ -71,7 +64,7 @@ class Gathering {
 
   /// A fat binary or PTX text by itself.
   Result<> add_device_code(const fs::path& path) {
-    TRY(const std::string bytes, read(path));
+    TRY(const std::string bytes, read_file(path));
     if (path.extension() == ".ptx") {
       code.push_back({image::CodeKind::Ptx, {bytes_of(bytes).begin(), bytes_of(bytes).end()}});
       return {};
@@ -233,24 +226,18 @@ std::string registration_source(const Gathering& found, const fs::path& fatbin) 
   return text + std::string(kSourceEnd);
 }
 
-Result<> write(const fs::path& path, std::string_view text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  if (!out.flush()) return fail(ErrorCode::OperatingSystem, "'{}' cannot be written", path.string());
-  return {};
-}
-
 }  // namespace
 
 Result<> link_units(const Options& options) {
   TRY(const Gathering found, gather(options));
-  if (found.code.empty() && !options.output.empty()) return write(options.output, "/* no device code to link */\n");
+  if (found.code.empty() && !options.output.empty())
+    return write_file(options.output, bytes_of("/* no device code to link */\n"));
   if (found.code.empty()) return fail(ErrorCode::InvalidValue, "the inputs hold no relocatable device code (-dc)");
   auto linked = compile(library_folder(), {.target = "linked", .units = found.code});
   if (!linked) return fail(linked.error().code, "device link: {}", linked.error().message);
   TRY(write_fatbin(options, bytes_of(*linked), options.unit));
   if (options.output.empty()) return {};
-  return write(options.output, registration_source(found, options.unit));
+  return write_file(options.output, bytes_of(registration_source(found, options.unit)));
 }
 
 }  // namespace cupola::cupolac

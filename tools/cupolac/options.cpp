@@ -1,11 +1,11 @@
 #include "cupolac/options.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/format.h"
 #include "cupolac/apply_option.h"
 #include "cupolac/lists.h"
@@ -123,9 +123,9 @@ class Parser {
 Result<> Parser::read_options_files(const std::string& names) {
   std::vector<std::string> words;
   for (const std::string& name : split_list(names)) {
-    std::ifstream file(name);
-    if (!file) return fail(ErrorCode::InvalidValue, "options file '{}' cannot be read", name);
-    std::ranges::move(split_words(std::string(std::istreambuf_iterator<char>(file), {})), std::back_inserter(words));
+    const Result<std::string> text = read_file(name);
+    if (!text) return fail(text.error().code, "options file {}", text.error().message);
+    std::ranges::move(split_words(*text), std::back_inserter(words));
   }
   if (arguments_.size() + words.size() > 100'000)
     return fail(ErrorCode::InvalidValue, "options file '{}' includes itself", names);

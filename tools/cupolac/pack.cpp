@@ -1,9 +1,8 @@
 #include "cupolac/pack.h"
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
+#include "base/file.h"
 #include "cupolac/compiler_library.h"
 #include "cupolac/device_unit.h"
 #include "cupolac/installation.h"
@@ -20,13 +19,6 @@ Result<std::string> make_ptx(std::span<const std::byte> kir, const Architecture&
   return compile_kir("ptx:" + architecture.sm(), kir);
 }
 
-Result<> write(const std::string& path, std::span<const std::byte> bytes) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!out.flush()) return fail(ErrorCode::OperatingSystem, "'{}' cannot be written", path);
-  return {};
-}
-
 image::FatbinEntry entry(image::FatbinKind kind, const Architecture& architecture, std::span<const std::byte> bytes) {
   return {.kind = kind, .sm = static_cast<uint32_t>(architecture.number), .payload = bytes};
 }
@@ -35,7 +27,7 @@ Result<> write_unit_file(const Options& options, std::span<const std::byte> kir)
   TRY(const std::string code, compile_kir("unit", kir));
   const image::FatbinEntry entries[] = {
       entry(image::FatbinKind::Kir, options.architecture, std::as_bytes(std::span(code)))};
-  return write(options.output, write_unit({options.unit, image::write_fatbin(entries)}));
+  return write_file(options.output, write_unit({options.unit, image::write_fatbin(entries)}));
 }
 
 }  // namespace
@@ -47,21 +39,19 @@ Result<> write_fatbin(const Options& options, std::span<const std::byte> kir, co
     entries.push_back(entry(image::FatbinKind::Ptx, options.architecture, std::as_bytes(std::span(*ptx))));
   else if (options.verbose)
     std::fprintf(stderr, "cupolac: note: no PTX in '%s': %s\n", path.c_str(), ptx.error().message.c_str());
-  return write(path, image::write_fatbin(entries));
+  return write_file(path, image::write_fatbin(entries));
 }
 
 Result<> pack(const Options& options) {
   if (options.inputs.size() != 1 || options.output.empty())
     return fail(ErrorCode::InvalidValue, "the steps --pack-... take one file of kernel code and -o");
   const std::string& path = options.inputs[0].path;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fail(ErrorCode::FileNotFound, "'{}' cannot be read", path);
-  const std::vector<char> text(std::istreambuf_iterator<char>(in), {});
+  TRY(const std::string text, read_file(path));
   const std::span<const std::byte> kir = std::as_bytes(std::span(text));
   if (options.goal == Goal::PackUnit) return write_unit_file(options, kir);
   if (options.goal == Goal::Pack) return write_fatbin(options, kir, options.output);
   TRY(const std::string ptx, make_ptx(kir, options.architecture));
-  return write(options.output, std::as_bytes(std::span(ptx)));
+  return write_file(options.output, std::as_bytes(std::span(ptx)));
 }
 
 }  // namespace cupola::cupolac

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/file.h"
 #include "cuda/driver/api.h"
 #include "cuda/driver/jit_options.h"
 #include "image/fatbin.h"
@@ -91,7 +92,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* pa
     TRY(given(path, "path"));
     TRY(std::shared_ptr<LinkState> found, live_state(state));
     TRY(JitOptions::read(numOptions, options, optionValues));
-    TRY(std::vector<std::byte> bytes, read_file(path));
+    TRY(std::string bytes, read_file(path));
     return found->options.answer(add(state, type, bytes.data(), bytes.size()));
   });
 }

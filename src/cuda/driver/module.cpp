@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/file.h"
 #include "cuda/driver/api.h"
 #include "cuda/driver/jit_options.h"
 
@@ -26,7 +27,7 @@ CUresult cuModuleLoad(CUmodule* module, const char* fname) {
     TRY(given(module, "module"));
     TRY(given(fname, "fname"));
     TRY(current_context());
-    TRY(std::vector<std::byte> bytes, read_file(fname));
+    TRY(const std::string bytes, read_file(fname));
     return load(module, read_code(bytes.data(), bytes.size()));
   });
 }
@@ -149,7 +150,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_o
     TRY(check_library_options(numLibraryOptions, libraryOptions, false));
     TRY(const JitOptions jit, JitOptions::read(numJitOptions, jitOptions, jitOptionsValues));
     return jit.answer([&]() -> Result<> {
-      TRY(std::vector<std::byte> bytes, read_file(fileName));
+      TRY(const std::string bytes, read_file(fileName));
       return load_library(library, read_code(bytes.data(), bytes.size()));
     }());
   });
