@@ -131,6 +131,38 @@ CASE(older_values_in_memory) {
   CU_OK(cuMemFreeHost(host));
 }
 
+// The same in the default stream of the calling thread.
+CASE(older_values_in_per_thread_streams) {
+  check::use_context();
+  unsigned long long* host = nullptr;
+  CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 64, CU_MEMHOSTALLOC_DEVICEMAP));
+  host[0] = host[1] = host[2] = 0;
+  CUdeviceptr device = 0;
+  CU_OK(cuMemHostGetDevicePointer(&device, host, 0));
+  auto* const words = reinterpret_cast<std::atomic<unsigned long long>*>(host);
+  if (SUPPORTED(cuStreamWaitValue32_ptsz(nullptr, device, 7, CU_STREAM_WAIT_VALUE_EQ))) {
+    CU_OK(cuStreamWriteValue32_ptsz(nullptr, device + 8, 8, 0));
+    CU_OK(cuStreamWaitValue64_ptsz(nullptr, device + 8, 8, CU_STREAM_WAIT_VALUE_GEQ));
+    CU_OK(cuStreamWriteValue64_ptsz(nullptr, device + 16, 9, 0));
+    CUstreamBatchMemOpParams op = {};
+    op.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    op.writeValue.address = device + 12;
+    op.writeValue.value = 1;
+    CU_OK(cuStreamBatchMemOp_ptsz(nullptr, 1, &op, 0));
+    check::Gate::pause(20);
+    EXPECT_CUDA(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_ERROR_NOT_READY);
+    EXPECT_EQUAL(words[1].load(), 0ull);
+    words[0] = 7;
+    CU_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    EXPECT(host[1] == (1ull << 32 | 8) && host[2] == 9);
+  }
+  CUcontext of = nullptr;
+  CUgreenCtx green = reinterpret_cast<CUgreenCtx>(&of);
+  CU_OK(cuStreamGetCtx_v2_ptsz(nullptr, &of, &green));
+  EXPECT(of == check::use_context() && green == nullptr);
+  CU_OK(cuMemFreeHost(host));
+}
+
 CASE(smaller_questions) {
   check::use_context();
   CUipcMemHandle handle = {};

@@ -95,4 +95,28 @@ CASE(capture) {
   CU_OK(cuStreamDestroy(stream));
 }
 
+// The same in the default stream of the calling thread.
+CASE(capture_of_the_per_thread_stream) {
+  Memory memory(1);
+  CU_OK(cuStreamBeginCapture_ptsz(nullptr));
+  CU_OK(cuMemsetD32Async(memory.at, 6, 1, CU_STREAM_PER_THREAD));
+  CUstreamCaptureStatus status{};
+  cuuint64_t id = 0, same = 0;
+  CU_OK(cuStreamGetCaptureInfo_ptsz(nullptr, &status, &id));
+  EXPECT_EQUAL(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+  CUgraph graph = nullptr, ended = nullptr;
+  const CUgraphNode* dependencies = nullptr;
+  size_t count = 0;
+  CU_OK(cuStreamGetCaptureInfo_v2_ptsz(nullptr, &status, &same, &graph, &dependencies, &count));
+  EXPECT(id == same && count == 1);
+  CUgraphNode beside = nullptr;
+  CU_OK(cuGraphAddEmptyNode(&beside, graph, nullptr, 0));
+  CU_OK(cuStreamUpdateCaptureDependencies_ptsz(nullptr, &beside, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
+  CU_OK(cuStreamGetCaptureInfo_v2_ptsz(nullptr, &status, &same, &graph, &dependencies, &count));
+  EXPECT_EQUAL(count, 2u);
+  CU_OK(cuStreamEndCapture(CU_STREAM_PER_THREAD, &ended));
+  EXPECT(ended == graph);
+  CU_OK(cuGraphDestroy(graph));
+}
+
 CHECK_MAIN()

@@ -72,16 +72,24 @@ int open_and_answer(const Way& parent) {
   return 0;
 }
 
-/// The same by the first version of the driver API's call, as programs built for CUDA 4 to 10 do.
-int open_as_before_and_answer(const Way& parent) {
+/// The same by the driver API.
+int open_by(CUresult (*open)(CUdeviceptr*, CUipcMemHandle, unsigned), const Way& parent) {
   CUipcMemHandle handle;
   if (!parent.receive(handle)) return 10;
   check::use_context();
   CUdeviceptr block = 0;
-  CU_OK(cuIpcOpenMemHandle(&block, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+  CU_OK(open(&block, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
   if (!block || !check::all_bytes(reinterpret_cast<void*>(block), kBytes, 0x5a)) return 13;
   if (cuMemsetD8(block, 0xa5, kBytes) != CUDA_SUCCESS || cuCtxSynchronize() != CUDA_SUCCESS) return 14;
   return cuIpcCloseMemHandle(block) == CUDA_SUCCESS ? 0 : 16;
+}
+
+/// As programs built for CUDA 4 to 10 do.
+int open_by_the_first_version(const Way& parent) {
+  return open_by(cuIpcOpenMemHandle, parent);
+}
+int open_by_the_second_version(const Way& parent) {
+  return open_by(cuIpcOpenMemHandle_v2, parent);
 }
 
 /// Exports memory, and ends once it is opened.
@@ -94,15 +102,16 @@ int export_and_end(const Way& parent) {
   return parent.send(handle) && parent.receive(opened) && opened ? 0 : 12;
 }
 
-void expect_answered(const Child& child) {
+template <typename Handle>
+void expect_answered(const Child& child, int (*get_handle)(Handle*, void*)) {
   void *before = nullptr, *block = nullptr;
   CUDA_OK(cudaMalloc(&before, 1000));  // a neighbour
   CUDA_OK(cudaMemset(before, 0x33, 1000));
   CUDA_OK(cudaMalloc(&block, kBytes));
   CUDA_OK(cudaMemset(block, 0x5a, kBytes));
   CUDA_OK(cudaDeviceSynchronize());
-  cudaIpcMemHandle_t handle;
-  CUDA_OK(cudaIpcGetMemHandle(&handle, block));
+  Handle handle;
+  CUDA_OK(get_handle(&handle, block));
   EXPECT(child->send(handle));
   EXPECT_EQUAL(child.ended(), 0);
   EXPECT(check::all_bytes(block, kBytes, 0xa5));
@@ -124,11 +133,18 @@ __global__ void count_until(unsigned char* bytes, unsigned* rounds, volatile int
 }  // namespace
 
 CASE(memory_of_another_process) {
-  expect_answered(Child(open_and_answer));
+  expect_answered<cudaIpcMemHandle_t>(Child(open_and_answer), [](auto* handle, void* block) {
+    return static_cast<int>(cudaIpcGetMemHandle(handle, block));
+  });
 }
 
-CASE(the_first_version_opens_too) {
-  expect_answered(Child(open_as_before_and_answer));
+CASE(by_the_driver) {
+  const auto get_handle = [](CUipcMemHandle* handle, void* block) {
+    return static_cast<int>(cuIpcGetMemHandle(handle, reinterpret_cast<CUdeviceptr>(block)));
+  };
+  const Child first(open_by_the_first_version), second(open_by_the_second_version);
+  expect_answered<CUipcMemHandle>(first, get_handle);
+  expect_answered<CUipcMemHandle>(second, get_handle);
 }
 
 // CUDA leaves it open what becomes of such memory; Cupola promises it (docs/memory.md).
