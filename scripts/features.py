@@ -3,7 +3,7 @@
 A claim is a row whose status is done or partial (Full or Partial in a .def table). A features row names its tests (test names
 or prefixes as build/test-results/results.tsv lists them, separated by spaces); each must have passed and none failed. A
 function of a .def table must be called by a test that expects it to succeed (api_calls.py), under the very name that it is exported by;
-one that is Partial must have its gap in docs/api_gaps.tsv.
+one that is Partial must have its gap in docs/api_gaps.tsv, with the tests that show it.
 
 Every form of the PTX census must lower and be run by a test, or have its gap in docs/ptx_gaps.tsv (ptx_table.py).
 
@@ -44,6 +44,18 @@ def read_features():
     return [(line.split("\t") + [""] * 5)[:5] for line in lines[1:]]
 
 
+def check_tests(who, tests, results, full, problems):
+    """Each of the tests has passed, where there are results."""
+    for wanted in tests.split() if results else ():
+        if wanted.startswith(LONG_TESTS) and not full:
+            continue
+        matching = [s for name, s in results.items() if name == wanted or name.startswith(wanted)]
+        if not matching:
+            problems.append(f"{who}: test {wanted} did not run")
+        elif "failed" in matching or "passed" not in matching:
+            problems.append(f"{who}: test {wanted} did not pass")
+
+
 def check_features(rows, results, full, problems):
     counts = dict.fromkeys(STATUSES, 0)
     seen = set()
@@ -59,14 +71,7 @@ def check_features(rows, results, full, problems):
             continue
         if not tests:
             problems.append(f"{id_}: claimed {status} without a test")
-        for wanted in tests.split() if results else ():
-            if wanted.startswith(LONG_TESTS) and not full:
-                continue
-            matching = [s for name, s in results.items() if name == wanted or name.startswith(wanted)]
-            if not matching:
-                problems.append(f"{id_}: test {wanted} did not run")
-            elif "failed" in matching or "passed" not in matching:
-                problems.append(f"{id_}: test {wanted} did not pass")
+        check_tests(id_, tests, results, full, problems)
     return counts
 
 
@@ -92,13 +97,14 @@ def without_stream_variant(name):
     return re.sub(r"_pt[sd][sz]$", "", name)
 
 
-def read_gaps(problems):
+def read_gaps(results, full, problems):
     """What Partial functions refuse, by exported name; the variants for per-thread default streams have the same gaps."""
     gaps = {}
     for line in (ROOT / "docs" / "api_gaps.tsv").read_text().splitlines()[1:]:
-        names, _, gap = line.partition("\t")
-        if not gap:
-            problems.append(f"docs/api_gaps.tsv: no gap for {names}")
+        names, gap, tests = (line.split("\t") + ["", ""])[:3]
+        if not gap or not tests:
+            problems.append(f"docs/api_gaps.tsv: no gap, or no test of it, for {names}")
+        check_tests(f"docs/api_gaps.tsv: {names}", tests, results, full, problems)
         gaps.update(dict.fromkeys(names.split(), gap))
     return gaps
 
@@ -235,7 +241,7 @@ def main():
     if not results and not arguments.no_results:
         sys.exit("features: no test results; run ./test first")
     counts = check_features(rows, results, arguments.full, problems)
-    called, gaps = api_calls.called_functions(), read_gaps(problems)
+    called, gaps = api_calls.called_functions(), read_gaps(results, arguments.full, problems)
     tables = {
         "driver": check_functions("driver", DRIVER_TABLE, called, gaps, problems),
         "runtime": check_functions("runtime", RUNTIME_TABLE, called, gaps, problems),

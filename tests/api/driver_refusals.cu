@@ -1,0 +1,152 @@
+// What Cupola says that it refuses (docs/api_gaps.tsv): each is refused, and with the code that says so. Oracle: the
+// promises of that file; other drivers can do some of it, so that nothing is asked of them.
+
+#include "driver_graph_nodes.h"
+
+namespace {
+
+struct Graph {
+  CUgraph graph = nullptr;
+  Graph() {
+    check::use_context();
+    CU_OK(cuGraphCreate(&graph, 0));
+  }
+  ~Graph() { CU_OK(cuGraphDestroy(graph)); }
+  Graph(const Graph&) = delete;
+  operator CUgraph() const { return graph; }
+};
+
+}  // namespace
+
+CASE(contexts_for_parts_of_the_device_and_for_graphics) {
+  if (!check::on_cupola()) return;
+  CUcontext context = nullptr;
+  CUexecAffinityParam affinity = {};
+  affinity.type = CU_EXEC_AFFINITY_TYPE_SM_COUNT;
+  affinity.param.smCount.val = 1;
+  CUctxCigParam graphics = {};
+  CUctxCreateParams part = {&affinity, 1, nullptr}, shared = {nullptr, 0, &graphics};
+  EXPECT_CUDA(cuCtxCreate_v3(&context, &affinity, 1, 0, check::the_device()), CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+  EXPECT_CUDA(cuCtxCreate_v4(&context, &part, 0, check::the_device()), CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+  EXPECT_CUDA(cuCtxCreate_v4(&context, &shared, 0, check::the_device()), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT(context == nullptr);
+}
+
+CASE(clusters_and_nodes_that_the_device_updates) {
+  if (!check::on_cupola()) return;
+  Memory memory(1);
+  Graph graph;
+  Call call(put, memory.at, 5);
+  CUlaunchAttribute attribute = {};
+  CUlaunchConfig config = {};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 2;
+  config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attribute.value.clusterDim = {2, 1, 1};
+  EXPECT_CUDA(cuLaunchKernelEx(&config, call.params.func, call.arguments, nullptr), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  attribute.id = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
+  attribute.value = {};
+  attribute.value.deviceUpdatableKernelNode.deviceUpdatable = 1;
+  EXPECT_CUDA(cuLaunchKernelEx(&config, call.params.func, call.arguments, nullptr), CUDA_ERROR_NOT_SUPPORTED);
+  cudaLaunchAttribute same = {};
+  cudaLaunchConfig_t runtime_config = {};
+  same.id = cudaLaunchAttributeDeviceUpdatableKernelNode;
+  same.val.deviceUpdatableKernelNode.deviceUpdatable = 1;
+  runtime_config.gridDim = runtime_config.blockDim = dim3(1);
+  runtime_config.attrs = &same;
+  runtime_config.numAttrs = 1;
+  EXPECT_CUDA(cudaLaunchKernelExC(&runtime_config, reinterpret_cast<const void*>(put), call.arguments),
+              cudaErrorNotSupported);
+  CUgraphNode node = add_kernel(graph, nullptr, put, memory.at, 5);
+  EXPECT_CUDA(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &attribute.value),
+              CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_CUDA(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeDeviceUpdatableKernelNode, &same.val),
+              cudaErrorNotSupported);
+  EXPECT_EQUAL(memory.value(), 0);
+}
+
+CASE(arrays_that_are_sparse_or_for_graphics) {
+  if (!check::on_cupola()) return;
+  check::use_context();
+  for (unsigned flag : {CUDA_ARRAY3D_SPARSE, CUDA_ARRAY3D_DEPTH_TEXTURE, CUDA_ARRAY3D_COLOR_ATTACHMENT}) {
+    CUDA_ARRAY3D_DESCRIPTOR shape = {64, 64, 0, CU_AD_FORMAT_FLOAT, 1, flag};
+    CUarray array = nullptr;
+    EXPECT_CUDA(cuArray3DCreate(&array, &shape), CUDA_ERROR_NOT_SUPPORTED);
+    cudaArray_t runtime_array = nullptr;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    EXPECT_CUDA(cudaMalloc3DArray(&runtime_array, &format, make_cudaExtent(64, 64, 0), flag), cudaErrorNotSupported);
+  }
+}
+
+CASE(textures_of_gammas_views_and_levels) {
+  if (!check::on_cupola()) return;
+  Memory memory(64);
+  CUDA_RESOURCE_DESC linear = {}, levels = {};
+  linear.resType = CU_RESOURCE_TYPE_LINEAR;
+  linear.res.linear.devPtr = memory.at;
+  linear.res.linear.format = CU_AD_FORMAT_FLOAT;
+  linear.res.linear.numChannels = 1;
+  linear.res.linear.sizeInBytes = 256;
+  levels.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+  CUDA_TEXTURE_DESC plain = {}, gamma = {}, seamless = {};
+  gamma.flags = CU_TRSF_SRGB;
+  seamless.flags = CU_TRSF_SEAMLESS_CUBEMAP;
+  CUDA_RESOURCE_VIEW_DESC view = {};
+  CUtexObject texture = 0;
+  EXPECT_CUDA(cuTexObjectCreate(&texture, &linear, &gamma, nullptr), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_CUDA(cuTexObjectCreate(&texture, &linear, &seamless, nullptr), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_CUDA(cuTexObjectCreate(&texture, &linear, &plain, &view), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_CUDA(cuTexObjectCreate(&texture, &levels, &plain, nullptr), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT(texture == 0);
+}
+
+CASE(nodes_for_external_semaphores) {
+  if (!check::on_cupola()) return;
+  Graph graph;
+  for (CUgraphNodeType type : {CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT}) {
+    CUgraphNodeParams params = {};
+    params.type = type;
+    CUgraphNode node = nullptr;
+    EXPECT_CUDA(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), CUDA_ERROR_NOT_SUPPORTED);
+    cudaGraphNodeParams same = {};
+    same.type = static_cast<cudaGraphNodeType>(type);
+    EXPECT_CUDA(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &same), cudaErrorNotSupported);
+    EXPECT(node == nullptr);
+  }
+}
+
+CASE(graphs_to_be_launched_from_kernels) {
+  if (!check::on_cupola()) return;
+  Memory memory(1);
+  Graph graph;
+  add_kernel(graph, nullptr, put, memory.at, 5);
+  CUgraphExec exec = nullptr;
+  CUDA_GRAPH_INSTANTIATE_PARAMS params = {};
+  params.flags = CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+  cudaGraphInstantiateParams same = {};
+  same.flags = cudaGraphInstantiateFlagDeviceLaunch;
+  EXPECT_CUDA(cuGraphInstantiate(&exec, graph, params.flags), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_CUDA(cuGraphInstantiateWithParams(&exec, graph, &params), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_CUDA(cudaGraphInstantiate(&exec, graph, same.flags), cudaErrorNotSupported);
+  EXPECT_CUDA(cudaGraphInstantiateWithFlags(&exec, graph, same.flags), cudaErrorNotSupported);
+  EXPECT_CUDA(cudaGraphInstantiateWithParams(&exec, graph, &same), cudaErrorNotSupported);
+  EXPECT(exec == nullptr);
+}
+
+// The other way round: more is answered than asked for.
+CASE(managed_variables_are_any_variables) {
+  if (!check::on_cupola()) return;
+  check::use_context();
+  CUlibrary library = nullptr;
+  CU_OK(cuLibraryLoadFromFile(&library, check::module_path().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CUdeviceptr address = 0, global = 0;
+  size_t bytes = 0;
+  CU_OK(cuLibraryGetGlobal(&global, &bytes, library, "module_counter"));
+  CU_OK(cuLibraryGetManaged(&address, &bytes, library, "module_counter"));
+  EXPECT(address == global && bytes == 4);
+  CU_OK(cuLibraryUnload(library));
+}
+
+CHECK_MAIN()
