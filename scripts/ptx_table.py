@@ -44,10 +44,10 @@ Sets of words:
 ERRORS_HEAD = """## Errors of approximate forms
 
 The bounds that the PTX ISA documents, and the worst errors found against the exact value (MPFR, 200 bits): edge values, 10,000 random
-operands and a dense sweep of each range, all values of halves. *Apart*: how far Cupola and the H200 are from each other at the most, in 536
+operands and a dense sweep of each range, all values of halves. *Apart*: how far Cupola and the H200 are from each other at the most, in {sets}
 of these operand sets. Where the ISA gives no bound, the test's own stands with an asterisk; beyond ±100π sine and cosine need only be of
-size 1. `ptx-approximations` fails when Cupola breaks a bound. The H200 breaks three by a hair itself. Made from
-tests/ptx/errors_cupola.tsv and tests/ptx/errors_h200.tsv, which `ptx-approximations --table` writes on either.
+size 1. `ptx-approximations` fails when Cupola breaks a bound, or when what it finds is not what stands here. The H200 breaks {broken} of the
+bounds by a hair itself. Made from tests/ptx/errors_cupola.tsv and tests/ptx/errors_h200.tsv, which `ptx-approximations --table` writes on either.
 
 | forms | operand | bound | Cupola | H200 | apart |
 |---|---|---|---|---|---|
@@ -240,6 +240,24 @@ def measured_errors(name):
     return {tuple(line.split("\t")[:2]): line.split("\t")[2:] for line in lines}
 
 
+def compared_sets():
+    """How many outputs of each form the two devices are compared in: those of the golden file and the recorded ones."""
+    def digits(name):
+        lines = (ROOT / "tests/ptx" / name).read_text().splitlines()
+        return {row[0]: len(row[1]) for row in (line.split("\t") for line in lines if line and not line.startswith("#"))}
+    golden, width = digits("golden.tsv"), {"f16": 4, "bf16": 4, "f64": 16}
+    (count,) = {(golden[form] + recorded) // width.get(form.split(".")[-1], 8) for form, recorded in digits("approximations.tsv").items()}
+    return count
+
+
+def broken_bounds(name):
+    """How many documented bounds the errors of a table break."""
+    def size(text):  # "2 ulp", "2^-22.9 relative"
+        return float(re.match(r"(?:2\^)?([-\d.]+)", text)[1])
+    return len({source for bound, source, error, *_ in measured_errors(name).values()
+                if source.startswith("PTX ISA") and size(error) > size(bound)})
+
+
 def error_lines():
     """The lines of the table of errors; forms with the same errors share one."""
     reference, forms = measured_errors("errors_h200.tsv"), {}
@@ -268,5 +286,6 @@ def page():
             status += gaps[i].reason if i in gaps else ""
             lines.append(f"| `{row.opcode}` | {code(row.pattern)} | {code(row.operands)} | {since} | {status} |")
         parts.append("\n".join(lines))
-    parts.append(ERRORS_HEAD + "\n".join(error_lines()))
+    head = ERRORS_HEAD.format(sets=compared_sets(), broken=broken_bounds("errors_h200.tsv"))
+    parts.append(head + "\n".join(error_lines()))
     return "\n\n".join(parts) + "\n"

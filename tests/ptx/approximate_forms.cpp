@@ -1,15 +1,14 @@
 // The errors of approximate forms.
 //
-//   ptx-approximations golden.tsv approximations.tsv [--table FILE] [--forms REGEX]
+//   ptx-approximations golden.tsv approximations.tsv [--published FILE] [--table FILE] [--forms REGEX]
 //   ptx-approximations golden.tsv --record approximations.tsv
 //
 // Runs every form of the golden file that has a bound in place of a hash, on the device at hand, with the golden file's
 // operand sets and a dense sweep (sweeps.h). The outputs are judged by MPFR (approximations.h), and against what the
 // reference answered: to the edge sets in the golden file, and to some 512 sets of all in approximations.tsv, which
 // --record writes. The reference's answers are judged too. Prints "case FORM: ok" or "case FORM: FAILED" and the worst
-// errors;
-// --table writes them as "form, range, bound, source, worst error, operands of it, worst difference from the
-// reference".
+// errors; --table writes them as "form, range, bound, source, worst error, operands of it, worst difference from the
+// reference". With --published they must be the lines of that file.
 //
 // Only the driver API is used, so the same program measures an NVIDIA GPU.
 
@@ -19,6 +18,7 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 
 #include "approximations.h"
 #include "base/format.h"
@@ -32,7 +32,7 @@ using namespace cupola;
 using namespace cupola::ptxtest;
 
 struct Options {
-  std::string golden, recorded, record, table, forms = ".*";
+  std::string golden, recorded, record, table, published, forms = ".*";
 };
 
 constexpr unsigned kRecorded = 512;  // sets
@@ -198,8 +198,8 @@ std::vector<std::string> verdicts_of(const std::vector<Subject>& subjects, const
   return survey(cases, task);
 }
 
-/// Prints a form's verdict; false where something is wrong.
-bool report(const Subject& subject, const std::string& verdict, std::ofstream& table) {
+/// Prints a form's verdict and gathers the rows of its errors; false where something is wrong.
+bool report(const Subject& subject, const std::string& verdict, std::vector<std::string>& rows) {
   size_t at = verdict.find('|');
   const std::string wrong = verdict.substr(0, at);
   std::printf("case %s: %s\n", subject.made.name.c_str(), wrong.empty() ? "ok" : "FAILED");
@@ -208,10 +208,27 @@ bool report(const Subject& subject, const std::string& verdict, std::ofstream& t
     const size_t end = verdict.find('|', at + 1);
     const std::string row = verdict.substr(at + 1, end == std::string::npos ? end : end - at - 1);
     std::printf("  %s\n", row.c_str());
-    table << row << "\n";
+    rows.push_back(row);
     at = end;
   }
   return wrong.empty();
+}
+
+/// Every row is a line of the file, and no line is left over.
+bool is_published(const std::vector<std::string>& rows, const std::string& path) {
+  std::ifstream file(path);
+  std::set<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.insert(line);
+  std::vector<std::string> fresh;
+  for (const std::string& row : rows)
+    if (lines.erase(row) == 0) fresh.push_back(row);
+  const bool good = fresh.empty() && lines.empty();
+  std::printf("case errors-are-as-published: %s\n", good ? "ok" : "FAILED");
+  for (const std::string& row : fresh) std::printf("  found: %s\n", row.c_str());
+  for (const std::string& line : lines) std::printf("  published: %s\n", line.c_str());
+  if (!good)
+    std::printf("  write the file anew: ptx-approximations ... --table %s, then ./features --readme\n", path.c_str());
+  return good;
 }
 
 /// Outputs of an H200 that break a documented bound by a hair: a judge that lets them pass is of no use.
@@ -239,6 +256,8 @@ int main(int argc, char** argv) {
     const bool has_value = i + 1 < argc;
     if (word == "--table" && has_value)
       options.table = argv[++i];
+    else if (word == "--published" && has_value)
+      options.published = argv[++i];
     else if (word == "--forms" && has_value)
       options.forms = argv[++i];
     else if (word == "--record" && has_value)
@@ -256,8 +275,12 @@ int main(int argc, char** argv) {
     return good ? 0 : 1;
   }
   good &= notices_known_breaks();
-  std::ofstream table;
-  if (!options.table.empty()) table.open(options.table);
-  for (size_t i = 0; i < verdicts.size(); ++i) good &= report(subjects[i], verdicts[i], table);
+  std::vector<std::string> rows;
+  for (size_t i = 0; i < verdicts.size(); ++i) good &= report(subjects[i], verdicts[i], rows);
+  if (!options.table.empty()) {
+    std::ofstream table(options.table);
+    for (const std::string& row : rows) table << row << "\n";
+  }
+  if (!options.published.empty()) good &= is_published(rows, options.published);
   return good ? 0 : 1;
 }
