@@ -12,10 +12,11 @@ install(FILES ${CMAKE_BINARY_DIR}/cupola.pc DESTINATION lib/pkgconfig)
 string(CONFIGURE [[
   set(folder "${CMAKE_INSTALL_PREFIX}/lib")
   get_filename_component(folder "${folder}" ABSOLUTE)
+  set(object "$ENV{DESTDIR}${folder}/default_folder.c.o")  # not in the build tree, which may belong to another user
   execute_process(COMMAND "@CMAKE_C_COMPILER@" -fPIC "-DCUPOLA_FOLDER=\"${folder}\"" -c
-    "@CMAKE_SOURCE_DIR@/src/cuda/cudart/default_folder.c" -o "@CMAKE_BINARY_DIR@/default_folder.c.o" COMMAND_ERROR_IS_FATAL ANY)
-  execute_process(COMMAND "@CMAKE_AR@" r "$ENV{DESTDIR}${folder}/libcudart_static.a" "@CMAKE_BINARY_DIR@/default_folder.c.o"
-    COMMAND_ERROR_IS_FATAL ANY)
+    "@CMAKE_SOURCE_DIR@/src/cuda/cudart/default_folder.c" -o "${object}" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND "@CMAKE_AR@" r "$ENV{DESTDIR}${folder}/libcudart_static.a" "${object}" COMMAND_ERROR_IS_FATAL ANY)
+  file(REMOVE "${object}")
 ]] member @ONLY)
 install(CODE "${member}")
 

@@ -11,6 +11,7 @@ fail() {
 }
 rm -rf "$folder"
 mkdir -p "$folder"
+. "$here/keep_manifest.sh"
 cd "$folder"
 cpack --config "$build/CPackConfig.cmake" -G DEB -B "$folder/packing" > cpack.log 2>&1 || { cat cpack.log; fail "cpack failed"; }
 package=$(ls packing/*.deb)
@@ -35,5 +36,7 @@ if [ "$(id -u)" = 0 ]; then
   [ -e admin/usr/bin/cupolac ] || fail "dpkg installed no cupolac"
   dpkg --root="$folder/admin" --log=/dev/null --force-not-root -P cupola > dpkg.log 2>&1 || { cat dpkg.log; fail "dpkg -P"; }
   [ -z "$(find admin/usr -type f -o -type l 2> /dev/null)" ] || fail "left by dpkg: $(find admin/usr)"
+else
+  echo "package test: skipped: dpkg -i and -P, which need root"
 fi
 echo "package test: ok"

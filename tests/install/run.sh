@@ -11,6 +11,7 @@ fail() {
 }
 rm -rf "$folder"
 mkdir -p "$folder/programs"
+. "$here/keep_manifest.sh"
 prefix=$folder/prefix
 cmake --install "$build" --prefix "$prefix" > "$folder/install.log"
 for file in bin/cupolac bin/cupola lib/libcuda.so.1 lib/libcuda.so lib/libcudart.so.13 lib/libcudart.so \
@@ -26,11 +27,10 @@ back=$(grep -raoh "$build/[[:print:]]*" "$prefix" | grep -vF "$prefix" || true) 
 "$here/../cmake_cuda/run.sh" "$prefix" "$folder/cmake_cuda"
 
 # What pkg-config says suffices for the host's compiler.
-if command -v pkg-config > /dev/null; then
-  words=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs cupola)
-  c++ "$here/../cmake_cuda/runtime.cpp" $words -o "$folder/programs/by_pkg_config"
-  "$folder/programs/by_pkg_config" || fail "the program built by pkg-config's words fails"
-fi
+command -v pkg-config > /dev/null || fail "there is no pkg-config: scripts/setup installs it"
+words=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs cupola)
+c++ "$here/../cmake_cuda/runtime.cpp" $words -o "$folder/programs/by_pkg_config"
+"$folder/programs/by_pkg_config" || fail "the program built by pkg-config's words fails"
 
 # Moved, it works on: nothing remembers where it was.
 mv "$prefix" "$folder/moved"
@@ -50,4 +50,10 @@ cmake --install "$build" --prefix "$folder/again" > "$folder/install.log"
 [ -z "$(find "$folder/again" -mindepth 1)" ] || fail "left: $(find "$folder/again")"
 ! "$here/../../scripts/uninstall" "$folder/again" 2> "$folder/message" || fail "uninstalls what is not there"
 grep -q "nothing of Cupola is installed there" "$folder/message"
+
+# The target removes the last installation, by the list that `cmake --install` left in the build tree.
+cmake --install "$build" --prefix "$folder/last" > "$folder/install.log"
+touch "$folder/last/lib/of_another"
+cmake --build "$build" --target uninstall > "$folder/uninstall.log" 2>&1 || { cat "$folder/uninstall.log"; fail "the target uninstall"; }
+[ "$(cd "$folder/last" && find . -type f -o -type l)" = ./lib/of_another ] || fail "left: $(find "$folder/last")"
 echo "install test: ok"
