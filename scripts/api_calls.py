@@ -21,7 +21,10 @@ ERROR = re.compile(r"\b(?:CUDA_ERROR_\w+|cudaError[A-Z]\w*)\b|!=\s*(?:CUDA_SUCCE
 # Functions that cannot succeed: a call that is refused is all that a test can show.
 ONLY_REFUSED = {
     **dict.fromkeys(("cuCtxEnablePeerAccess", "cuCtxDisablePeerAccess", "cuDeviceGetP2PAttribute", "cuDeviceGetP2PAtomicCapabilities",
-                     "cudaDeviceEnablePeerAccess", "cudaDeviceDisablePeerAccess", "cudaDeviceGetP2PAttribute"), "a device is no peer of its own"),
+                     "cudaDeviceEnablePeerAccess", "cudaDeviceDisablePeerAccess", "cudaDeviceGetP2PAttribute",
+                     "cudaDeviceGetP2PAtomicCapabilities"), "a device is no peer of its own"),
+    **dict.fromkeys((f"{api}{array}Get{what}" for api in ("cu", "cuda") for array in ("Array", "MipmappedArray")
+                     for what in ("Plane", "SparseProperties", "MemoryRequirements")), "no array has planes, is sparse or gets its memory later"),
     **dict.fromkeys(("cuTexObjectGetResourceViewDesc", "cudaGetTextureObjectResourceViewDesc"), "no texture is made with a resource view"),
     "cuGetExportTable": "no table of NVIDIA's is imitated",
 }
