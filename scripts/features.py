@@ -17,6 +17,7 @@ import re
 import sys
 
 import api_calls
+import api_errors
 import ptx_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -250,8 +251,10 @@ def main():
     tables["isa"] = isa = ptx_table.census(results, problems)
     pages = {"docs/api.md": api_page(gaps), "docs/ptx.md": ptx_table.page()}
     check_readme(readme_table(rows, tables, problems), pages, arguments.readme, problems)
+    errors = api_errors.expected_errors()
     for label in ("driver", "runtime"):
         print(functions_line(label, tables[label]))
+        print(api_errors.line(label, errors))
     print(f"isa: {isa['Full']} of {sum(isa.values())} census forms")
     print(intrinsics_line())
     print("ufunc: 0 full, 0 partial, 0 todo of 0 (no table yet)")
