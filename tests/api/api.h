@@ -13,10 +13,13 @@ namespace check {
 
 /// Holds a stream: work after close() waits until release(). Use one at a time: CUDA may run the host functions of all
 /// streams one after another. It holds once: a released gate stays open. One that is forgotten opens by itself after 20
-/// seconds.
+/// seconds, and fails the test.
 class Gate {
  public:
-  ~Gate() { release(); }
+  ~Gate() {
+    release();
+    if (expired_) fail(__FILE__, __LINE__, "a gate opened by itself: something waited for what it held");
+  }
 
   void close(cudaStream_t stream) {
     if (open_) fail(__FILE__, __LINE__, "the gate was released before");
@@ -24,14 +27,24 @@ class Gate {
   }
   void release() { open_ = true; }
 
+  /// True when the stream's work waits: the gate is reached, and a moment later the stream has not ended.
+  bool holds(cudaStream_t stream) const {
+    for (int i = 0; i < 20000 && !reached_; ++i) pause(1);
+    pause(10);
+    return reached_ && !open_ && cudaStreamQuery(stream) == cudaErrorNotReady;
+  }
+
   /// A host function for cudaLaunchHostFunc or cuLaunchHostFunc; the argument is the gate.
   static void wait(void* gate) {
-    for (int i = 0; i < 20000 && !static_cast<Gate*>(gate)->open_; ++i) pause(1);
+    Gate& self = *static_cast<Gate*>(gate);
+    self.reached_ = true;
+    for (int i = 0; i < 20000 && !self.open_; ++i) pause(1);
+    if (!self.open_) self.expired_ = true;
   }
   static void pause(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
  private:
-  std::atomic<bool> open_{false};
+  std::atomic<bool> open_{false}, reached_{false}, expired_{false};
 };
 
 inline void one_of(int got, std::initializer_list<int> expected, const char* what, const char* file, int line) {

@@ -86,6 +86,8 @@ CASE(callback_after_a_fault_gets_its_error) {
     ++calls;
   };
   CU_OK(cuStreamAddCallback(stream, callback, nullptr, 0));
+  EXPECT(gate.holds(stream));
+  EXPECT_EQUAL(calls.load(), 0);
   gate.release();
   EXPECT_CUDA(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
   for (int i = 0; i < 5000 && calls == 0; ++i) check::Gate::pause(1);

@@ -42,6 +42,7 @@ CASE(query_and_synchronize) {
   CU_OK(cuStreamQuery(stream));
   check::Gate gate;
   CU_OK(cuLaunchHostFunc(stream, check::Gate::wait, &gate));
+  EXPECT(gate.holds(stream));
   EXPECT_CUDA(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
   gate.release();
   CU_OK(cuStreamSynchronize(stream));
@@ -108,7 +109,7 @@ CASE(wait_event_orders_two_streams) {
   CU_OK(cuEventRecord(event, first));
   CU_OK(cuStreamWaitEvent(second, event, 0));
   CU_OK(cuMemcpyDtoDAsync(memory + 4, memory, 4, second));
-  EXPECT_CUDA(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
+  EXPECT(gate.holds(second));
   gate.release();
   CU_OK(cuStreamSynchronize(second));
   int value = 0;

@@ -17,6 +17,7 @@ CASE(create_record_synchronize) {
   CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   gate.close(stream);
   CUDA_OK(cudaEventRecord(event, stream));
+  EXPECT(gate.holds(stream));
   EXPECT_CUDA(cudaEventQuery(event), cudaErrorNotReady);
   gate.release();
   CUDA_OK(cudaEventSynchronize(event));
@@ -53,11 +54,13 @@ CASE(elapsed_time_of_an_event_that_is_not_done) {
   gate.close(stream);
   CUDA_OK(cudaEventRecord(end, stream));
   float milliseconds = -1;
+  EXPECT(gate.holds(stream));
+  CUDA_OK(cudaEventQuery(start));
   EXPECT_CUDA(cudaEventElapsedTime(&milliseconds, start, end), cudaErrorNotReady);
   gate.release();
   CUDA_OK(cudaStreamSynchronize(stream));
   CUDA_OK(cudaEventElapsedTime(&milliseconds, start, end));
-  EXPECT(milliseconds >= 0);
+  EXPECT(milliseconds >= 9.0f);  // the gate held for 10 ms
   CUDA_OK(cudaEventDestroy(start));
   CUDA_OK(cudaEventDestroy(end));
   CUDA_OK(cudaStreamDestroy(stream));
@@ -86,9 +89,11 @@ CASE(recording_again_counts_anew) {
   check::Gate gate;
   gate.close(stream);
   CUDA_OK(cudaEventRecord(event, stream));
+  EXPECT(gate.holds(stream));
   EXPECT_CUDA(cudaEventQuery(event), cudaErrorNotReady);
   gate.release();
   CUDA_OK(cudaEventSynchronize(event));
+  CUDA_OK(cudaEventQuery(event));
   CUDA_OK(cudaEventDestroy(event));
   CUDA_OK(cudaStreamDestroy(stream));
 }

@@ -82,7 +82,7 @@ CASE(launches_are_in_order) {
   CUDA_OK(cudaGraphLaunch(exec, first));
   CUDA_OK(cudaGraphLaunch(exec, second));
   launch(second, digit, memory, 8);
-  EXPECT_CUDA(cudaStreamQuery(second), cudaErrorNotReady);
+  EXPECT(gate.holds(second));
   gate.release();
   CUDA_OK(cudaStreamSynchronize(second));
   EXPECT_EQUAL(memory.value(), 778);
@@ -127,6 +127,7 @@ CASE(events) {
   check::Gate gate;
   gate.close(stream);
   CUDA_OK(cudaGraphLaunch(exec, stream));
+  EXPECT(gate.holds(stream));
   EXPECT_CUDA(cudaEventQuery(end), cudaErrorNotReady);
   gate.release();
   CUDA_OK(cudaEventSynchronize(end));
@@ -141,6 +142,7 @@ CASE(events) {
   check::Gate late_gate;
   late_gate.close(stream);
   CUDA_OK(cudaGraphLaunch(exec, stream));
+  EXPECT(late_gate.holds(stream));
   EXPECT_CUDA(cudaEventQuery(late), cudaErrorNotReady);
   CUDA_OK(cudaEventQuery(end));
   late_gate.release();
@@ -162,7 +164,7 @@ CASE(events) {
   CUDA_OK(cudaEventRecord(end, stream));
   Stream other;
   CUDA_OK(cudaGraphLaunch(waits, other));
-  EXPECT_CUDA(cudaStreamQuery(other), cudaErrorNotReady);
+  EXPECT(second_gate.holds(other));
   second_gate.release();
   CUDA_OK(cudaStreamSynchronize(other));
   EXPECT_EQUAL(memory.value(), 96);
@@ -173,6 +175,7 @@ CASE(events) {
   CUDA_OK(cudaEventRecord(end, stream));
   CUDA_OK(cudaGraphLaunch(waits, other));
   CUDA_OK(cudaStreamSynchronize(other));
+  EXPECT(third_gate.holds(stream));
   EXPECT_CUDA(cudaEventQuery(end), cudaErrorNotReady);
   third_gate.release();
   CUDA_OK(cudaStreamSynchronize(stream));
@@ -228,7 +231,7 @@ CASE(destroyed_while_running) {
     Exec exec(graph);
     CUDA_OK(cudaGraphLaunch(exec, stream));
   }
-  EXPECT_CUDA(cudaStreamQuery(stream), cudaErrorNotReady);
+  EXPECT(gate.holds(stream));
   gate.release();
   CUDA_OK(cudaStreamSynchronize(stream));
   EXPECT_EQUAL(memory.value(), 34);
@@ -388,6 +391,7 @@ CASE(user_objects) {
     CUDA_OK(cudaGraphLaunch(exec, stream));
   }
   // "the reference is kept until the executions are complete"
+  EXPECT(gate.holds(stream));
   EXPECT_EQUAL(destroyed, 0);
   gate.release();
   CUDA_OK(cudaStreamSynchronize(stream));

@@ -30,10 +30,12 @@ CASE(default_streams_of_two_threads_are_independent) {
   add_kernel<<<1, 1>>>(values, 1);
   closed = true;
   other.join();
-  EXPECT_CUDA(cudaStreamQuery(nullptr), cudaErrorNotReady);
+  EXPECT(gate.holds(nullptr));  // while the other thread's stream has ended
+  EXPECT_EQUAL(values[0], 0);
   gate.release();
   CUDA_OK(cudaStreamSynchronize(cudaStreamPerThread));
   EXPECT_EQUAL(values[0], 1);
+  CUDA_OK(cudaStreamQuery(nullptr));
   CUDA_OK(cudaFreeHost(values));
 }
 
@@ -55,11 +57,16 @@ CASE(events_and_callbacks) {
   cudaEvent_t start = nullptr, end = nullptr;
   CUDA_OK(cudaEventCreate(&start));
   CUDA_OK(cudaEventCreate(&end));
+  check::Gate gate;
   CUDA_OK(cudaEventRecord(start, nullptr));
-  CUDA_OK(cudaLaunchHostFunc(nullptr, [](void*) { check::Gate::pause(10); }, nullptr));
+  gate.close(nullptr);
   CUDA_OK(cudaEventRecord(end, nullptr));
+  EXPECT(gate.holds(nullptr));  // for 10 ms at least
+  EXPECT_CUDA(cudaEventQuery(start), cudaSuccess);
   EXPECT_CUDA(cudaEventQuery(end), cudaErrorNotReady);
+  gate.release();
   CUDA_OK(cudaEventSynchronize(end));
+  CUDA_OK(cudaEventQuery(end));
   float milliseconds = 0;
   CUDA_OK(cudaEventElapsedTime(&milliseconds, start, end));
   EXPECT(milliseconds >= 9.0f);
@@ -83,8 +90,9 @@ CASE(stream_zero_is_the_threads_own_in_every_call) {
     CUDA_OK(cudaEventRecordWithFlags(event, held, cudaEventRecordDefault));
     CUDA_OK(cudaStreamWaitEvent(nullptr, event, 0));
     CUDA_OK(cudaStreamAddCallback(nullptr, add_one, &called, 0));
-    EXPECT_CUDA(cudaStreamQuery(nullptr), cudaErrorNotReady);
-    EXPECT_CUDA(cudaStreamQuery(cudaStreamPerThread), cudaErrorNotReady);
+    EXPECT(gate.holds(nullptr));
+    EXPECT(gate.holds(cudaStreamPerThread));
+    EXPECT_EQUAL(called, 0);
     std::thread([] { CUDA_OK(cudaStreamQuery(nullptr)); }).join();  // another thread's is another
     gate.release();
     CUDA_OK(cudaStreamSynchronize(nullptr));
