@@ -213,13 +213,22 @@ Result<> ExecutableGraph::set_child(const Node& given, const Graph& graph) {
   return {};
 }
 
+namespace {
+
+Result<> check_switch(const Node& node) {
+  const Work& work = node.work;
+  if (std::holds_alternative<KernelWork>(work) || std::holds_alternative<CopyWork>(work) ||
+      std::holds_alternative<FillWork>(work))
+    return {};
+  return fail(ErrorCode::InvalidValue, "only kernel, memcpy and memset nodes can be switched on and off");
+}
+
+}  // namespace
+
 Result<> ExecutableGraph::set_enabled(const Node& given, bool enabled) {
   TRY(Node* const node, node_for(given));
   Lock lock(mutex_);
-  const Work& work = node->work;
-  if (!std::holds_alternative<KernelWork>(work) && !std::holds_alternative<CopyWork>(work) &&
-      !std::holds_alternative<FillWork>(work))
-    return fail(ErrorCode::InvalidValue, "only kernel, memcpy and memset nodes can be switched on and off");
+  TRY(check_switch(*node));
   enabled ? void(disabled_.erase(node)) : void(disabled_.insert(node));
   return {};
 }
@@ -227,6 +236,7 @@ Result<> ExecutableGraph::set_enabled(const Node& given, bool enabled) {
 Result<bool> ExecutableGraph::enabled(const Node& given) const {
   TRY(Node* const node, node_for(given));
   Lock lock(mutex_);
+  TRY(check_switch(*node));
   return !disabled_.contains(node);
 }
 

@@ -13,6 +13,100 @@ CASE(destroyed_stream) {
   EXPECT_CUDA(cuStreamSynchronize(stream), CUDA_ERROR_INVALID_HANDLE);
 }
 
+// Every call that takes a stream and does something in it.
+CASE(work_in_a_destroyed_stream) {
+  check::use_context();
+  CUstream stream = nullptr;
+  CUdeviceptr memory = 0;
+  char host[16] = {};
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CU_OK(cuMemAlloc(&memory, 64));
+  CU_OK(cuStreamCreate(&stream, 0));
+  CU_OK(cuStreamDestroy(stream));
+  EXPECT_CUDA(cuMemcpyAsync(memory, memory + 16, 16, stream), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyHtoDAsync(memory, host, 16, stream), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemsetD8Async(memory, 1, 16, stream), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemAllocAsync(&memory, 16, stream), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemFreeAsync(memory, stream), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuLaunchHostFunc(stream, [](void*) {}, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuStreamIsCapturing(stream, &status), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuStreamWriteValue32(stream, memory, 1, 0), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuStreamCopyAttributes(stream, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cudaStreamCopyAttributes(nullptr, stream), cudaErrorInvalidResourceHandle);
+  CU_OK(cuMemFree(memory));
+}
+
+CASE(destroyed_graphs) {
+  check::use_context();
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  CUgraphNode node = nullptr;
+  CU_OK(cuGraphCreate(&graph, 0));
+  CU_OK(cuGraphAddEmptyNode(&node, graph, nullptr, 0));
+  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  CU_OK(cuGraphDestroyNode(node));
+  EXPECT(cuGraphDestroyNode(node) != CUDA_SUCCESS);
+  CU_OK(cuGraphDestroy(graph));
+  EXPECT(cuGraphDestroy(graph) != CUDA_SUCCESS);
+  EXPECT(cuGraphAddEmptyNode(&node, graph, nullptr, 0) != CUDA_SUCCESS);
+  CU_OK(cuGraphExecDestroy(exec));
+  EXPECT(cuGraphExecDestroy(exec) != CUDA_SUCCESS);
+  EXPECT(cuGraphLaunch(exec, nullptr) != CUDA_SUCCESS);
+}
+
+CASE(destroyed_arrays_and_textures) {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array = nullptr;
+  CUDA_OK(cudaMallocArray(&array, &format, 16, 16, cudaArraySurfaceLoadStore));
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  const cudaTextureDesc reading = {};
+  cudaTextureObject_t texture = 0;
+  cudaSurfaceObject_t surface = 0;
+  CUDA_OK(cudaCreateTextureObject(&texture, &resource, &reading, nullptr));
+  CUDA_OK(cudaCreateSurfaceObject(&surface, &resource));
+  CUDA_OK(cudaDestroyTextureObject(texture));
+  CUDA_OK(cudaDestroySurfaceObject(surface));
+  EXPECT_CUDA(cudaDestroyTextureObject(texture), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaDestroySurfaceObject(surface), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaGetTextureObjectResourceDesc(&resource, texture), cudaErrorInvalidValue);
+  CUDA_OK(cudaFreeArray(array));
+  EXPECT_CUDA(cudaFreeArray(array), cudaErrorInvalidResourceHandle);
+  EXPECT(cudaCreateTextureObject(&texture, &resource, &reading, nullptr) != cudaSuccess);
+}
+
+CASE(destroyed_pools_and_memory) {
+  check::use_context();
+  CUmemPoolProps properties = {};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  CUmemoryPool pool = nullptr;
+  CUdeviceptr memory = 0;
+  char host[16] = {};
+  CU_OK(cuMemPoolCreate(&pool, &properties));
+  CU_OK(cuMemPoolDestroy(pool));
+  EXPECT(cuMemPoolDestroy(pool) != CUDA_SUCCESS);
+  EXPECT(cuMemAllocFromPoolAsync(&memory, 64, pool, nullptr) != CUDA_SUCCESS);
+  CU_OK(cuMemAlloc(&memory, 1 << 20));
+  CU_OK(cuMemFree(memory));
+  EXPECT_CUDA(cuMemsetD8(memory, 1, 16), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemcpyDtoH(host, memory, 16), CUDA_ERROR_INVALID_VALUE);
+}
+
+CASE(unloaded_library) {
+  check::use_context();
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  unsigned count = 0;
+  CU_OK(cuLibraryLoadFromFile(&library, check::module_path().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CU_OK(cuLibraryUnload(library));
+  EXPECT_CUDA(cuLibraryUnload(library), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuLibraryGetKernel(&kernel, library, "axpy"), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuLibraryGetKernelCount(&count, library), CUDA_ERROR_INVALID_HANDLE);
+}
+
 CASE(destroyed_event) {
   cudaEvent_t event = nullptr;
   CUDA_OK(cudaEventCreate(&event));
@@ -40,6 +134,7 @@ CASE(destroyed_context) {
   CU_OK(cuCtxDestroy(context));
   EXPECT_CUDA(cuCtxDestroy(context), CUDA_ERROR_INVALID_CONTEXT);
   EXPECT_CUDA(cuCtxSetCurrent(context), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuCtxPushCurrent(context), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CASE(numbers_that_never_were_handles) {

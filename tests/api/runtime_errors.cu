@@ -75,11 +75,51 @@ CASE(callback_after_a_fault_gets_its_error) {
     ++*static_cast<std::atomic<int>*>(count);
   };
   CUDA_OK(cudaStreamAddCallback(stream, callback, &calls, 0));
+  EXPECT(gate.holds(stream));
+  EXPECT_EQUAL(calls.load(), 0);
   gate.release();
   EXPECT_CUDA(cudaStreamSynchronize(stream), cudaErrorLaunchFailure);
   for (int i = 0; i < 5000 && calls == 0; ++i) check::Gate::pause(1);
   EXPECT_EQUAL(calls.load(), 1);
   EXPECT_CUDA(status.load(), cudaErrorLaunchFailure);
+}
+
+// "cudaErrorNoDevice: no CUDA-capable devices were detected". The variables hide those of NVIDIA's driver, and ours.
+CASE(calls_without_a_device) {
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  setenv("CUPOLA_DEVICE", "none", 1);
+  int count = 7, least = 0;
+  void* memory = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  EXPECT_CUDA(cudaGetDeviceCount(&count), cudaErrorNoDevice);
+  EXPECT_CUDA(cudaMalloc(&memory, 16), cudaErrorNoDevice);
+  EXPECT_CUDA(cudaMallocHost(&memory, 16), cudaErrorNoDevice);
+  EXPECT_CUDA(cudaStreamCreate(&stream), cudaErrorNoDevice);
+  EXPECT_CUDA(cudaEventCreate(&event), cudaErrorNoDevice);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorNoDevice);
+  EXPECT_CUDA(cudaDeviceGetStreamPriorityRange(&least, nullptr), cudaErrorNoDevice);
+  nothing_kernel<<<1, 1>>>();
+  EXPECT_CUDA(cudaGetLastError(), cudaErrorNoDevice);
+}
+
+// "CUDA C++ Programming Guide": CUDA cannot be used in a child of a process that has initialised it.
+CASE(child_of_fork_gets_an_error) {
+  void* memory = nullptr;
+  CUDA_OK(cudaMalloc(&memory, 16));
+  const pid_t child = fork();
+  if (child == 0) {
+    EXPECT_CUDA(cudaMalloc(&memory, 16), cudaErrorInitializationError);
+    EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorInitializationError);
+    EXPECT_CUDA(cudaFree(memory), cudaErrorInitializationError);
+    nothing_kernel<<<1, 1>>>();
+    EXPECT_CUDA(cudaGetLastError(), cudaErrorInitializationError);
+    _exit(check::failures() ? 1 : 0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQUAL(status, 0);
+  CUDA_OK(cudaFree(memory));  // the parent is as it was
 }
 
 CHECK_ISOLATED_MAIN()

@@ -141,6 +141,7 @@ CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
 CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
   return api_call([&]() -> Result<> {
     TRY(given(name, "name"));
+    TRY(given(hfunc, "hfunc"));
     TRY(std::shared_ptr<Function> function, Runtime::get().function(hfunc));
     *name = function->info().name.c_str();
     return {};
@@ -157,6 +158,7 @@ CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOff
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
   return api_call([&]() -> Result<> {
     TRY(given(state, "state"));
+    TRY(given(function, "function"));
     TRY(Runtime::get().function(function));
     *state = CU_FUNCTION_LOADING_STATE_LOADED;
     return {};
@@ -165,6 +167,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
 
 CUresult cuFuncLoad(CUfunction function) {
   return api_call([&]() -> Result<> {
+    TRY(given(function, "function"));
     TRY(Runtime::get().function(function));
     return {};
   });

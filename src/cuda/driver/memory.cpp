@@ -230,8 +230,9 @@ Result<> attribute_of(const MemoryRange& range, CUdeviceptr at, CUpointer_attrib
   return fail(ErrorCode::InvalidValue, "attribute {} is not one of CUpointer_attribute", static_cast<int>(attribute));
 }
 
-/// What cuPointerGetAttributes says of memory that the API does not know: it succeeds.
-void clear_answer(CUpointer_attribute attribute, void* data) {
+/// What cuPointerGetAttributes says of memory that the API does not know: it succeeds. Error: InvalidValue for a number
+/// that is no attribute.
+Result<> clear_answer(CUpointer_attribute attribute, void* data) {
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
@@ -240,16 +241,16 @@ void clear_answer(CUpointer_attribute attribute, void* data) {
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       *static_cast<bool*>(data) = false;
-      break;
+      return {};
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       *static_cast<unsigned*>(data) = 0;
-      break;
+      return {};
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       *static_cast<int*>(data) = CU_DEVICE_INVALID;
-      break;
+      return {};
     case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
-      break;
+      return {};
     case CU_POINTER_ATTRIBUTE_CONTEXT:
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
@@ -262,8 +263,9 @@ void clear_answer(CUpointer_attribute attribute, void* data) {
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
       *static_cast<uint64_t*>(data) = 0;
-      break;
+      return {};
   }
+  return fail(ErrorCode::InvalidValue, "{} is no pointer attribute", static_cast<int>(attribute));
 }
 
 }  // namespace
@@ -287,7 +289,8 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute*
       TRY(given(data[i], "an entry of data"));
       const Result<> known =
           range ? attribute_of(*range, ptr, attributes[i], data[i]) : refuse(ErrorCode::InvalidValue);
-      if (!known) clear_answer(attributes[i], data[i]);
+      if (known) continue;
+      TRY(clear_answer(attributes[i], data[i]));
     }
     return {};
   });

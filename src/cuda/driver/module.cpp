@@ -83,6 +83,7 @@ CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name)
 CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule mod) {
   return api_call([&]() -> Result<> {
     TRY(given(count, "count"));
+    TRY(given(mod, "mod"));
     TRY(std::shared_ptr<Module> module, Runtime::get().module(mod));
     TRY(*count, module->function_count());
     return {};
@@ -92,6 +93,7 @@ CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule mod) {
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunctions, CUmodule mod) {
   return api_call([&]() -> Result<> {
     TRY(given(functions, "functions"));
+    TRY(given(mod, "mod"));
     TRY(std::shared_ptr<Module> module, Runtime::get().module(mod));
     TRY(auto all, module->functions());
     for (size_t i = 0; i < std::min<size_t>(numFunctions, all.size()); ++i)
@@ -185,6 +187,7 @@ Result<std::shared_ptr<Module>> module_of(CUlibrary library) {
 CUresult cuLibraryGetKernelCount(unsigned int* count, CUlibrary lib) {
   return api_call([&]() -> Result<> {
     TRY(given(count, "count"));
+    TRY(given(lib, "lib"));
     TRY(std::shared_ptr<Module> module, module_of(lib));
     TRY(*count, module->function_count());
     return {};
@@ -194,6 +197,7 @@ CUresult cuLibraryGetKernelCount(unsigned int* count, CUlibrary lib) {
 CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int numKernels, CUlibrary lib) {
   return api_call([&]() -> Result<> {
     TRY(given(kernels, "kernels"));
+    TRY(given(lib, "lib"));
     TRY(std::shared_ptr<Module> module, module_of(lib));
     TRY(std::shared_ptr<Library> library, Runtime::get().library(lib));
     TRY(auto all, module->functions());
@@ -249,6 +253,7 @@ CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) {
 CUresult cuKernelGetName(const char** name, CUkernel hfunc) {
   return api_call([&]() -> Result<> {
     TRY(given(name, "name"));
+    TRY(given(hfunc, "hfunc"));
     TRY(std::shared_ptr<Kernel> found, Runtime::get().kernel(hfunc));
     *name = found->name().c_str();
     return {};

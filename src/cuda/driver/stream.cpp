@@ -132,14 +132,19 @@ CUresult cuStreamSynchronize(CUstream hStream) {
 }
 
 // Managed memory is always visible to all: attaching changes nothing.
-CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t, unsigned int flags) {
+// "length must be either zero or the entire allocation's size"; "it's an error to attach singly to the NULL stream".
+CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
   return api_call([&]() -> Result<> {
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
       return fail(ErrorCode::InvalidValue, "flags are {:#x}; give one of CUmemAttach_flags", flags);
-    TRY(usable_stream(hStream));
+    TRY(std::shared_ptr<Stream> stream, usable_stream(hStream));
+    if (flags == CU_MEM_ATTACH_SINGLE && stream->kind() == Stream::Kind::Legacy)
+      return fail(ErrorCode::InvalidValue, "memory is attached to the legacy default stream alone; give a stream");
     const auto range = Runtime::get().addresses.find(dptr);
-    if (range && range->kind != MemoryKind::Managed)
-      return fail(ErrorCode::InvalidValue, "{:#x} is not managed memory", dptr);
+    if (!range) return {};
+    if (range->kind != MemoryKind::Managed) return fail(ErrorCode::InvalidValue, "{:#x} is not managed memory", dptr);
+    if (length && (dptr != range->address || length != range->size))
+      return fail(ErrorCode::InvalidValue, "{} bytes are a part of the allocation; give 0 for all of it", length);
     return {};
   });
 }

@@ -160,14 +160,15 @@ Result<> describe_sampling(TextureDescriptor& d, const CUDA_TEXTURE_DESC& textur
 /// Error: InvalidHandle. The object is a DescribedObject, as all are.
 Result<std::shared_ptr<DescribedObject>> live_object(const Handles<ImageObject>& objects, unsigned long long handle) {
   const auto found = objects.find(reinterpret_cast<const void*>(handle));  // NOLINT(performance-no-int-to-ptr)
-  if (!found) return fail(ErrorCode::InvalidHandle, "{:#x} is not such an object", handle);
+  if (!found) return fail(ErrorCode::InvalidValue, "{:#x} is not such an object", handle);
   return std::static_pointer_cast<DescribedObject>(found);
 }
 
-/// Kernels that were launched before read the object's descriptor: it goes when they are done.
+/// Kernels that were launched before read the object's descriptor: it goes when they are done. Objects are numbers, not
+/// handles: InvalidValue is the code that is documented for another one.
 Result<> destroy(Handles<ImageObject>& objects, unsigned long long handle) {
   const auto object = objects.remove(reinterpret_cast<const void*>(handle));  // NOLINT(performance-no-int-to-ptr)
-  if (!object) return fail(ErrorCode::InvalidHandle, "{:#x} is not such an object", handle);
+  if (!object) return fail(ErrorCode::InvalidValue, "{:#x} is not such an object", handle);
   object->context().order()->drain();
   return {};
 }
@@ -229,6 +230,10 @@ CUresult cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_RESOURCE_DESC*
     object->owner = context.get();
     object->resource = *pResDesc;
     TRY(describe(object->descriptor, *pResDesc));
+    TRY(std::shared_ptr<Array> array, live_array(pResDesc->res.array.hArray));
+    // "CUDA C++ Programming Guide, Surface Memory": arrays "created with the cudaArraySurfaceLoadStore flag".
+    if (!(array->flags & CUDA_ARRAY3D_SURFACE_LDST))
+      return fail(ErrorCode::InvalidValue, "a surface of an array that was created without CUDA_ARRAY3D_SURFACE_LDST");
     *pSurfObject = add(Runtime::get().surfaces, std::move(object));
     return {};
   });

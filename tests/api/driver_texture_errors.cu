@@ -1,0 +1,130 @@
+// What the driver refuses of arrays, copies to and from them, and texture and surface objects.
+// Oracle: "CUDA Driver API", Memory, Texture and Surface Object Management: the "Returns" of each function.
+
+#include "driver.h"
+
+namespace {
+
+struct Array {
+  CUarray array = nullptr;
+  explicit Array(unsigned flags = 0) {
+    check::use_context();
+    CUDA_ARRAY3D_DESCRIPTOR shape = {};
+    shape.Width = shape.Height = 16;
+    shape.Format = CU_AD_FORMAT_FLOAT;
+    shape.NumChannels = 1;
+    shape.Flags = flags;
+    CU_OK(cuArray3DCreate(&array, &shape));
+  }
+  ~Array() { CU_OK(cuArrayDestroy(array)); }
+  Array(const Array&) = delete;
+  operator CUarray() const { return array; }
+};
+
+struct Memory {
+  CUdeviceptr at = 0;
+  Memory() {
+    check::use_context();
+    CU_OK(cuMemAlloc(&at, 4096));
+  }
+  ~Memory() { CU_OK(cuMemFree(at)); }
+  Memory(const Memory&) = delete;
+  operator CUdeviceptr() const { return at; }
+};
+
+CUDA_RESOURCE_DESC resource_of(CUarray array) {
+  CUDA_RESOURCE_DESC resource = {};
+  resource.resType = CU_RESOURCE_TYPE_ARRAY;
+  resource.res.array.hArray = array;
+  return resource;
+}
+
+}  // namespace
+
+CASE(arrays) {
+  Array array;
+  CUarray made = nullptr;
+  CUDA_ARRAY_DESCRIPTOR good = {16, 16, CU_AD_FORMAT_FLOAT, 1}, three = good, empty = good;
+  three.NumChannels = 3;
+  empty.Width = 0;
+  EXPECT_CUDA(cuArrayCreate(nullptr, &good), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuArrayCreate(&made, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuArrayCreate(&made, &three), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuArrayCreate(&made, &empty), CUDA_ERROR_INVALID_VALUE);
+  CUDA_ARRAY3D_DESCRIPTOR cube = {};
+  cube.Width = 16;
+  cube.Height = 8;  // the sides of a cube are squares
+  cube.Depth = 6;
+  cube.Format = CU_AD_FORMAT_FLOAT;
+  cube.NumChannels = 1;
+  cube.Flags = CUDA_ARRAY3D_CUBEMAP;
+  EXPECT_CUDA(cuArray3DCreate(nullptr, &cube), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuArray3DCreate(&made, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuArray3DCreate(&made, &cube), CUDA_ERROR_INVALID_VALUE);
+  CUDA_ARRAY3D_DESCRIPTOR shape;
+  EXPECT_CUDA(cuArrayGetDescriptor(nullptr, array), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuArrayGetDescriptor(&good, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuArray3DGetDescriptor(nullptr, array), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuArray3DGetDescriptor(&shape, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuArrayDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CASE(copies_of_bytes) {
+  Array array;
+  Memory memory;
+  float host[256] = {};
+  EXPECT_CUDA(cuMemcpyHtoA(nullptr, 0, host, 64), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyHtoA(array, 0, nullptr, 64), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemcpyHtoA(array, 0, host, 1 << 20), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemcpyAtoH(host, nullptr, 0, 64), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyAtoH(host, array, 1 << 20, 64), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemcpyDtoA(nullptr, 0, memory, 64), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyDtoA(array, 0, 0, 64), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemcpyAtoD(memory, nullptr, 0, 64), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyAtoD(memory, array, 0, 1 << 20), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemcpyAtoA(array, 0, nullptr, 0, 64), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyAtoA(array, 0, array, 0, 1 << 20), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemcpyHtoAAsync(nullptr, 0, host, 64, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyHtoAAsync(array, 0, host, 1 << 20, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemcpyAtoHAsync(host, nullptr, 0, 64, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyAtoHAsync(host, array, 0, 1 << 20, nullptr), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuCtxSynchronize());
+}
+
+CASE(texture_objects) {
+  Array array;
+  CUtexObject object = 0, none = 0;
+  CUDA_RESOURCE_DESC resource = resource_of(array), empty = resource_of(nullptr), unknown = resource_of(array);
+  unknown.resType = static_cast<CUresourcetype>(99);
+  CUDA_TEXTURE_DESC reading = {}, wrong = {};
+  wrong.filterMode = static_cast<CUfilter_mode>(99);
+  CUDA_RESOURCE_VIEW_DESC view;
+  EXPECT_CUDA(cuTexObjectCreate(nullptr, &resource, &reading, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuTexObjectCreate(&none, nullptr, &reading, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuTexObjectCreate(&none, &resource, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuTexObjectCreate(&none, &unknown, &reading, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuTexObjectCreate(&none, &resource, &wrong, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT(cuTexObjectCreate(&none, &empty, &reading, nullptr) != CUDA_SUCCESS);
+  CU_OK(cuTexObjectCreate(&object, &resource, &reading, nullptr));
+  EXPECT_CUDA(cuTexObjectGetResourceDesc(nullptr, object), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuTexObjectGetTextureDesc(nullptr, object), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuTexObjectGetResourceViewDesc(nullptr, object), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuTexObjectGetResourceViewDesc(&view, object), CUDA_ERROR_INVALID_VALUE);  // it was made without one
+  CU_OK(cuTexObjectDestroy(object));
+  EXPECT_CUDA(cuTexObjectDestroy(0), CUDA_ERROR_INVALID_VALUE);
+}
+
+CASE(surface_objects) {
+  Array plain, storable(CUDA_ARRAY3D_SURFACE_LDST);
+  CUsurfObject object = 0, none = 0;
+  const CUDA_RESOURCE_DESC resource = resource_of(storable), read_only = resource_of(plain);
+  EXPECT_CUDA(cuSurfObjectCreate(nullptr, &resource), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuSurfObjectCreate(&none, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuSurfObjectCreate(&none, &read_only), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuSurfObjectCreate(&object, &resource));
+  EXPECT_CUDA(cuSurfObjectGetResourceDesc(nullptr, object), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuSurfObjectDestroy(object));
+  EXPECT_CUDA(cuSurfObjectDestroy(0), CUDA_ERROR_INVALID_VALUE);
+}
+
+CHECK_MAIN()
