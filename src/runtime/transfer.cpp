@@ -32,9 +32,9 @@ Result<std::optional<MemoryRange>> locate(hal::Address address, uint64_t bytes, 
 
 /// Only the device sees it, so that nobody can tell when a transfer ends but through the stream.
 bool is_private(const std::optional<MemoryRange>& range) {
-  return range && (range->kind == MemoryKind::Device || range->kind == MemoryKind::ModuleData ||
-                   range->kind == MemoryKind::Graph || range->kind == MemoryKind::Mapped ||
-                   range->kind == MemoryKind::Opened);
+  return range &&
+         (range->kind == MemoryKind::Device || range->kind == MemoryKind::ModuleData ||
+          range->kind == MemoryKind::Graph || range->kind == MemoryKind::Mapped || range->kind == MemoryKind::Opened);
 }
 
 /// A command and where its memory lies.
