@@ -176,6 +176,36 @@ __global__ void generic_kernel(int* out) {
   }
 }
 
+// Sums of float flush denormals in global memory and do not in shared memory (PTX ISA, "atom"; an H200 does so).
+__global__ void denormal_kernel(const float* values, unsigned* out) {
+  __shared__ float in_shared;
+  const float value = values[threadIdx.x];
+  in_shared = 0;
+  out[0] = out[2] = 0;
+  float* const in_global = reinterpret_cast<float*>(out);
+  atomicAdd(in_global, value);
+  atomicAdd(&in_shared, value);
+  out[1] = __float_as_uint(in_shared);
+  float* const chosen = values[1] != 0 ? &in_shared : in_global + 2;
+  atomicAdd(chosen, value);
+  out[3] = __float_as_uint(in_shared);
+}
+
+CASE(sums_of_denormals) {
+  check::Managed<float> values(2);
+  check::Managed<unsigned> out(4);
+  for (const float in_shared : {0.0f, 1.0f}) {
+    values[0] = 0x1p-149f;
+    values[1] = in_shared;
+    denormal_kernel<<<1, 1>>>(values, out);
+    CUDA_OK(cudaDeviceSynchronize());
+    EXPECT_EQUAL(out[0], 0u);
+    EXPECT_EQUAL(out[1], 1u);
+    EXPECT_EQUAL(out[2], 0u);
+    EXPECT_EQUAL(out[3], in_shared != 0 ? 2u : 1u);
+  }
+}
+
 CASE(shared_and_generic_addresses) {
   check::Managed<int> out(3);
   generic_kernel<<<1, 128>>>(out);

@@ -14,12 +14,12 @@
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/expand_constants.h"
+#include "backend/cpu/build/float_atomics.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/kernel_entry.h"
 #include "backend/cpu/build/line_table.h"
 #include "backend/cpu/build/memory_scopes.h"
 #include "backend/cpu/build/module_data.h"
-#include "backend/cpu/build/narrow_atomics.h"
 #include "backend/cpu/build/narrow_floats.h"
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/polling.h"
@@ -103,7 +103,7 @@ struct Lowered {
 
 Result<Lowered> lower(llvm::Module& module) {
   expand_constants(module);
-  expand_narrow_atomics(module);  // what they compute is expanded next
+  expand_float_atomics(module);  // what they compute is expanded next
   TRY(expand_narrow_floats(module));
   lower_memory_scopes(module);
   TRY(const std::vector<KernelBody> bodies, add_context_parameter(module));

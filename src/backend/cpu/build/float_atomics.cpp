@@ -1,0 +1,118 @@
+#include "backend/cpu/build/float_atomics.h"
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/LowerAtomic.h>
+
+#include "kir/address_space.h"
+#include "kir/intrinsics.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+using llvm::AtomicRMWInst;
+using llvm::Value;
+
+/// kGenericSpace when only the running kernel can tell.
+unsigned space_of(const AtomicRMWInst& update) {
+  if (update.getPointerAddressSpace() != kir::kGenericSpace) return update.getPointerAddressSpace();
+  return llvm::getUnderlyingObject(update.getPointerOperand())->getType()->getPointerAddressSpace();
+}
+
+bool is_narrow(const AtomicRMWInst& update) {
+  const llvm::Type* element = update.getType()->getScalarType();
+  return element->isHalfTy() || element->isBFloatTy();
+}
+
+bool is_flushed(const AtomicRMWInst& update) {
+  const bool sum = update.getOperation() == AtomicRMWInst::FAdd || update.getOperation() == AtomicRMWInst::FSub;
+  return sum && update.getType()->isFloatTy() && space_of(update) != kir::kSharedSpace;
+}
+
+bool is_expanded(const AtomicRMWInst& update) {
+  if (update.getOperation() == AtomicRMWInst::Xchg) return false;  // that moves bits
+  return is_narrow(update) || is_flushed(update);
+}
+
+/// f32 denormals to zeros of their sign, unless memory is shared.
+class Flush {
+ public:
+  Flush(llvm::IRBuilderBase& b, AtomicRMWInst& update) : kept_(b.getInt32(0x80000000)) {
+    if (space_of(update) != kir::kGenericSpace) return;
+    llvm::Function* is_shared = kir::declare(*b.GetInsertBlock()->getModule(), kir::Intrinsic::IsShared);
+    kept_ = b.CreateSelect(b.CreateCall(is_shared, {update.getPointerOperand()}), b.getInt32(0xffffffff), kept_);
+  }
+
+  Value* operator()(llvm::IRBuilderBase& b, Value* value) const {
+    Value* bits = b.CreateBitCast(value, b.getInt32Ty());
+    Value* denormal = b.CreateICmpEQ(b.CreateAnd(bits, b.getInt32(0x7f800000)), b.getInt32(0));
+    return b.CreateBitCast(b.CreateSelect(denormal, b.CreateAnd(bits, kept_), bits), b.getFloatTy());
+  }
+
+ private:
+  Value* kept_;  ///< the bits that stay of a denormal
+};
+
+Value* narrow_result(llvm::IRBuilderBase& b, AtomicRMWInst::BinOp operation, Value* seen, Value* value) {
+  if (operation == AtomicRMWInst::FMin) return b.CreateBinaryIntrinsic(llvm::Intrinsic::minimumnum, seen, value);
+  if (operation == AtomicRMWInst::FMax) return b.CreateBinaryIntrinsic(llvm::Intrinsic::maximumnum, seen, value);
+  return llvm::buildAtomicRMWValue(operation, b, seen, value);
+}
+
+/// Replaces the update by a loop. before: first = load; loop: seen = phi(first, found); found = cmpxchg(seen,
+/// next(seen)); done when it succeeded.
+template <typename Next>
+void expand(AtomicRMWInst& update, llvm::IRBuilderBase& b, Next next) {
+  llvm::BasicBlock* before = update.getParent();
+  llvm::BasicBlock* done = llvm::SplitBlock(before, &update);
+  llvm::BasicBlock* loop = llvm::BasicBlock::Create(update.getContext(), "", before->getParent(), done);
+  before->getTerminator()->setSuccessor(0, loop);
+
+  b.SetInsertPoint(before->getTerminator());
+  llvm::Type* word = b.getIntNTy(update.getType()->getPrimitiveSizeInBits());
+  llvm::LoadInst* first = b.CreateAlignedLoad(word, update.getPointerOperand(), update.getAlign(), update.isVolatile());
+  first->setAtomic(llvm::AtomicOrdering::Monotonic, update.getSyncScopeID());
+
+  b.SetInsertPoint(loop);
+  llvm::PHINode* seen = b.CreatePHI(word, 2);
+  Value* made = next(b.CreateBitCast(seen, update.getType()));
+  llvm::AtomicCmpXchgInst* exchange =
+      b.CreateAtomicCmpXchg(update.getPointerOperand(), seen, b.CreateBitCast(made, word), update.getAlign(),
+                            update.getOrdering(), llvm::AtomicOrdering::Monotonic, update.getSyncScopeID());
+  exchange->setVolatile(update.isVolatile());
+  seen->addIncoming(first, before);
+  seen->addIncoming(b.CreateExtractValue(exchange, 0), loop);
+  b.CreateCondBr(b.CreateExtractValue(exchange, 1), done, loop);
+
+  b.SetInsertPoint(&update);
+  update.replaceAllUsesWith(b.CreateBitCast(seen, update.getType()));
+  update.eraseFromParent();
+}
+
+void expand(AtomicRMWInst& update) {
+  llvm::IRBuilder<> b(&update);
+  const AtomicRMWInst::BinOp operation = update.getOperation();
+  Value* value = update.getValOperand();
+  if (is_narrow(update))
+    return expand(update, b, [&](Value* seen) { return narrow_result(b, operation, seen, value); });
+  const Flush flush(b, update);
+  value = flush(b, value);
+  expand(update, b,
+         [&](Value* seen) { return flush(b, llvm::buildAtomicRMWValue(operation, b, flush(b, seen), value)); });
+}
+
+}  // namespace
+
+void expand_float_atomics(llvm::Module& module) {
+  llvm::SmallVector<AtomicRMWInst*, 8> work;
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* update = llvm::dyn_cast<AtomicRMWInst>(&instruction); update && is_expanded(*update))
+        work.push_back(update);
+  for (AtomicRMWInst* update : work) expand(*update);
+}
+
+}  // namespace cupola::cpu::build
