@@ -116,7 +116,6 @@ CASE(without_a_context) {
   CUstream stream = nullptr;
   CUevent event = nullptr;
   CUdeviceptr memory = 0;
-  CUtexObject texture = 0;
   CUarray array = nullptr;
   CUDA_ARRAY_DESCRIPTOR shape = {16, 16, CU_AD_FORMAT_FLOAT, 1};
   EXPECT_CUDA(cuCtxPopCurrent(&popped), CUDA_ERROR_INVALID_CONTEXT);
@@ -138,7 +137,7 @@ CASE(without_a_context) {
   EXPECT_CUDA(cuMemsetD8(64, 1, 16), CUDA_ERROR_INVALID_CONTEXT);
   EXPECT_CUDA(cuArrayCreate(&array, &shape), CUDA_ERROR_INVALID_CONTEXT);
   EXPECT_CUDA(cuProfilerStart(), CUDA_ERROR_INVALID_CONTEXT);
-  EXPECT(texture == 0 && array == nullptr && memory == 0);
+  EXPECT(array == nullptr && memory == 0);
   check::use_context();
 }
 

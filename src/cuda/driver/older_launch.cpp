@@ -45,9 +45,11 @@ CUresult set_parameter(CUfunction handle, int offset, const void* value, size_t 
 
 CUresult launch(CUfunction handle, int width, int height, CUstream stream) {
   PreparedLaunch prepared;
-  if (const auto function = Runtime::get().function(handle)) {  // else cuLaunchKernel says so
-    Lock lock((*function)->prepared_mutex);
-    prepared = (*function)->prepared;
+  if (check_ready()) {  // else cuLaunchKernel says so, as it does of no function
+    if (const auto function = Runtime::get().function(handle)) {
+      Lock lock((*function)->prepared_mutex);
+      prepared = (*function)->prepared;
+    }
   }
   size_t bytes = prepared.parameters.size();
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, prepared.parameters.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
