@@ -213,8 +213,7 @@ CASE(events) {
   CU_OK(cuLaunchKernel(call.params.func, 1, 1, 1, 1, 1, 1, 0, stream, call.arguments, nullptr));
   CU_OK(cuEventRecord(second, stream));
   CU_OK(cuGraphLaunch(waits, other));
-  check::Gate::pause(20);
-  EXPECT_CUDA(cuStreamQuery(other), CUDA_ERROR_NOT_READY);
+  EXPECT(gate.holds(other));
   EXPECT_EQUAL(memory.value(), 0);
   gate.release();
   CU_OK(cuStreamSynchronize(other));

@@ -191,6 +191,7 @@ CASE(events_of_launches) {
   check::Gate gate;
   CU_OK(cuLaunchHostFunc(launch.config.hStream, check::Gate::wait, &gate));
   CU_OK(launch.run());
+  EXPECT(gate.holds(launch.config.hStream));
   EXPECT_CUDA(cuEventQuery(event), CUDA_ERROR_NOT_READY);
   gate.release();
   CU_OK(cuEventSynchronize(event));
