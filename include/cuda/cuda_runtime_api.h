@@ -43,7 +43,10 @@ extern "C" {
 #define cudaLaunchKernel cudaLaunchKernel_ptsz
 #define cudaMallocAsync cudaMallocAsync_ptsz
 #define cudaMallocFromPoolAsync cudaMallocFromPoolAsync_ptsz
+#define cudaMemDiscardAndPrefetchBatchAsync cudaMemDiscardAndPrefetchBatchAsync_ptsz
+#define cudaMemDiscardBatchAsync cudaMemDiscardBatchAsync_ptsz
 #define cudaMemPrefetchAsync cudaMemPrefetchAsync_ptsz
+#define cudaMemPrefetchBatchAsync cudaMemPrefetchBatchAsync_ptsz
 #define cudaMemcpy2DArrayToArray cudaMemcpy2DArrayToArray_ptds
 #define cudaMemcpy2DAsync cudaMemcpy2DAsync_ptsz
 #define cudaMemcpy2DFromArrayAsync cudaMemcpy2DFromArrayAsync_ptsz
@@ -52,11 +55,13 @@ extern "C" {
 #define cudaMemcpy2DToArray cudaMemcpy2DToArray_ptds
 #define cudaMemcpy2D cudaMemcpy2D_ptds
 #define cudaMemcpy3DAsync cudaMemcpy3DAsync_ptsz
+#define cudaMemcpy3DBatchAsync cudaMemcpy3DBatchAsync_ptsz
 #define cudaMemcpy3DPeerAsync cudaMemcpy3DPeerAsync_ptsz
 #define cudaMemcpy3DPeer cudaMemcpy3DPeer_ptds
 #define cudaMemcpy3D cudaMemcpy3D_ptds
 #define cudaMemcpyArrayToArray cudaMemcpyArrayToArray_ptds
 #define cudaMemcpyAsync cudaMemcpyAsync_ptsz
+#define cudaMemcpyBatchAsync cudaMemcpyBatchAsync_ptsz
 #define cudaMemcpyFromArrayAsync cudaMemcpyFromArrayAsync_ptsz
 #define cudaMemcpyFromArray cudaMemcpyFromArray_ptds
 #define cudaMemcpyFromSymbolAsync cudaMemcpyFromSymbolAsync_ptsz

@@ -1,5 +1,7 @@
 #include "runtime/transfer.h"
 
+#include <cstring>
+
 #include "runtime/capture.h"
 #include "runtime/runtime.h"
 
@@ -13,6 +15,14 @@ uint64_t extent(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch,
                          __builtin_mul_overflow(height - 1, pitch, &rows) ||
                          __builtin_add_overflow(slices, rows, &bytes) || __builtin_add_overflow(bytes, width, &bytes);
   return overflows ? UINT64_MAX : bytes;
+}
+
+bool is_empty(const hal::Copy& command) {
+  return command.width == 0 || command.height == 0 || command.depth == 0;
+}
+
+bool is_onto_itself(const hal::Copy& command) {
+  return command.destination == command.source && command.height == 1 && command.depth == 1;
 }
 
 /// Where an end lies: nothing for pageable host memory.
@@ -96,6 +106,24 @@ Result<bool> capture_work(Stream& stream, Work work, bool asynchronous) {
   return true;
 }
 
+const std::byte* bytes_at(hal::Address address) {
+  return reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+/// Reads the source now: the command copies what was read, without gaps.
+void stage(hal::Copy& command) {
+  const uint64_t slice = command.width * command.height;
+  auto staged = std::make_shared<std::vector<std::byte>>(slice * command.depth);
+  std::byte* to = staged->data();
+  for (uint64_t z = 0; z < command.depth; ++z)
+    for (uint64_t y = 0; y < command.height; ++y, to += command.width)
+      std::memcpy(to, bytes_at(command.source + z * command.source_slice + y * command.source_pitch), command.width);
+  command.source = reinterpret_cast<hal::Address>(staged->data());
+  command.source_pitch = command.width;
+  command.source_slice = slice;
+  command.source_owner = std::move(staged);
+}
+
 }  // namespace
 
 Result<hal::Copy> checked(const hal::Copy& command, End destination, End source) {
@@ -109,15 +137,41 @@ Result<hal::Fill> checked(const hal::Fill& command) {
 }
 
 Result<> copy(Stream& stream, const hal::Copy& command, End destination, End source, bool asynchronous) {
-  if (command.width == 0 || command.height == 0 || command.depth == 0) return {};
+  if (is_empty(command)) return {};
   TRY(LocatedCopy located, locate_copy(command, destination, source));
   TRY(stream.context().check());
   TRY(const bool captured, capture_work(stream, CopyWork{command, destination, source}, asynchronous));
   if (captured) return {};
-  if (command.destination == command.source && command.height == 1 && command.depth == 1) return {};
+  if (is_onto_itself(command)) return {};
   const auto &to = located.to, &from = located.from;
   const Ticket done = stream.submit(std::move(located.command));
   const bool waits = asynchronous ? !to || !from : !is_private(to) || !is_private(from);
+  return waits ? wait_out(done) : Result<>{};
+}
+
+Result<> copy_batch(Stream& stream, std::span<const BatchedCopy> batch, size_t& failed) {
+  std::vector<std::pair<LocatedCopy, SourceAccess>> copies;
+  for (failed = 0; failed < batch.size(); ++failed) {
+    const auto& [command, destination, source, access] = batch[failed];
+    if (is_empty(command) || is_onto_itself(command)) continue;
+    TRY(LocatedCopy located, locate_copy(command, destination, source));
+    copies.emplace_back(std::move(located), access);
+  }
+  failed = SIZE_MAX;
+  TRY(stream.context().check());
+  std::vector<hal::Command> commands;
+  bool waits = false;
+  for (auto& [located, access] : copies) {
+    if (access == SourceAccess::DuringCall) {
+      if (is_private(located.from)) {
+        waits = true;
+      } else {
+        stage(located.command);
+      }
+    }
+    commands.emplace_back(std::move(located.command));
+  }
+  const Ticket done = stream.submit_between([&](const Ticket&) { return std::move(commands); });
   return waits ? wait_out(done) : Result<>{};
 }
 

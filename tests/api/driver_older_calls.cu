@@ -13,6 +13,8 @@
 #undef cuStreamWriteValue32
 #undef cuStreamWriteValue64
 #undef cuStreamBatchMemOp
+#undef cuMemcpyBatchAsync
+#undef cuMemcpy3DBatchAsync
 
 CASE(launches_with_parameters_set_one_by_one) {
   check::use_context();
@@ -182,6 +184,58 @@ CASE(smaller_questions) {
   cudaResourceViewDesc runtime_view = {};
   EXPECT(cudaGetTextureObjectResourceViewDesc(&runtime_view, 0x1234) != cudaSuccess);
   cudaGetLastError();
+}
+
+// The first versions of batches say which copy is wrong: "The value will be SIZE_MAX if the error doesn't pertain to
+// any specific copy."
+CASE(older_batches_name_the_copy) {
+  check::use_context();
+  CUstream stream = nullptr;
+  CUdeviceptr device = 0, other = 0;
+  unsigned char* host = nullptr;
+  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CU_OK(cuMemAlloc(&device, 256));
+  CU_OK(cuMemAlloc(&other, 256));
+  CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 256, 0));
+  for (int i = 0; i < 256; ++i) host[i] = static_cast<unsigned char>(i);
+  CUdeviceptr to[] = {device, other},
+              from[] = {reinterpret_cast<CUdeviceptr>(host), reinterpret_cast<CUdeviceptr>(host + 128)};
+  size_t sizes[] = {128, 128}, first = 0, failed = 77;
+  CUmemcpyAttributes attributes = {};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  CU_OK(cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, &failed, stream));
+  CU_OK(cuStreamSynchronize(stream));
+  unsigned char got[128];
+  CU_OK(cuMemcpyDtoH(got, other, 128));
+  for (int i = 0; i < 128; ++i) EXPECT_EQUAL_AT(i, got[i], 128 + i);
+  to[1] = 0;
+  EXPECT_CUDA(cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, &failed, stream),
+              CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQUAL(failed, 1u);
+  EXPECT_CUDA(cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 3, &failed, stream),
+              CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQUAL(failed, SIZE_MAX);
+  CUDA_MEMCPY3D_BATCH_OP ops[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    ops[i].src.type = ops[i].dst.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+    ops[i].src.op.ptr.ptr = from[i];
+    ops[i].dst.op.ptr.ptr = device + 128 * static_cast<size_t>(i);
+    ops[i].extent = {16, 8, 1};
+    ops[i].srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  }
+  CU_OK(cuMemcpy3DBatchAsync(2, ops, &failed, 0, stream));
+  CU_OK(cuStreamSynchronize(stream));
+  CU_OK(cuMemcpyDtoH(got, device + 128, 128));
+  for (int i = 0; i < 128; ++i) EXPECT_EQUAL_AT(i, got[i], 128 + i);
+  ops[1].extent.width = 0;
+  EXPECT_CUDA(cuMemcpy3DBatchAsync(2, ops, &failed, 0, stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQUAL(failed, 1u);
+  EXPECT_CUDA(cuMemcpy3DBatchAsync(2, ops, &failed, 1, stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQUAL(failed, SIZE_MAX);
+  CU_OK(cuMemFreeHost(host));
+  CU_OK(cuMemFree(device));
+  CU_OK(cuMemFree(other));
+  CU_OK(cuStreamDestroy(stream));
 }
 
 CHECK_MAIN()

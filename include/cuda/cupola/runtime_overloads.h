@@ -36,6 +36,19 @@ template <class T>
 CUPOLA_API cudaMallocManaged(T** pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal) {
   return ::cudaMallocManaged((void**)(void*)pointer, bytes, flags);
 }
+template <class T, class U>
+CUPOLA_API cudaMemcpyBatchAsync(T* const* dsts, U* const* srcs, const size_t* sizes, size_t count,
+                                struct cudaMemcpyAttributes* attrs, size_t* attrsIdxs, size_t numAttrs,
+                                cudaStream_t stream) {
+  return ::cudaMemcpyBatchAsync((const void**)dsts, (const void**)srcs, sizes, count, attrs, attrsIdxs, numAttrs,
+                                stream);
+}
+template <class T, class U>
+CUPOLA_API cudaMemcpyBatchAsync(T* const* dsts, U* const* srcs, const size_t* sizes, size_t count,
+                                struct cudaMemcpyAttributes attr, cudaStream_t stream) {
+  size_t first = 0;
+  return ::cudaMemcpyBatchAsync((const void**)dsts, (const void**)srcs, sizes, count, &attr, &first, 1, stream);
+}
 template <class T>
 CUPOLA_API cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
   return ::cudaMallocPitch((void**)(void*)pointer, pitch, width, height);

@@ -23,6 +23,46 @@ cudaError_t cudaMemRangeGetAttributes(void** data, size_t* dataSizes, cudaMemRan
   });
 }
 
+// ---- batches ----
+
+namespace {
+
+CUdeviceptr* addresses(void** pointers) {
+  return reinterpret_cast<CUdeviceptr*>(pointers);
+}
+CUmemLocation* locations(cudaMemLocation* same) {
+  return reinterpret_cast<CUmemLocation*>(same);  // one layout under two names
+}
+
+}  // namespace
+
+cudaError_t cudaMemPrefetchBatchAsync(void** dptrs, size_t* sizes, size_t count, cudaMemLocation* prefetchLocs,
+                                      size_t* prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+                                      cudaStream_t stream) {
+  return with_context([&](const Driver& cu) {
+    return check(cu.cuMemPrefetchBatchAsync(addresses(dptrs), sizes, count, locations(prefetchLocs), prefetchLocIdxs,
+                                            numPrefetchLocs, flags, stream));
+  });
+}
+
+cudaError_t cudaMemDiscardBatchAsync(void** dptrs, size_t* sizes, size_t count, unsigned long long flags,
+                                     cudaStream_t stream) {
+  return with_context([&](const Driver& cu) {
+    return check(cu.cuMemDiscardBatchAsync(addresses(dptrs), sizes, count, flags, stream));
+  });
+}
+
+cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void** dptrs, size_t* sizes, size_t count,
+                                                cudaMemLocation* prefetchLocs, size_t* prefetchLocIdxs,
+                                                size_t numPrefetchLocs, unsigned long long flags, cudaStream_t stream) {
+  return with_context([&](const Driver& cu) {
+    return check(cu.cuMemDiscardAndPrefetchBatchAsync(addresses(dptrs), sizes, count, locations(prefetchLocs),
+                                                      prefetchLocIdxs, numPrefetchLocs, flags, stream));
+  });
+}
+
+// ---- streams ----
+
 static_assert(sizeof(cudaStreamAttrValue) == sizeof(CUstreamAttrValue));
 
 cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, cudaStreamAttrID attr, const cudaStreamAttrValue* value) {

@@ -32,6 +32,8 @@ static_assert(sizeof(CUDA_CONDITIONAL_NODE_PARAMS) == 32 && sizeof(CUDA_CHILD_GR
 static_assert(sizeof(CUDA_BATCH_MEM_OP_NODE_PARAMS) == 32 && sizeof(CUgraphEdgeData) == 8);
 static_assert(sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS) == 32 && sizeof(CUgraphExecUpdateResultInfo) == 24);
 static_assert(sizeof(CUctxCreateParams) == 24 && sizeof(CUexecAffinityParam) == 8);
+static_assert(sizeof(CUmemcpyAttributes) == 24 && sizeof(CUmemcpy3DOperand) == 40);
+static_assert(sizeof(CUDA_MEMCPY3D_BATCH_OP) == 112 && offsetof(CUDA_MEMCPY3D_BATCH_OP, extent) == 80);
 static_assert(sizeof(CUipcMemHandle) == 64 && sizeof(CUipcEventHandle) == 64);
 
 extern "C" int (*c_header_compiles)();

@@ -1,5 +1,5 @@
 // What is said about managed memory, and what of it is kept. "CUDA Driver API, Unified Addressing": cuMemAdvise and
-// relatives. There is one memory, so nothing moves.
+// relatives. There is one memory, so nothing moves, and what is discarded keeps its contents: "an indeterminate value".
 
 #include "runtime/memory_hints.h"
 
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "cuda/driver/api.h"
+#include "cuda/driver/batch.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -96,6 +96,70 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation l
   return api_call([&]() -> Result<> {
     if (flags != 0) return fail(ErrorCode::InvalidValue, "flags are {:#x}; they must be 0", flags);
     return prefetch(devPtr, count, location, hStream);
+  });
+}
+
+// ---- batches ----
+
+namespace {
+
+struct Ranges {
+  CUdeviceptr* addresses;
+  size_t* sizes;
+  size_t count;
+};
+
+Result<> check_ranges(const Ranges& ranges, unsigned long long flags) {
+  if (flags != 0) return fail(ErrorCode::InvalidValue, "flags are {:#x}; they must be 0", flags);
+  if (ranges.count == 0) return fail(ErrorCode::InvalidValue, "count is 0");
+  TRY(given(ranges.addresses, "dptrs"));
+  TRY(given(ranges.sizes, "sizes"));
+  for (size_t i = 0; i < ranges.count; ++i) TRY(check_range(ranges.addresses[i], ranges.sizes[i]));
+  return {};
+}
+
+Result<> prefetch_batch(const Ranges& ranges, const CUmemLocation* locations, const size_t* firsts, size_t runs,
+                        unsigned long long flags, CUstream stream) {
+  TRY(batch_stream(stream));
+  TRY(check_ranges(ranges, flags));
+  TRY(given(locations, "prefetchLocs"));
+  TRY(check_runs(firsts, runs, ranges.count));
+  std::vector<MemoryHint::Place> places;
+  for (size_t run = 0; run < runs; ++run) {
+    TRY(const MemoryHint::Place place, place_of(locations[run]));
+    places.push_back(place);
+  }
+  for (size_t i = 0, run = 0; i < ranges.count; ++i) {
+    if (run + 1 < runs && firsts[run + 1] == i) ++run;
+    MemoryHints::get().change(ranges.addresses[i], ranges.sizes[i],
+                              [&](MemoryHint& hint) { hint.last_prefetch = places[run]; });
+  }
+  return {};
+}
+
+}  // namespace
+
+CUresult cuMemPrefetchBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size_t count, CUmemLocation* prefetchLocs,
+                                 size_t* prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+                                 CUstream hStream) {
+  return api_call([&]() -> Result<> {
+    return prefetch_batch({dptrs, sizes, count}, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream);
+  });
+}
+
+CUresult cuMemDiscardBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size_t count, unsigned long long flags,
+                                CUstream hStream) {
+  return api_call([&]() -> Result<> {
+    TRY(batch_stream(hStream));
+    return check_ranges({dptrs, sizes, count}, flags);
+  });
+}
+
+CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size_t count, CUmemLocation* prefetchLocs,
+                                           size_t* prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+                                           CUstream hStream) {
+  return api_call([&]() -> Result<> {
+    return prefetch_batch({dptrs, sizes, count}, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream);
   });
 }
 
