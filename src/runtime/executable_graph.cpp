@@ -195,7 +195,8 @@ Result<> ExecutableGraph::set_work(const Node& given, Work work) {
   }
   return fail(
       ErrorCode::InvalidValue,
-      "the kind of memory and the shape of copies and fills of several rows cannot change in an executable graph");
+      "the kind of memory, the shape of copies and fills of several rows and the number and kinds of operations on "
+      "memory cannot change in an executable graph");
 }
 
 Result<> ExecutableGraph::set_child(const Node& given, const Graph& graph) {

@@ -138,7 +138,7 @@ Result<> prepare_work(const RecordWork& work, Draft& step) {
   return {};
 }
 Result<> prepare_work(const MemoryOpsWork& work, Draft& step) {
-  step.commands.insert(step.commands.end(), work.commands.begin(), work.commands.end());
+  for (const MemoryOp& op : work.ops) TRY(append_commands(work.device->hal(), op, step.commands));
   return {};
 }
 // Memory is allocated and freed by the launch, in the order of the steps; a child graph's nodes have steps of their

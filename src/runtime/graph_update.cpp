@@ -97,7 +97,13 @@ Kind compare(const RecordWork&, const RecordWork&, uint64_t) {
   return Kind::Success;
 }
 Kind compare(const MemoryOpsWork& own, const MemoryOpsWork& given, uint64_t) {
-  return own.commands.size() == given.commands.size() ? Kind::Success : Kind::ParametersChanged;
+  constexpr unsigned kComparison = 3;  // of a wait's flags these may change; all of a write's may not
+  const auto same = [](const MemoryOp& from, const MemoryOp& to) {
+    const unsigned fixed = from.kind == MemoryOp::Kind::Wait ? ~kComparison : ~0u;
+    return from.kind == to.kind && from.bytes == to.bytes && (from.flags & fixed) == (to.flags & fixed);
+  };
+  return own.context == given.context && std::ranges::equal(own.ops, given.ops, same) ? Kind::Success
+                                                                                      : Kind::ParametersChanged;
 }
 
 std::vector<Node*> sinks_of(const Graph& graph) {

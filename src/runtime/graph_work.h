@@ -6,12 +6,15 @@
 
 #include "hal/command.h"
 #include "runtime/launch.h"
+#include "runtime/memory_watch.h"
 #include "runtime/transfer.h"
 
 // What the nodes of a graph do.
 
 namespace cupola::runtime {
 
+class Context;
+class Device;
 class GraphCondition;
 class Event;
 class Graph;
@@ -61,9 +64,11 @@ struct FreeWork {
   std::shared_ptr<GraphAllocation> allocation;
 };
 
-/// Commands that the program describes by themselves: stream memory operations.
+/// Operations on values in memory, one after another.
 struct MemoryOpsWork {
-  std::vector<hal::Command> commands;
+  const Context* context = nullptr;  ///< reported only
+  Device* device = nullptr;
+  std::vector<MemoryOp> ops;
 };
 
 /// Runs one of its bodies, or none, as the condition's value says when it is reached.

@@ -13,6 +13,7 @@
 #endif
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
@@ -55,11 +56,10 @@ class MemoryWatch {
     return *instance;
   }
 
-  /// Signals the semaphore once the value is there.
-  void add(AwaitedValue awaited, std::shared_ptr<hal::Semaphore> then) {
-    if (awaited.met()) return then->signal(1);
+  void add(std::function<bool()> met, std::shared_ptr<hal::Semaphore> then) {
+    if (met()) return then->signal(1);
     Lock lock(mutex_);
-    watched_.push_back({std::move(awaited), std::move(then)});
+    watched_.push_back({std::move(met), std::move(then)});
     if (!started_) std::thread([this] { run(); }).detach();
     started_ = true;
     changed_.notify_all();
@@ -67,7 +67,7 @@ class MemoryWatch {
 
  private:
   struct Watched {
-    AwaitedValue awaited;
+    std::function<bool()> met;
     std::shared_ptr<hal::Semaphore> then;
   };
 
@@ -80,7 +80,7 @@ class MemoryWatch {
         Lock lock(mutex_);
         while (watched_.empty()) changed_.wait(lock);
         const auto rest =
-            std::partition(watched_.begin(), watched_.end(), [](const Watched& each) { return !each.awaited.met(); });
+            std::partition(watched_.begin(), watched_.end(), [](const Watched& each) { return !each.met(); });
         std::move(rest, watched_.end(), std::back_inserter(met));
         watched_.erase(rest, watched_.end());
       }
@@ -121,25 +121,28 @@ bool AwaitedValue::met() const {
                            comparison);
 }
 
-Result<> wait_for_value(Stream& stream, AwaitedValue awaited) {
-  TRY(awaited.owner, owner_of(awaited.address, awaited.bytes));
-  hal::Device& device = stream.context().device().hal();
-  const auto reached = device.create_semaphore(0), met = device.create_semaphore(0);
-  reached->when(1, [awaited = std::move(awaited), met] { MemoryWatch::get().add(awaited, met); });
-  stream.submit(hal::Signal{reached, 1});
-  stream.submit(hal::Wait{met, 1});
-  return {};
+void watch(std::function<bool()> met, std::shared_ptr<hal::Semaphore> then) {
+  MemoryWatch::get().add(std::move(met), std::move(then));
 }
 
-Result<> write_value(Stream& stream, hal::Address address, uint64_t value, unsigned bytes) {
-  TRY(auto owner, owner_of(address, bytes));
-  // Little-endian: the first bytes are the low ones. An aligned word of 4 or 8 bytes is written whole.
-  const auto word = std::make_shared<const uint64_t>(value);
-  stream.submit(hal::Copy{.destination = address,
-                          .source = reinterpret_cast<hal::Address>(word.get()),
-                          .width = bytes,
-                          .destination_owner = std::move(owner),
-                          .source_owner = word});
+Result<> append_commands(hal::Device& device, const MemoryOp& op, std::vector<hal::Command>& commands) {
+  if (op.kind == MemoryOp::Kind::Barrier) return {};
+  TRY(std::shared_ptr<const void> owner, owner_of(op.address, op.bytes));
+  if (op.kind == MemoryOp::Kind::Write) {
+    // Little-endian: the first bytes are the low ones. An aligned word of 4 or 8 bytes is written whole.
+    const auto word = std::make_shared<const uint64_t>(op.value);
+    commands.emplace_back(hal::Copy{.destination = op.address,
+                                    .source = reinterpret_cast<hal::Address>(word.get()),
+                                    .width = op.bytes,
+                                    .destination_owner = std::move(owner),
+                                    .source_owner = word});
+    return {};
+  }
+  const AwaitedValue awaited{op.address, op.value, op.bytes, op.comparison, std::move(owner)};
+  const auto reached = device.create_semaphore(0), met = device.create_semaphore(0);
+  reached->when(1, [awaited, met] { watch([awaited] { return awaited.met(); }, met); });
+  commands.emplace_back(hal::Signal{reached, 1});
+  commands.emplace_back(hal::Wait{met, 1});
   return {};
 }
 

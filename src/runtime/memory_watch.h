@@ -4,12 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "base/mutex.h"
-#include "hal/semaphore.h"
-#include "runtime/stream.h"
+#include "hal/command.h"
+#include "hal/device.h"
 
-// Streams that wait for a value in memory: "CUDA Driver API, Stream Memory Operations". Anybody may write the value, so
-// one thread of the process looks at all of them again and again, first often and then less; no worker waits.
+// Streams and graphs that wait for values in memory and write them: "CUDA Driver API, Stream Memory Operations".
+// Anybody may write a value, other processes too, so one thread of the process looks at all of them again and again,
+// first often and then less; no worker waits.
 
 namespace cupola::runtime {
 
@@ -27,11 +27,26 @@ struct AwaitedValue {
   bool met() const;
 };
 
-/// Holds the stream back, from where it gets to this point on, until the memory holds the value. Errors: InvalidValue
-/// for memory that the API does not know or a misaligned address.
-Result<> wait_for_value(Stream& stream, AwaitedValue awaited);
+/// One operation on memory.
+struct MemoryOp {
+  enum class Kind {
+    Wait,     ///< until the memory holds such a value
+    Write,    ///< 4 or 8 bytes at once
+    Barrier,  ///< nothing to do: what is done in a stream is seen by what comes after
+  };
+  Kind kind = Kind::Wait;
+  hal::Address address = 0;
+  uint64_t value = 0;
+  unsigned bytes = 0;
+  unsigned flags = 0;  ///< as given
+  Comparison comparison = Comparison::GreaterOrEqual;
+};
 
-/// Writes the value, of 4 or 8 bytes at once, when the stream gets there. Errors: as wait_for_value.
-Result<> write_value(Stream& stream, hal::Address address, uint64_t value, unsigned bytes);
+/// The commands that do it, each for one run only: a wait holds the queue back, from where it gets to this point on.
+/// Errors: InvalidValue for memory that the API does not know or a misaligned address.
+Result<> append_commands(hal::Device& device, const MemoryOp& op, std::vector<hal::Command>& commands);
+
+/// Calls `met` again and again, on the thread that looks; once it is true, signals 1.
+void watch(std::function<bool()> met, std::shared_ptr<hal::Semaphore> then);
 
 }  // namespace cupola::runtime

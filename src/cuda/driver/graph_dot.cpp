@@ -66,7 +66,7 @@ std::string text(const FreeWork& work, Details details) {
 }
 std::string text(const MemoryOpsWork& work, Details details) {
   if (!details.has(CU_GRAPH_DEBUG_DOT_FLAGS_BATCH_MEM_OP_NODE_PARAMS)) return "batch mem op";
-  return formatted("batch mem op\\n{} operations", work.commands.size());
+  return formatted("batch mem op\\n{} operations", work.ops.size());
 }
 std::string text(const ConditionalWork& work, Details) {
   constexpr std::array names = {"if", "while", "switch"};

@@ -127,7 +127,7 @@ Result<Described> describe_any(const CUgraphNodeParams& p) {
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
       return describe(p.conditional);
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-      return fail(ErrorCode::NotSupported, "nodes for batches of memory operations are not supported yet");
+      return describe(p.memOp);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
       break;
@@ -270,6 +270,23 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src) {
     to->shape.cooperative = from->shape.cooperative;
     return {};
   });
+}
+
+// ---- values in memory ----
+
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                  size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+  return add(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
+}
+CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams_out) {
+  return get(hNode, nodeParams_out);
+}
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+  return set(hNode, nodeParams);
+}
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+  return exec_set(hGraphExec, hNode, nodeParams);
 }
 
 // ---- copies and fills ----

@@ -6,6 +6,7 @@
 
 #include "cuda/driver/copy.h"
 #include "cuda/driver/launch.h"
+#include "cuda/driver/stream_memory.h"
 #include "runtime/graph_condition.h"
 #include "runtime/graph_memory.h"
 
@@ -281,6 +282,25 @@ Result<Described> describe(const CUDA_MEM_FREE_NODE_PARAMS& p) {
 Result<> write(Node& node, CUDA_MEM_FREE_NODE_PARAMS& p) {
   TRY(const FreeWork* work, work_of<FreeWork>(node));
   p.dptr = work->allocation->address();
+  return {};
+}
+
+Result<Described> describe(const CUDA_BATCH_MEM_OP_NODE_PARAMS& p) {
+  TRY(std::shared_ptr<Context> context, p.ctx ? Runtime::get().context(p.ctx) : current_context());
+  TRY(std::vector<MemoryOp> ops, memory_ops(p.paramArray, p.count, p.flags));
+  std::vector<hal::Command> commands;  // whether they can be made: memory is looked at again at each launch
+  for (const MemoryOp& op : ops) TRY(append_commands(context->device().hal(), op, commands));
+  return Described{MemoryOpsWork{context.get(), &context->device(), std::move(ops)}, {}};
+}
+Result<> write(Node& node, CUDA_BATCH_MEM_OP_NODE_PARAMS& p) {
+  TRY(const MemoryOpsWork* work, work_of<MemoryOpsWork>(node));
+  node.as_given.clear();
+  for (const MemoryOp& op : work->ops) {
+    const std::vector<std::byte> bytes = bytes_of(params_of(op));
+    node.as_given.insert(node.as_given.end(), bytes.begin(), bytes.end());
+  }
+  p = {handle_of<CUcontext>(work->context), static_cast<unsigned>(work->ops.size()),
+       reinterpret_cast<CUstreamBatchMemOpParams*>(node.as_given.data()), 0};
   return {};
 }
 

@@ -25,6 +25,7 @@ Result<Described> describe(const CUDA_CHILD_GRAPH_NODE_PARAMS& params);
 Result<Described> describe(const CUDA_MEM_ALLOC_NODE_PARAMS& params);
 Result<Described> describe(const CUDA_MEM_FREE_NODE_PARAMS& params);
 Result<Described> describe(const CUDA_CONDITIONAL_NODE_PARAMS& params);
+Result<Described> describe(const CUDA_BATCH_MEM_OP_NODE_PARAMS& params);
 
 /// The parameters of a node. Pointers in them are the node's, and valid until it changes. Error: InvalidValue for a
 /// node of another type.
@@ -39,6 +40,7 @@ Result<> write(Node& node, CUDA_CHILD_GRAPH_NODE_PARAMS& params);
 Result<> write(Node& node, CUDA_MEM_ALLOC_NODE_PARAMS& params);
 Result<> write(Node& node, CUDA_MEM_FREE_NODE_PARAMS& params);
 Result<> write(Node& node, CUDA_CONDITIONAL_NODE_PARAMS& params);
+Result<> write(Node& node, CUDA_BATCH_MEM_OP_NODE_PARAMS& params);
 
 CUgraphNodeType type_of(const Work& work);
 
