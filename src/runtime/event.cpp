@@ -1,5 +1,12 @@
 #include "runtime/event.h"
 
+#include <unistd.h>
+
+#include "base/steady_clock.h"
+#include "runtime/context.h"
+#include "runtime/device.h"
+#include "runtime/memory_watch.h"
+
 namespace cupola::runtime {
 
 Result<> Event::record(Stream& stream) {
@@ -23,10 +30,61 @@ Result<> Event::record(Stream& stream) {
 }
 
 void Event::recorded(Ticket ticket, std::shared_ptr<std::atomic<uint64_t>> nanoseconds) {
+  const uint32_t number = shared_ ? shared_->record() : 0;
+  {
+    Lock lock(mutex_);
+    recording_ = {};
+    recording_.ticket = ticket;
+    recording_.nanoseconds = std::move(nanoseconds);
+    recording_.shared_number = number;
+  }
+  if (!shared_) return;
+  if (ticket.reached()) return shared_->happened(number);
+  ticket.semaphore->when(ticket.value, [shared = shared_, number] { shared->happened(number); });
+}
+
+Result<> Event::record_context() {
+  TRY(context_.check());
+  auto nanoseconds = timing_ ? std::make_shared<std::atomic<uint64_t>>(0) : nullptr;
+  const auto all = context_.device().hal().create_semaphore(0);
+  const std::vector<Ticket> tickets = context_.order()->everything();
+  // Whoever comes last signals; one more than there are tickets, so that none does before all are asked for.
+  const auto open = std::make_shared<std::atomic<size_t>>(tickets.size() + 1);
+  const auto arrive = [open, all, nanoseconds] {
+    if (--*open > 0) return;
+    if (nanoseconds) *nanoseconds = steady_nanoseconds();
+    all->signal(1);
+  };
+  for (const Ticket& ticket : tickets) ticket.reached() ? arrive() : ticket.semaphore->when(ticket.value, arrive);
+  arrive();
+  recorded({all, 1}, std::move(nanoseconds));
+  return {};
+}
+
+std::optional<SharedEvent::Recording> Event::foreign() const {
+  if (!shared_) return std::nullopt;
+  const SharedEvent::Recording last = shared_->last();
   Lock lock(mutex_);
-  recording_ = {};
-  recording_.ticket = std::move(ticket);
-  recording_.nanoseconds = std::move(nanoseconds);
+  // This process may have the event open more than once.
+  const bool own = last.process == getpid() && last.number == recording_.shared_number;
+  if (last.number == 0 || own) return std::nullopt;
+  return last;
+}
+
+Ticket Event::ticket() const {
+  if (const auto other = foreign()) {
+    if (shared_->has_happened(*other)) return {};
+    Ticket ticket{context_.device().hal().create_semaphore(0), 1};
+    watch(shared_->waiter(*other), ticket.semaphore);
+    return ticket;
+  }
+  Lock lock(mutex_);
+  return recording_.ticket;
+}
+
+bool Event::happened() const {
+  if (const auto other = foreign()) return shared_->has_happened(*other);
+  return ticket().reached();
 }
 
 Result<> Event::hold(const std::shared_ptr<Stream>& stream) const {
@@ -38,7 +96,7 @@ Result<> Event::hold(const std::shared_ptr<Stream>& stream) const {
           ErrorCode::StreamCaptureIsolation,
           "the event was not recorded in the capture: a graph cannot wait for what is outside of it, "
           "but for an event with the external flag");
-    if (!recording.ticket.reached()) stream->submit(hal::Wait{recording.ticket.semaphore, recording.ticket.value});
+    if (Ticket point = ticket(); !point.reached()) stream->submit(hal::Wait{std::move(point.semaphore), point.value});
     return {};
   }
   const std::shared_ptr<Capture> source = recording.capture.lock();

@@ -116,6 +116,12 @@ bool StreamOrder::invalidate_captures(bool only_blocking) {
   return !captures.empty();
 }
 
+void StreamOrder::hold(Ticket ticket) {
+  Lock lock(mutex_);
+  std::erase_if(held_, [](const auto& entry) { return entry.second.reached(); });
+  held_.emplace_back(++holds_, std::move(ticket));
+}
+
 void Stream::append(hal::Command command) {
   submitted_ = queue_->enqueue(std::move(command));
 }
@@ -125,6 +131,9 @@ void Stream::wait_for(const Ticket& other) {
 }
 
 void Stream::follow_others() {
+  for (const auto& [number, ticket] : order_->held_)
+    if (number > holds_seen_) wait_for(ticket);
+  holds_seen_ = order_->holds_;
   if (!blocking_) return;
   if (kind_ == Kind::Legacy) {
     for (const Stream* other : order_->streams_) {

@@ -43,6 +43,9 @@ class StreamOrder {
   /// Waits for all of them, as Ticket::drain does.
   void drain();
 
+  /// Everything that is submitted from now on, to any stream, waits for the ticket.
+  void hold(Ticket ticket);
+
   /// True while a stream is captured that the legacy stream would wait for.
   bool captures_blocking() const { return captured_blocking_.load(std::memory_order_acquire) > 0; }
   /// For a call that would wait for streams, which captured ones cannot have: the captures of all streams, or of those
@@ -56,6 +59,9 @@ class StreamOrder {
   Stream* legacy_ GUARDED_BY(mutex_) = nullptr;
   std::atomic<int> captured_{0}, captured_blocking_{0};              ///< streams that are captured
   std::vector<std::pair<Ticket, bool>> retired_ GUARDED_BY(mutex_);  ///< of destroyed streams; true: blocking
+  uint64_t holds_ GUARDED_BY(mutex_) = 0;                            ///< how often hold() was called
+  std::vector<std::pair<uint64_t, Ticket>> held_
+      GUARDED_BY(mutex_);  ///< tickets not reached, by the number of the call
 };
 
 class Stream {
@@ -119,6 +125,7 @@ class Stream {
   // Both are guarded by order_->mutex_; other streams of the order read them through last().
   uint64_t submitted_ = 0;
   uint64_t legacy_seen_ = 0;  ///< what of the legacy stream this one already waits for
+  uint64_t holds_seen_ = 0;   ///< which of the order's holds this one already waits for
 };
 
 }  // namespace cupola::runtime

@@ -150,4 +150,80 @@ CASE(memory_of_a_context_goes_with_it) {
   EXPECT_CUDA(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory), CUDA_ERROR_INVALID_VALUE);
 }
 
+CASE(events_of_a_context) {
+  CUcontext context = check::use_context();
+  CUstream busy = nullptr, idle = nullptr;
+  CUevent event = nullptr;
+  CU_OK(cuStreamCreate(&busy, CU_STREAM_NON_BLOCKING));
+  CU_OK(cuStreamCreate(&idle, CU_STREAM_NON_BLOCKING));
+  CU_OK(cuEventCreate(&event, CU_EVENT_DEFAULT));
+  CUdeviceptr word = 0;
+  unsigned* host = nullptr;
+  CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 4, CU_MEMHOSTALLOC_DEVICEMAP));
+  CU_OK(cuMemHostGetDevicePointer(&word, host, 0));
+  *host = 0;
+  {
+    check::Gate gate;
+    CU_OK(cuLaunchHostFunc(busy, check::Gate::wait, &gate));
+    CU_OK(cuCtxRecordEvent(context, event));  // "all the activities of the context at the time of this call"
+    EXPECT_CUDA(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+    CU_OK(cuStreamSynchronize(idle));
+    CU_OK(cuCtxWaitEvent(context, event));  // "all future work ... to wait"
+    CUstream later = nullptr;
+    CU_OK(cuStreamCreate(&later, CU_STREAM_NON_BLOCKING));
+    CU_OK(cuMemsetD32Async(word, 7, 1, idle));
+    CU_OK(cuMemsetD32Async(word, 8, 1, later));
+    check::Gate::pause(30);
+    EXPECT_EQUAL(*static_cast<volatile unsigned*>(host), 0u);
+    EXPECT_CUDA(cuStreamQuery(idle), CUDA_ERROR_NOT_READY);
+    EXPECT_CUDA(cuStreamQuery(later), CUDA_ERROR_NOT_READY);
+    gate.release();
+    CU_OK(cuEventSynchronize(event));
+    CU_OK(cuStreamSynchronize(idle));
+    CU_OK(cuStreamSynchronize(later));
+    EXPECT(*host == 7 || *host == 8);
+    CU_OK(cuStreamDestroy(later));
+    CU_OK(cuStreamSynchronize(busy));
+  }
+  CU_OK(cuMemFreeHost(host));
+  CUevent start = nullptr;  // it has a time, too
+  CU_OK(cuEventCreate(&start, CU_EVENT_DEFAULT));
+  CU_OK(cuEventRecord(start, idle));
+  CU_OK(cuCtxRecordEvent(context, event));
+  CU_OK(cuEventSynchronize(event));
+  float milliseconds = -1;
+  CU_OK(cuEventElapsedTime(&milliseconds, start, event));
+  EXPECT(milliseconds >= 0 && milliseconds < 10000);
+  CU_OK(cuEventDestroy(start));
+  CU_OK(cuEventDestroy(event));
+  CU_OK(cuStreamDestroy(busy));
+  CU_OK(cuStreamDestroy(idle));
+}
+
+CASE(events_of_a_context_refuse) {
+  CUcontext context = check::use_context(), other = nullptr;
+  CUevent event = nullptr, foreign = nullptr;
+  CU_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  CU_OK(cuCtxCreate(&other, nullptr, 0, check::the_device()));
+  CU_OK(cuEventCreate(&foreign, CU_EVENT_DISABLE_TIMING));
+  CU_OK(cuCtxSetCurrent(context));
+  // "hEvent and hCtx must be from the same CUDA context, otherwise CUDA_ERROR_INVALID_HANDLE will be returned."
+  EXPECT_CUDA(cuCtxRecordEvent(context, foreign), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_ONE_OF(cuCtxRecordEvent(context, nullptr), CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE);
+  EXPECT_ONE_OF(cuCtxWaitEvent(context, nullptr), CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuCtxWaitEvent(context, event));  // never recorded: nothing to wait for
+  for (int which = 0; which < 2; ++which) {
+    CUstream stream = nullptr;
+    CUgraph graph = nullptr;
+    CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    EXPECT_CUDA(which ? cuCtxWaitEvent(context, event) : cuCtxRecordEvent(context, event),
+                CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    EXPECT_CUDA(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    CU_OK(cuStreamDestroy(stream));
+  }
+  CU_OK(cuEventDestroy(event));
+  CU_OK(cuCtxDestroy(other));
+}
+
 CHECK_MAIN()

@@ -1,4 +1,4 @@
-// Memory of other processes. "CUDA Runtime API, Device Management": cudaIpcGetMemHandle and relatives.
+// Memory and events of other processes. "CUDA Runtime API, Device Management": cudaIpcGetMemHandle and relatives.
 
 #include <cstring>
 
@@ -9,6 +9,7 @@ using namespace cupola;
 using namespace cupola::cudart;
 
 static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(CUipcMemHandle));
+static_assert(sizeof(cudaIpcEventHandle_t) == sizeof(CUipcEventHandle));
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* devPtr) {
   return with_context([&](const Driver& cu) {
@@ -30,4 +31,18 @@ cudaError_t cudaIpcOpenMemHandle(void** devPtr, cudaIpcMemHandle_t handle, unsig
 
 cudaError_t cudaIpcCloseMemHandle(void* devPtr) {
   return with_context([&](const Driver& cu) { return check(cu.cuIpcCloseMemHandle(address(devPtr))); });
+}
+
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
+  return with_context([&](const Driver& cu) {
+    return check(cu.cuIpcGetEventHandle(reinterpret_cast<CUipcEventHandle*>(handle), event));
+  });
+}
+
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle) {
+  return with_context([&](const Driver& cu) {
+    CUipcEventHandle same;
+    std::memcpy(&same, &handle, sizeof same);
+    return check(cu.cuIpcOpenEventHandle(event, same));
+  });
 }

@@ -13,13 +13,14 @@ CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
     TRY(given(phEvent, "phEvent"));
     const unsigned all = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     if (Flags & ~all) return fail(ErrorCode::InvalidValue, "the event flags {:#x} are not valid", Flags);
-    if (Flags & CU_EVENT_INTERPROCESS) {
-      if (!(Flags & CU_EVENT_DISABLE_TIMING))
-        return fail(ErrorCode::InvalidValue, "an interprocess event must be made without timing");
-      return fail(ErrorCode::NotSupported, "interprocess events are not supported");
-    }
+    if ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))
+      return fail(ErrorCode::InvalidValue, "an interprocess event must be made without timing");
     TRY(std::shared_ptr<Context> context, current_context());
-    auto event = std::make_shared<Event>(*context, !(Flags & CU_EVENT_DISABLE_TIMING));
+    std::shared_ptr<SharedEvent> shared;
+    if (Flags & CU_EVENT_INTERPROCESS) {
+      TRY(shared, SharedEvent::make());
+    }
+    auto event = std::make_shared<Event>(*context, !(Flags & CU_EVENT_DISABLE_TIMING), std::move(shared));
     *phEvent = handle_of<CUevent>(Runtime::get().events.add(std::move(event)));
     return {};
   });
@@ -96,4 +97,41 @@ CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEn
 
 CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
   return forwarded([&] { return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd); });
+}
+
+// ---- contexts ----
+
+namespace {
+
+/// "The API will return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED if the specified context has a stream in the capture
+/// mode. In such a case, the call will invalidate all the conflicting captures."
+Result<std::shared_ptr<Context>> uncaptured_context(CUcontext handle) {
+  TRY(std::shared_ptr<Context> context, handle ? Runtime::get().context(handle) : current_context());
+  TRY(context->check());
+  if (context->order()->invalidate_captures(false))
+    return fail(ErrorCode::StreamCaptureUnsupported, "a stream of the context is captured: end the capture first");
+  return context;
+}
+
+}  // namespace
+
+CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
+  return api_call([&]() -> Result<> {
+    TRY(std::shared_ptr<Event> event, Runtime::get().event(hEvent));
+    TRY(std::shared_ptr<Context> context, uncaptured_context(hCtx));
+    if (&event->context() != context.get())
+      return fail(ErrorCode::InvalidHandle, "the event belongs to another context");
+    return event->record_context();
+  });
+}
+
+CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
+  return api_call([&]() -> Result<> {
+    TRY(std::shared_ptr<Event> event, Runtime::get().event(hEvent));
+    TRY(std::shared_ptr<Context> context, uncaptured_context(hCtx));
+    if (auto result = event->check_not_captured(); !result)
+      return fail(ErrorCode::StreamCaptureUnsupported, "{}", result.error().message);
+    context->order()->hold(event->ticket());
+    return {};
+  });
 }

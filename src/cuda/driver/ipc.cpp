@@ -1,4 +1,4 @@
-// Memory of other processes. "CUDA Driver API, Memory Management": cuIpcGetMemHandle and relatives.
+// Memory and events of other processes. "CUDA Driver API, Memory Management": cuIpcGetMemHandle and relatives.
 
 #include "runtime/ipc.h"
 
@@ -38,4 +38,31 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr* pdptr, CUipcMemHandle handle, unsigned 
 
 CUresult cuIpcCloseMemHandle(CUdeviceptr dptr) {
   return api_call([&]() -> Result<> { return close_memory(dptr); });
+}
+
+CUresult cuIpcGetEventHandle(CUipcEventHandle* pHandle, CUevent event) {
+  return api_call([&]() -> Result<> {
+    TRY(given(pHandle, "pHandle"));
+    TRY(std::shared_ptr<Event> found, Runtime::get().event(event));
+    if (!found->shared())
+      return fail(ErrorCode::InvalidHandle,
+                  "the event was made without CU_EVENT_INTERPROCESS: only events with that flag have handles");
+    const EventTicket ticket = found->shared()->ticket();
+    *pHandle = {};
+    std::memcpy(pHandle, &ticket, sizeof ticket);
+    return {};
+  });
+}
+
+CUresult cuIpcOpenEventHandle(CUevent* phEvent, CUipcEventHandle handle) {
+  return api_call([&]() -> Result<> {
+    TRY(given(phEvent, "phEvent"));
+    TRY(std::shared_ptr<Context> context, current_context());
+    EventTicket ticket;
+    std::memcpy(&ticket, &handle, sizeof ticket);
+    TRY(std::shared_ptr<SharedEvent> shared, SharedEvent::open(ticket));
+    auto event = std::make_shared<Event>(*context, false, std::move(shared));
+    *phEvent = handle_of<CUevent>(Runtime::get().events.add(std::move(event)));
+    return {};
+  });
 }
