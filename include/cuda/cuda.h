@@ -923,6 +923,7 @@ typedef struct CUDA_LAUNCH_PARAMS_st {
 typedef CUDA_LAUNCH_PARAMS_v1 CUDA_LAUNCH_PARAMS;
 
 #include "cupola/driver_device_notes.h"
+#include "cupola/driver_logs.h"
 #include "cupola/driver_stream_ops.h"
 
 // ---- graphs ----

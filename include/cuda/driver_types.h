@@ -532,6 +532,14 @@ typedef struct CUuuid_st CUuuid;
 #endif
 typedef struct CUuuid_st cudaUUID_t;
 
+/* ---- errors in words ---- */
+
+enum cudaLogLevel { cudaLogLevelError = 0, cudaLogLevelWarning = 1 };
+typedef enum cudaLogLevel cudaLogLevel;
+typedef struct CUlogsCallbackEntry_st* cudaLogsCallbackHandle;
+typedef unsigned int cudaLogIterator;
+typedef void(CUDART_CB* cudaLogsCallback_t)(void* data, cudaLogLevel logLevel, char* message, size_t length);
+
 /* ---- shapes and copies ---- */
 
 struct cudaPitchedPtr {

@@ -1,6 +1,7 @@
 #include "cuda/driver/api.h"
 
 #include "base/log.h"
+#include "cuda/driver/error_log.h"
 #include "runtime/host_function.h"
 
 namespace cupola::driver {
@@ -25,6 +26,7 @@ CUresult finish(const char* call, const Result<>& result) {
   const Error& error = result.error();
   if (outermost) log::line(log::Topic::Api, "{} = {} ({})", call, static_cast<int>(error.code), error.message);
   const bool spoken = error.message.empty() || is_fault(error.code);
+  if (!error.message.empty()) keep_error(call, error.message);
   if (!spoken) log::line(log::Topic::Error, "{}: {}", call, error.message);
   return static_cast<CUresult>(error.code);
 }

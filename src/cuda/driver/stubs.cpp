@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/trace.h"
+#include "cuda/driver/error_log.h"
 
 namespace {
 
@@ -13,6 +14,7 @@ int not_there(const char* name, const char* why) {
   if (traced.logged())
     cupola::log::line(cupola::log::Topic::Api, "{} = {} ({})", name, static_cast<int>(cupola::ErrorCode::NotSupported),
                       why);
+  cupola::driver::keep_error(name, why);
   cupola::log::line(cupola::log::Topic::Error, "{}: {}", name, why);
   return static_cast<int>(cupola::ErrorCode::NotSupported);
 }
