@@ -252,4 +252,29 @@ CASE(a_thread_goes_on_after_another_ones_reset) {
   other.join();
 }
 
+CASE(atomic_capabilities) {
+  unsigned capabilities[2] = {~0u, ~0u};
+  const cudaAtomicOperation operations[] = {cudaAtomicOperationIntegerAdd, cudaAtomicOperationCAS};
+  CUDA_OK(cudaDeviceGetHostAtomicCapabilities(capabilities, operations, 2, 0));
+  EXPECT(capabilities[0] < 128 && capabilities[1] < 128);  // bits of cudaAtomicOperationCapability
+  const cudaAtomicOperation none[] = {static_cast<cudaAtomicOperation>(99)};
+  EXPECT_CUDA(cudaDeviceGetHostAtomicCapabilities(nullptr, operations, 2, 0), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaDeviceGetHostAtomicCapabilities(capabilities, none, 1, 0), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaDeviceGetHostAtomicCapabilities(capabilities, operations, 2, 99), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaDeviceGetP2PAtomicCapabilities(capabilities, operations, 2, 0, 99), cudaErrorInvalidDevice);
+  (void)cudaGetLastError();
+}
+
+// No process has a budget of memory that it could exceed, so that nobody is ever notified.
+CASE(notifications) {
+  const cudaAsyncCallback callback = [](cudaAsyncNotificationInfo_t*, void*, cudaAsyncCallbackHandle_t) {};
+  cudaAsyncCallbackHandle_t handle = nullptr;
+  if (!SUPPORTED(cudaDeviceRegisterAsyncNotification(0, callback, nullptr, &handle))) return;
+  EXPECT(handle != nullptr);
+  CUDA_OK(cudaDeviceUnregisterAsyncNotification(0, handle));
+  EXPECT_CUDA(cudaDeviceRegisterAsyncNotification(0, nullptr, nullptr, &handle), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaDeviceUnregisterAsyncNotification(0, nullptr), cudaErrorInvalidValue);
+  (void)cudaGetLastError();
+}
+
 CHECK_MAIN()

@@ -40,3 +40,41 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* pResViewD
     return check(cu.cuTexObjectGetResourceViewDesc(&view, texObject));
   });
 }
+
+namespace {
+
+// One set of numbers under two names.
+const CUatomicOperation* driver_operations(const cudaAtomicOperation* operations) {
+  return reinterpret_cast<const CUatomicOperation*>(operations);
+}
+static_assert(static_cast<int>(cudaAtomicOperationFloatMax) == CU_ATOMIC_OPERATION_FLOAT_MAX);
+static_assert(sizeof(cudaAsyncNotificationInfo_t) == sizeof(CUasyncNotificationInfo));
+
+}  // namespace
+
+cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned int* capabilities, const cudaAtomicOperation* operations,
+                                                unsigned int count, int device) {
+  return with_driver([&](const Driver& cu) {
+    return check(cu.cuDeviceGetHostAtomicCapabilities(capabilities, driver_operations(operations), count, device));
+  });
+}
+
+cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned int* capabilities, const cudaAtomicOperation* operations,
+                                               unsigned int count, int srcDevice, int dstDevice) {
+  return with_driver([&](const Driver& cu) {
+    return check(
+        cu.cuDeviceGetP2PAtomicCapabilities(capabilities, driver_operations(operations), count, srcDevice, dstDevice));
+  });
+}
+
+cudaError_t cudaDeviceRegisterAsyncNotification(int device, cudaAsyncCallback callbackFunc, void* userData,
+                                                cudaAsyncCallbackHandle_t* callback) {
+  return with_driver([&](const Driver& cu) {
+    return check(cu.cuDeviceRegisterAsyncNotification(device, reinterpret_cast<CUasyncCallback>(callbackFunc), userData,
+                                                      callback));
+  });
+}
+
+cudaError_t cudaDeviceUnregisterAsyncNotification(int device, cudaAsyncCallbackHandle_t callback) {
+  return with_driver([&](const Driver& cu) { return check(cu.cuDeviceUnregisterAsyncNotification(device, callback)); });
+}
