@@ -787,6 +787,10 @@ typedef CUmemPoolPtrExportData_v1 CUmemPoolPtrExportData;
 
 #include "cupola/driver_arrays.h"
 
+// ---- other interfaces ----
+
+#include "cupola/driver_external.h"
+
 // ---- streams, launches ----
 
 typedef void(CUDA_CB* CUhostFn)(void* userData);

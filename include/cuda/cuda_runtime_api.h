@@ -77,6 +77,7 @@ extern "C" {
 #define cudaMemset3D cudaMemset3D_ptds
 #define cudaMemsetAsync cudaMemsetAsync_ptsz
 #define cudaMemset cudaMemset_ptds
+#define cudaSignalExternalSemaphoresAsync cudaSignalExternalSemaphoresAsync_ptsz
 #define cudaStreamAddCallback cudaStreamAddCallback_ptsz
 #define cudaStreamAttachMemAsync cudaStreamAttachMemAsync_ptsz
 #define cudaStreamBeginCaptureToGraph cudaStreamBeginCaptureToGraph_ptsz
@@ -95,4 +96,5 @@ extern "C" {
 #define cudaStreamSynchronize cudaStreamSynchronize_ptsz
 #define cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_ptsz
 #define cudaStreamWaitEvent cudaStreamWaitEvent_ptsz
+#define cudaWaitExternalSemaphoresAsync cudaWaitExternalSemaphoresAsync_ptsz
 #endif

@@ -771,6 +771,10 @@ typedef struct cudaLaunchConfig_st {
 #define cudaKernelNodeAttributeClusterDimension cudaLaunchAttributeClusterDimension
 #define cudaKernelNodeAttrValue cudaLaunchAttributeValue
 
+/* ---- other interfaces ---- */
+
+#include "cupola/runtime_external.h"
+
 /* ---- graphs ---- */
 
 #include "cupola/runtime_graphs.h"

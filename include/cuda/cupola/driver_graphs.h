@@ -195,29 +195,27 @@ typedef struct CUDA_EVENT_WAIT_NODE_PARAMS_st {
   CUevent event;
 } CUDA_EVENT_WAIT_NODE_PARAMS;
 
-struct CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_st;
-struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_st;
 typedef struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_st {
   CUexternalSemaphore* extSemArray;
-  const struct CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_st* paramsArray;
+  const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* paramsArray;
   unsigned int numExtSems;
 } CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1;
 typedef CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1 CUDA_EXT_SEM_SIGNAL_NODE_PARAMS;
 typedef struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2_st {
   CUexternalSemaphore* extSemArray;
-  const struct CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_st* paramsArray;
+  const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* paramsArray;
   unsigned int numExtSems;
   CUcontext ctx;
 } CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2;
 typedef struct CUDA_EXT_SEM_WAIT_NODE_PARAMS_st {
   CUexternalSemaphore* extSemArray;
-  const struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_st* paramsArray;
+  const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* paramsArray;
   unsigned int numExtSems;
 } CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1;
 typedef CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1 CUDA_EXT_SEM_WAIT_NODE_PARAMS;
 typedef struct CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2_st {
   CUexternalSemaphore* extSemArray;
-  const struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_st* paramsArray;
+  const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* paramsArray;
   unsigned int numExtSems;
   CUcontext ctx;
 } CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2;

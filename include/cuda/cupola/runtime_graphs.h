@@ -67,8 +67,6 @@ struct cudaEventWaitNodeParams {
   cudaEvent_t event;
 };
 
-struct cudaExternalSemaphoreSignalParams;
-struct cudaExternalSemaphoreWaitParams;
 struct cudaExternalSemaphoreSignalNodeParams {
   cudaExternalSemaphore_t* extSemArray;
   const struct cudaExternalSemaphoreSignalParams* paramsArray;

@@ -70,6 +70,8 @@ LAYOUT(cudaGraphExecUpdateResultInfo, 24, 8);
 LAYOUT(cudaMemcpyAttributes, 24, 4);
 LAYOUT(cudaMemcpy3DOperand, 40, 8);
 LAYOUT(cudaMemcpy3DBatchOp, 112, 8);
+LAYOUT(cudaExternalSemaphoreSignalParams, 144, 8);
+LAYOUT(cudaExternalSemaphoreWaitParams, 144, 8);
 OFFSET(cudaGraphNodeParams, kernel, 16);
 OFFSET(cudaGraphNodeParams, reserved2, 248);
 OFFSET(cudaLaunchAttribute, val, 8);
