@@ -145,11 +145,9 @@ Result<> ExecutableGraph::take_memory() {
 Result<> ExecutableGraph::launch(Stream& stream) {
   TRY(stream.context().check());
   if (const std::shared_ptr<Capture> capture = stream.capture()) {
-    std::shared_ptr<Graph> copy = copy_of_graph();
-    if (copy->has_memory())
-      return capture->refuse(ErrorCode::StreamCaptureUnsupported, "a graph with memory nodes cannot be a child graph");
-    TRY(capture->add(stream, ChildWork{std::move(copy)}));
-    return {};
+    // As an H200 (driver 580) has it.
+    return capture->refuse(ErrorCode::StreamCaptureUnsupported,
+                           "a launch of a graph has no node: add the graph with cuGraphAddChildGraphNode");
   }
   std::vector<Recorded> recorded;
   {
@@ -252,11 +250,6 @@ UpdateOutcome ExecutableGraph::update(const Graph& graph) {
   }
   for (const auto& [own, given] : pairs) take_over(*own, given->work);
   return outcome;
-}
-
-std::shared_ptr<Graph> ExecutableGraph::copy_of_graph() const {
-  Lock lock(mutex_);
-  return graph_->clone(false);
 }
 
 }  // namespace cupola::runtime

@@ -70,8 +70,6 @@ class ExecutableGraph {
   /// Takes over what the nodes of a graph of the same shape do; all or nothing.
   UpdateOutcome update(const Graph& graph) EXCLUDES(mutex_);
 
-  /// A graph of the same nodes that nobody else holds.
-  std::shared_ptr<Graph> copy_of_graph() const EXCLUDES(mutex_);
 
  private:
   ExecutableGraph(Context& context, uint64_t flags) : context_(context), flags_(flags) {}
