@@ -62,6 +62,7 @@
 #define cudaArrayColorAttachment 0x20
 #define cudaArraySparse 0x40
 #define cudaArrayDeferredMapping 0x80
+#define cudaArraySparsePropertiesSingleMipTail 0x1
 
 #define cudaIpcMemLazyEnablePeerAccess 0x01
 #define cudaMemAttachGlobal 0x01
@@ -640,6 +641,24 @@ struct cudaResourceDesc {
     } reserved;
   } res;
   unsigned int flags;
+};
+
+struct cudaArraySparseProperties {
+  struct {
+    unsigned int width;
+    unsigned int height;
+    unsigned int depth;
+  } tileExtent;
+  unsigned int miptailFirstLevel;
+  unsigned long long miptailSize;
+  unsigned int flags;
+  unsigned int reserved[4];
+};
+
+struct cudaArrayMemoryRequirements {
+  size_t size;
+  size_t alignment;
+  unsigned int reserved[4];
 };
 
 struct cudaResourceViewDesc {

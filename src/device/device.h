@@ -22,6 +22,8 @@
 #define NV extern "C" DEVICE
 /// A function that only this file needs.
 #define LOCAL static inline __attribute__((always_inline)) DEVICE
+/// Behind a lambda's parameters.
+#define INLINE __attribute__((always_inline))
 
 // clang's declarations check ours; the SIMD-in-word functions are declared for this version only.
 #define CUDA_VERSION 9010

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "hal/types.h"
 #include "image/texture_abi.h"
@@ -21,20 +22,30 @@ struct Array {
   unsigned channels;
   unsigned flags;  ///< CUDA_ARRAY3D_*
   uint64_t texel_bytes;
+  bool is_level;  ///< of a mipmapped array, with which its handle and memory end
 
   Context& context() const { return *owner; }
   uint64_t rows() const { return height ? height : 1; }
   uint64_t slices() const { return depth ? depth : 1; }
 };
 
+/// Levels of detail, from the finest on: arrays of the same texels in one allocation. Its numbers never change.
+struct MipmappedArray {
+  Context* owner;
+  hal::Address address;
+  std::vector<std::shared_ptr<Array>> levels;  ///< which programs reach by their own handles
+
+  Context& context() const { return *owner; }
+};
+
 /// A texture or surface object: its handle is its own address, where kernels find the descriptor. The program's
 /// addresses are the device's, so that no copy is needed.
 struct ImageObject {
-  image::TextureDescriptor descriptor;  ///< first
+  image::TextureDescriptor descriptor{};    ///< first
+  std::vector<image::TextureLevel> levels;  ///< where there are several: the descriptor's table
   Context* owner = nullptr;
 
   Context& context() const { return *owner; }
 };
-static_assert(__builtin_offsetof(ImageObject, descriptor) == 0);
 
 }  // namespace cupola::runtime

@@ -130,6 +130,7 @@ void Runtime::drop_objects_of(Context& context) {
   textures.remove_if(of_context);
   surfaces.remove_if(of_context);
   arrays.remove_if(of_context);
+  mipmapped_arrays.remove_if(of_context);
   libraries.remove_if([&context](Library& library) {
     library.forget(context);
     return false;

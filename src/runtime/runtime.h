@@ -64,6 +64,7 @@ class Runtime {
   Handles<Library> libraries;
   Handles<Kernel> kernels;
   Handles<Array> arrays;
+  Handles<MipmappedArray> mipmapped_arrays;
   Handles<ImageObject> textures, surfaces;
   Handles<Graph> graphs;
   Handles<Node> graph_nodes;

@@ -70,36 +70,35 @@ CASE(clusters_and_nodes_that_the_device_updates) {
 CASE(arrays_that_are_sparse_or_for_graphics) {
   if (!check::on_cupola()) return;
   check::use_context();
-  for (unsigned flag : {CUDA_ARRAY3D_SPARSE, CUDA_ARRAY3D_DEPTH_TEXTURE, CUDA_ARRAY3D_COLOR_ATTACHMENT}) {
+  for (unsigned flag : {CUDA_ARRAY3D_SPARSE, CUDA_ARRAY3D_DEPTH_TEXTURE, CUDA_ARRAY3D_COLOR_ATTACHMENT,
+                        CUDA_ARRAY3D_DEFERRED_MAPPING}) {
     CUDA_ARRAY3D_DESCRIPTOR shape = {64, 64, 0, CU_AD_FORMAT_FLOAT, 1, flag};
     CUarray array = nullptr;
     EXPECT_CUDA(cuArray3DCreate(&array, &shape), CUDA_ERROR_NOT_SUPPORTED);
     cudaArray_t runtime_array = nullptr;
     cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
     EXPECT_CUDA(cudaMalloc3DArray(&runtime_array, &format, make_cudaExtent(64, 64, 0), flag), cudaErrorNotSupported);
+    CUmipmappedArray levels = nullptr;
+    EXPECT_CUDA(cuMipmappedArrayCreate(&levels, &shape, 2), CUDA_ERROR_NOT_SUPPORTED);
+    cudaMipmappedArray_t same = nullptr;
+    EXPECT_CUDA(cudaMallocMipmappedArray(&same, &format, make_cudaExtent(64, 64, 0), 2, flag), cudaErrorNotSupported);
   }
 }
 
-CASE(textures_of_gammas_views_and_levels) {
+CASE(textures_of_compressed_texels) {
   if (!check::on_cupola()) return;
-  Memory memory(64);
-  CUDA_RESOURCE_DESC linear = {}, levels = {};
-  linear.resType = CU_RESOURCE_TYPE_LINEAR;
-  linear.res.linear.devPtr = memory.at;
-  linear.res.linear.format = CU_AD_FORMAT_FLOAT;
-  linear.res.linear.numChannels = 1;
-  linear.res.linear.sizeInBytes = 256;
-  levels.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-  CUDA_TEXTURE_DESC plain = {}, gamma = {}, seamless = {};
-  gamma.flags = CU_TRSF_SRGB;
-  seamless.flags = CU_TRSF_SEAMLESS_CUBEMAP;
+  check::use_context();
+  const CUDA_ARRAY3D_DESCRIPTOR shape = {16, 16, 0, CU_AD_FORMAT_UNSIGNED_INT32, 2, 0};
+  CUDA_RESOURCE_DESC resource = {};
+  CU_OK(cuArray3DCreate(&resource.res.array.hArray, &shape));
+  CUDA_TEXTURE_DESC how = {};
   CUDA_RESOURCE_VIEW_DESC view = {};
+  view.format = CU_RES_VIEW_FORMAT_UNSIGNED_BC1;
+  view.width = view.height = 64;
   CUtexObject texture = 0;
-  EXPECT_CUDA(cuTexObjectCreate(&texture, &linear, &gamma, nullptr), CUDA_ERROR_NOT_SUPPORTED);
-  EXPECT_CUDA(cuTexObjectCreate(&texture, &linear, &seamless, nullptr), CUDA_ERROR_NOT_SUPPORTED);
-  EXPECT_CUDA(cuTexObjectCreate(&texture, &linear, &plain, &view), CUDA_ERROR_NOT_SUPPORTED);
-  EXPECT_CUDA(cuTexObjectCreate(&texture, &levels, &plain, nullptr), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_CUDA(cuTexObjectCreate(&texture, &resource, &how, &view), CUDA_ERROR_NOT_SUPPORTED);
   EXPECT(texture == 0);
+  CU_OK(cuArrayDestroy(resource.res.array.hArray));
 }
 
 CASE(nodes_for_external_semaphores) {

@@ -137,6 +137,37 @@ CASE(destroyed_context) {
   EXPECT_CUDA(cuCtxPushCurrent(context), CUDA_ERROR_INVALID_CONTEXT);
 }
 
+CASE(destroyed_mipmapped_array) {
+  check::use_context();
+  const CUDA_ARRAY3D_DESCRIPTOR shape{8, 8, 0, CU_AD_FORMAT_FLOAT, 1, 0};
+  CUmipmappedArray array = nullptr;
+  CUarray level = nullptr;
+  CU_OK(cuMipmappedArrayCreate(&array, &shape, 2));
+  CU_OK(cuMipmappedArrayGetLevel(&level, array, 1));
+  EXPECT_CUDA(cuArrayDestroy(level), CUDA_ERROR_INVALID_HANDLE);  // ends with the whole only
+  CUDA_ARRAY3D_DESCRIPTOR got{};
+  CU_OK(cuArray3DGetDescriptor(&got, level));
+  CU_OK(cuMipmappedArrayDestroy(array));
+  EXPECT_CUDA(cuMipmappedArrayDestroy(array), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cudaFreeMipmappedArray(reinterpret_cast<cudaMipmappedArray_t>(array)), cudaErrorInvalidResourceHandle);
+  EXPECT_CUDA(cuMipmappedArrayGetLevel(&level, array, 0), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuArray3DGetDescriptor(&got, level), CUDA_ERROR_INVALID_HANDLE);
+  CUDA_ARRAY_SPARSE_PROPERTIES sparse{};
+  EXPECT_CUDA(cuMipmappedArrayGetSparseProperties(&sparse, array), CUDA_ERROR_INVALID_HANDLE);
+  CUDA_ARRAY_MEMORY_REQUIREMENTS memory{};
+  EXPECT_CUDA(cuMipmappedArrayGetMemoryRequirements(&memory, array, 0), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuArrayGetMemoryRequirements(&memory, level, 0), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuArrayGetSparseProperties(&sparse, level), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuArrayGetPlane(&level, level, 0), CUDA_ERROR_INVALID_HANDLE);
+  CUDA_RESOURCE_DESC resource{};
+  resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+  resource.res.mipmap.hMipmappedArray = array;
+  CUDA_TEXTURE_DESC how{};
+  how.flags = CU_TRSF_NORMALIZED_COORDINATES;
+  CUtexObject texture = 0;
+  EXPECT_CUDA(cuTexObjectCreate(&texture, &resource, &how, nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
+
 CASE(numbers_that_never_were_handles) {
   check::use_context();
   auto stream = reinterpret_cast<CUstream>(uintptr_t{0x1234560});

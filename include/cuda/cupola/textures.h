@@ -77,12 +77,47 @@ CUPOLA_FETCH(texCubemap, (cudaTextureObject_t object, float x, float y, float z)
              "tex.cube.v4.u32.f32 " CUPOLA_D "{%5, %6, %7, %7}];", "f"(x), "f"(y), "f"(z))
 CUPOLA_FETCH(texCubemapLayered, (cudaTextureObject_t object, float x, float y, float z, int layer),
              "tex.acube.v4.u32.f32 " CUPOLA_D "{%8, %5, %6, %7}];", "f"(x), "f"(y), "f"(z), "r"(layer))
+
+// At a level of detail of a mipmapped array, by its number or by how the coordinates change across the plane of pixels.
 CUPOLA_FETCH(tex1DLod, (cudaTextureObject_t object, float x, float level),
              "tex.level.1d.v4.u32.f32 " CUPOLA_D "{%5}], %6;", "f"(x), "f"(level))
 CUPOLA_FETCH(tex2DLod, (cudaTextureObject_t object, float x, float y, float level),
              "tex.level.2d.v4.u32.f32 " CUPOLA_D "{%5, %6}], %7;", "f"(x), "f"(y), "f"(level))
 CUPOLA_FETCH(tex3DLod, (cudaTextureObject_t object, float x, float y, float z, float level),
              "tex.level.3d.v4.u32.f32 " CUPOLA_D "{%5, %6, %7, %7}], %8;", "f"(x), "f"(y), "f"(z), "f"(level))
+CUPOLA_FETCH(tex1DLayeredLod, (cudaTextureObject_t object, float x, int layer, float level),
+             "tex.level.a1d.v4.u32.f32 " CUPOLA_D "{%6, %5}], %7;", "f"(x), "r"(layer), "f"(level))
+CUPOLA_FETCH(tex2DLayeredLod, (cudaTextureObject_t object, float x, float y, int layer, float level),
+             "tex.level.a2d.v4.u32.f32 " CUPOLA_D "{%7, %5, %6, %6}], %8;", "f"(x), "f"(y), "r"(layer), "f"(level))
+CUPOLA_FETCH(texCubemapLod, (cudaTextureObject_t object, float x, float y, float z, float level),
+             "tex.level.cube.v4.u32.f32 " CUPOLA_D "{%5, %6, %7, %7}], %8;", "f"(x), "f"(y), "f"(z), "f"(level))
+CUPOLA_FETCH(texCubemapLayeredLod, (cudaTextureObject_t object, float x, float y, float z, int layer, float level),
+             "tex.level.acube.v4.u32.f32 " CUPOLA_D "{%8, %5, %6, %7}], %9;", "f"(x), "f"(y), "f"(z), "r"(layer),
+             "f"(level))
+
+#define CUPOLA_GRADIENT2 "f"(dx.x), "f"(dx.y), "f"(dy.x), "f"(dy.y)
+#define CUPOLA_GRADIENT3 "f"(dx.x), "f"(dx.y), "f"(dx.z), "f"(dy.x), "f"(dy.y), "f"(dy.z)
+CUPOLA_FETCH(tex1DGrad, (cudaTextureObject_t object, float x, float dx, float dy),
+             "tex.grad.1d.v4.u32.f32 " CUPOLA_D "{%5}], {%6}, {%7};", "f"(x), "f"(dx), "f"(dy))
+CUPOLA_FETCH(tex2DGrad, (cudaTextureObject_t object, float x, float y, float2 dx, float2 dy),
+             "tex.grad.2d.v4.u32.f32 " CUPOLA_D "{%5, %6}], {%7, %8}, {%9, %10};", "f"(x), "f"(y), CUPOLA_GRADIENT2)
+CUPOLA_FETCH(tex3DGrad, (cudaTextureObject_t object, float x, float y, float z, float4 dx, float4 dy),
+             "tex.grad.3d.v4.u32.f32 " CUPOLA_D "{%5, %6, %7, %7}], {%8, %9, %10, %10}, {%11, %12, %13, %13};", "f"(x),
+             "f"(y), "f"(z), CUPOLA_GRADIENT3)
+CUPOLA_FETCH(tex1DLayeredGrad, (cudaTextureObject_t object, float x, int layer, float dx, float dy),
+             "tex.grad.a1d.v4.u32.f32 " CUPOLA_D "{%6, %5}], {%7}, {%8};", "f"(x), "r"(layer), "f"(dx), "f"(dy))
+CUPOLA_FETCH(tex2DLayeredGrad, (cudaTextureObject_t object, float x, float y, int layer, float2 dx, float2 dy),
+             "tex.grad.a2d.v4.u32.f32 " CUPOLA_D "{%7, %5, %6, %6}], {%8, %9}, {%10, %11};", "f"(x), "f"(y), "r"(layer),
+             CUPOLA_GRADIENT2)
+CUPOLA_FETCH(texCubemapGrad, (cudaTextureObject_t object, float x, float y, float z, float4 dx, float4 dy),
+             "tex.grad.cube.v4.u32.f32 " CUPOLA_D "{%5, %6, %7, %7}], {%8, %9, %10, %10}, {%11, %12, %13, %13};",
+             "f"(x), "f"(y), "f"(z), CUPOLA_GRADIENT3)
+CUPOLA_FETCH(texCubemapLayeredGrad,
+             (cudaTextureObject_t object, float x, float y, float z, int layer, float4 dx, float4 dy),
+             "tex.grad.acube.v4.u32.f32 " CUPOLA_D "{%8, %5, %6, %7}], {%9, %10, %11, %11}, {%12, %13, %14, %14};",
+             "f"(x), "f"(y), "f"(z), "r"(layer), CUPOLA_GRADIENT3)
+#undef CUPOLA_GRADIENT3
+#undef CUPOLA_GRADIENT2
 
 /// Channel `component` of four texels.
 template <typename T>
@@ -201,6 +236,11 @@ CUPOLA_SURFACE(surf3D, (int x, int y, int z), (x, y, z), "3d", "{%5, %6, %7, %7}
 CUPOLA_SURFACE(surf1DLayered, (int x, int layer), (x, layer), "a1d", "{%6, %5}", "r"(x), "r"(layer))
 CUPOLA_SURFACE(surf2DLayered, (int x, int y, int layer), (x, y, layer), "a2d", "{%7, %5, %6, %6}", "r"(x), "r"(y),
                "r"(layer))
+// Faces are layers: face + 6 * layer.
+CUPOLA_SURFACE(surfCubemap, (int x, int y, int face), (x, y, face), "a2d", "{%7, %5, %6, %6}", "r"(x), "r"(y),
+               "r"(face))
+CUPOLA_SURFACE(surfCubemapLayered, (int x, int y, int layer_face), (x, y, layer_face), "a2d", "{%7, %5, %6, %6}",
+               "r"(x), "r"(y), "r"(layer_face))
 #undef CUPOLA_SURFACE
 #undef CUPOLA_LIST
 #undef CUPOLA_BY_BOUNDARY

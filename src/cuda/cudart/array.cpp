@@ -50,6 +50,11 @@ unsigned texel_bytes(CUarray_format format, unsigned channels) {
   return static_cast<unsigned>(channel_descriptor(format, 1).x) / 8 * channels;
 }
 
+Result<CUDA_ARRAY3D_DESCRIPTOR> shape_of(const cudaChannelFormatDesc& desc, const cudaExtent& extent, unsigned flags) {
+  TRY(const TexelFormat format, texel_format(desc));
+  return CUDA_ARRAY3D_DESCRIPTOR{extent.width, extent.height, extent.depth, format.format, format.channels, flags};
+}
+
 Result<CUDA_ARRAY3D_DESCRIPTOR> shape_of(const Driver& cu, cudaArray_const_t array) {
   CUDA_ARRAY3D_DESCRIPTOR shape{};
   TRY(check(cu.cuArray3DGetDescriptor(&shape, driver_array(array))));
@@ -64,8 +69,7 @@ Result<> make(const Driver& cu, cudaArray_t* array, const cudaChannelFormatDesc*
               unsigned flags) {
   TRY(given(array, "array"));
   TRY(given(desc, "desc"));
-  TRY(const TexelFormat format, texel_format(*desc));
-  const CUDA_ARRAY3D_DESCRIPTOR shape{extent.width, extent.height, extent.depth, format.format, format.channels, flags};
+  TRY(const CUDA_ARRAY3D_DESCRIPTOR shape, shape_of(*desc, extent, flags));
   CUarray made = nullptr;
   TRY(check(cu.cuArray3DCreate(&made, &shape)));
   *array = reinterpret_cast<cudaArray_t>(made);
@@ -139,6 +143,15 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* desc, cudaArray_const_t ar
     TRY(given(desc, "desc"));
     TRY(const CUDA_ARRAY3D_DESCRIPTOR shape, shape_of(cu, array));
     *desc = channel_descriptor(shape.Format, shape.NumChannels);
+    return {};
+  });
+}
+
+cudaError_t cudaArrayGetPlane(cudaArray_t* pPlaneArray, cudaArray_t hArray, unsigned int planeIdx) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    CUarray plane = nullptr;
+    TRY(check(cu.cuArrayGetPlane(pPlaneArray ? &plane : nullptr, driver_array(hArray), planeIdx)));
+    *pPlaneArray = reinterpret_cast<cudaArray_t>(plane);
     return {};
   });
 }

@@ -16,12 +16,17 @@ Result<TexelFormat> texel_format(const cudaChannelFormatDesc& desc);
 cudaChannelFormatDesc channel_descriptor(CUarray_format format, unsigned channels);
 unsigned texel_bytes(CUarray_format format, unsigned channels);
 
+/// What cuArray3DCreate and cuMipmappedArrayCreate get. Error: cudaErrorInvalidChannelDescriptor.
+Result<CUDA_ARRAY3D_DESCRIPTOR> shape_of(const cudaChannelFormatDesc& desc, const cudaExtent& extent, unsigned flags);
 /// The array's shape. Errors: the driver's.
 Result<CUDA_ARRAY3D_DESCRIPTOR> shape_of(const Driver& cu, cudaArray_const_t array);
 
 /// The handle is the driver's.
 inline CUarray driver_array(cudaArray_const_t array) {
   return reinterpret_cast<CUarray>(const_cast<cudaArray_t>(array));
+}
+inline CUmipmappedArray driver_array(cudaMipmappedArray_const_t array) {
+  return reinterpret_cast<CUmipmappedArray>(const_cast<cudaMipmappedArray_t>(array));
 }
 
 }  // namespace cupola::cudart

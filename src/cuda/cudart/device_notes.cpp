@@ -1,4 +1,4 @@
-// Smaller questions to a device. "CUDA Runtime API, Device Management" and "Texture Object Management".
+// Smaller questions to a device. "CUDA Runtime API, Device Management".
 
 #include "cuda/cudart/channel_format.h"
 #include "cuda/cudart/public.h"
@@ -30,14 +30,6 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElements, con
     TRY(given(fmtDesc, "fmtDesc"));
     TRY(const TexelFormat format, texel_format(*fmtDesc));
     return check(cu.cuDeviceGetTexture1DLinearMaxWidth(maxWidthInElements, format.format, format.channels, device));
-  });
-}
-
-cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* pResViewDesc, cudaTextureObject_t texObject) {
-  return with_context([&](const Driver& cu) -> Result<> {
-    TRY(given(pResViewDesc, "pResViewDesc"));
-    CUDA_RESOURCE_VIEW_DESC view{};
-    return check(cu.cuTexObjectGetResourceViewDesc(&view, texObject));
   });
 }
 

@@ -51,6 +51,8 @@ LAYOUT(cudaPointerAttributes, 88, 8);
 LAYOUT(cudaFuncAttributes, 144, 8);
 LAYOUT(cudaChannelFormatDesc, 20, 4);
 LAYOUT(cudaTextureDesc, 72, 4);
+LAYOUT(cudaArraySparseProperties, 48, 8);
+LAYOUT(cudaArrayMemoryRequirements, 32, 8);
 LAYOUT(cudaMemLocation, 8, 4);
 LAYOUT(cudaMemAccessDesc, 12, 4);
 LAYOUT(cudaMemPoolProps, 88, 8);

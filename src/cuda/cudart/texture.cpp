@@ -25,8 +25,15 @@ Result<Resource> driver_resource(const Driver& cu, const cudaResourceDesc& from)
       r.format = shape.Format;
       return r;
     }
-    case cudaResourceTypeMipmappedArray:
-      return fail(ErrorCode::NotSupported, "mipmapped arrays are not supported");
+    case cudaResourceTypeMipmappedArray: {
+      r.desc.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+      r.desc.res.mipmap.hMipmappedArray = driver_array(from.res.mipmap.mipmap);
+      CUarray finest = nullptr;
+      TRY(check(cu.cuMipmappedArrayGetLevel(&finest, r.desc.res.mipmap.hMipmappedArray, 0)));
+      TRY(const CUDA_ARRAY3D_DESCRIPTOR shape, shape_of(cu, reinterpret_cast<cudaArray_t>(finest)));
+      r.format = shape.Format;
+      return r;
+    }
     case cudaResourceTypeLinear: {
       TRY(const TexelFormat format, texel_format(from.res.linear.desc));
       r.desc.resType = CU_RESOURCE_TYPE_LINEAR;
@@ -58,6 +65,7 @@ cudaResourceDesc runtime_resource(const CUDA_RESOURCE_DESC& from) {
       break;
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
       r.resType = cudaResourceTypeMipmappedArray;
+      r.res.mipmap.mipmap = reinterpret_cast<cudaMipmappedArray_t>(from.res.mipmap.hMipmappedArray);
       break;
     case CU_RESOURCE_TYPE_LINEAR: {
       const auto& linear = from.res.linear;
@@ -77,13 +85,24 @@ cudaResourceDesc runtime_resource(const CUDA_RESOURCE_DESC& from) {
   return r;
 }
 
+/// What a channel is, whatever its number.
+struct Channel {
+  bool is_float, is_wide_integer;
+};
+
+Channel channel_of(CUarray_format format, const cudaResourceViewDesc* view) {
+  if (view && view->format != cudaResViewFormatNone)
+    return {view->format >= cudaResViewFormatHalf1,
+            view->format >= cudaResViewFormatUnsignedInt1 && view->format <= cudaResViewFormatSignedInt4};
+  return {format == CU_AD_FORMAT_FLOAT || format == CU_AD_FORMAT_HALF,
+          format == CU_AD_FORMAT_UNSIGNED_INT32 || format == CU_AD_FORMAT_SIGNED_INT32};
+}
+
 /// Errors: those of reading integers as what they cannot be.
-Result<> check_reading(const cudaTextureDesc& texture, CUarray_format format) {
-  const bool is_float = format == CU_AD_FORMAT_FLOAT || format == CU_AD_FORMAT_HALF;
-  const bool is_wide = format == CU_AD_FORMAT_UNSIGNED_INT32 || format == CU_AD_FORMAT_SIGNED_INT32;
-  if (texture.readMode == cudaReadModeNormalizedFloat && is_wide)
+Result<> check_reading(const cudaTextureDesc& texture, Channel channel) {
+  if (texture.readMode == cudaReadModeNormalizedFloat && channel.is_wide_integer)
     return fail(code(cudaErrorInvalidNormSetting), "32-bit integers are not read as normalised floats");
-  if (texture.filterMode == cudaFilterModeLinear && texture.readMode == cudaReadModeElementType && !is_float)
+  if (texture.filterMode == cudaFilterModeLinear && texture.readMode == cudaReadModeElementType && !channel.is_float)
     return fail(code(cudaErrorInvalidFilterSetting), "integers cannot be filtered; read them as normalised floats");
   return {};
 }
@@ -110,6 +129,8 @@ cudaTextureDesc runtime_texture(const CUDA_TEXTURE_DESC& from) {
   t.filterMode = static_cast<cudaTextureFilterMode>(from.filterMode);
   t.readMode = from.flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType : cudaReadModeNormalizedFloat;
   t.normalizedCoords = (from.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+  t.sRGB = (from.flags & CU_TRSF_SRGB) != 0;
+  t.seamlessCubemap = (from.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
   t.disableTrilinearOptimization = (from.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) != 0;
   t.maxAnisotropy = from.maxAnisotropy;
   t.mipmapFilterMode = static_cast<cudaTextureFilterMode>(from.mipmapFilterMode);
@@ -117,6 +138,34 @@ cudaTextureDesc runtime_texture(const CUDA_TEXTURE_DESC& from) {
   t.minMipmapLevelClamp = from.minMipmapLevelClamp, t.maxMipmapLevelClamp = from.maxMipmapLevelClamp;
   for (int c = 0; c < 4; ++c) t.borderColor[c] = from.borderColor[c];
   return t;
+}
+
+// The formats of views have the same numbers in both APIs.
+static_assert(int{cudaResViewFormatFloat4} == int{CU_RES_VIEW_FORMAT_FLOAT_4X32} &&
+              int{cudaResViewFormatUnsignedBlockCompressed7} == int{CU_RES_VIEW_FORMAT_UNSIGNED_BC7});
+
+CUDA_RESOURCE_VIEW_DESC driver_view(const cudaResourceViewDesc& from) {
+  return {static_cast<CUresourceViewFormat>(from.format),
+          from.width,
+          from.height,
+          from.depth,
+          from.firstMipmapLevel,
+          from.lastMipmapLevel,
+          from.firstLayer,
+          from.lastLayer,
+          {}};
+}
+
+cudaResourceViewDesc runtime_view(const CUDA_RESOURCE_VIEW_DESC& from) {
+  return {static_cast<cudaResourceViewFormat>(from.format),
+          from.width,
+          from.height,
+          from.depth,
+          from.firstMipmapLevel,
+          from.lastMipmapLevel,
+          from.firstLayer,
+          from.lastLayer,
+          {}};
 }
 
 }  // namespace
@@ -127,11 +176,11 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* pTexObject, const cudaR
     TRY(given(pTexObject, "pTexObject"));
     TRY(given(pResDesc, "pResDesc"));
     TRY(given(pTexDesc, "pTexDesc"));
-    if (pResViewDesc) return fail(ErrorCode::NotSupported, "resource views are not supported");
     TRY(const Resource resource, driver_resource(cu, *pResDesc));
-    TRY(check_reading(*pTexDesc, resource.format));
+    TRY(check_reading(*pTexDesc, channel_of(resource.format, pResViewDesc)));
     const CUDA_TEXTURE_DESC texture = driver_texture(*pTexDesc);
-    return check(cu.cuTexObjectCreate(pTexObject, &resource.desc, &texture, nullptr));
+    const CUDA_RESOURCE_VIEW_DESC view = pResViewDesc ? driver_view(*pResViewDesc) : CUDA_RESOURCE_VIEW_DESC{};
+    return check(cu.cuTexObjectCreate(pTexObject, &resource.desc, &texture, pResViewDesc ? &view : nullptr));
   });
 }
 
@@ -156,6 +205,16 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* pTexDesc, cudaTextu
     CUDA_TEXTURE_DESC texture{};
     TRY(check(cu.cuTexObjectGetTextureDesc(&texture, texObject)));
     *pTexDesc = runtime_texture(texture);
+    return {};
+  });
+}
+
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* pResViewDesc, cudaTextureObject_t texObject) {
+  return with_context([&](const Driver& cu) -> Result<> {
+    TRY(given(pResViewDesc, "pResViewDesc"));
+    CUDA_RESOURCE_VIEW_DESC view{};
+    TRY(check(cu.cuTexObjectGetResourceViewDesc(&view, texObject)));
+    *pResViewDesc = runtime_view(view);
     return {};
   });
 }

@@ -21,6 +21,8 @@ static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, hStream) 
 static_assert(sizeof(CUDA_ARRAY_DESCRIPTOR) == 24 && sizeof(CUDA_ARRAY3D_DESCRIPTOR) == 40);
 static_assert(sizeof(CUDA_RESOURCE_DESC) == 144 && sizeof(CUDA_TEXTURE_DESC) == 104);
 static_assert(sizeof(CUDA_RESOURCE_VIEW_DESC) == 112);
+static_assert(sizeof(CUDA_ARRAY_SPARSE_PROPERTIES) == 48 && sizeof(CUDA_ARRAY_MEMORY_REQUIREMENTS) == 32);
+static_assert(offsetof(CUDA_ARRAY_SPARSE_PROPERTIES, miptailSize) == 16);
 static_assert(sizeof(CUmemLocation) == 8 && sizeof(CUmemAccessDesc) == 12 && sizeof(CUmemAllocationProp) == 32);
 static_assert(sizeof(CUmemPoolProps) == 88);
 static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 72 && sizeof(CUDA_MEMSET_NODE_PARAMS) == 40);

@@ -77,13 +77,3 @@ CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreen
     return {};
   });
 }
-
-CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* pResViewDesc, CUtexObject texObject) {
-  return api_call([&]() -> Result<> {
-    TRY(given(pResViewDesc, "pResViewDesc"));
-    const void* const handle = reinterpret_cast<const void*>(texObject);  // NOLINT(performance-no-int-to-ptr)
-    if (!Runtime::get().textures.find(handle))
-      return fail(ErrorCode::InvalidHandle, "{:#x} is not a texture object", texObject);
-    return fail(ErrorCode::InvalidValue, "the texture was made without a resource view");
-  });
-}

@@ -15,7 +15,8 @@ struct TexelFormat {
 /// Errors: InvalidValue for 3 or no channels, NotSupported for formats other than 8, 16 and 32-bit numbers.
 Result<TexelFormat> texel_format(CUarray_format format, unsigned channels);
 
-/// Error: InvalidHandle.
+/// Error for both: InvalidHandle.
 Result<std::shared_ptr<Array>> live_array(CUarray handle);
+Result<std::shared_ptr<MipmappedArray>> live_mipmapped_array(CUmipmappedArray handle);
 
 }  // namespace cupola::driver

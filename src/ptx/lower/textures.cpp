@@ -1,8 +1,8 @@
 #include "ptx/lower/emission.h"
 
 // Texture and surface instructions. PTX ISA, "Texture Instructions", "Surface Instructions". The work is done by the
-// device library (src/device/textures.cu); here coordinates become its array of words, and words registers. Textures
-// have one level of detail, so that levels and gradients choose nothing.
+// device library (src/device/textures.cu, surfaces.cu); here coordinates become its array of words, and words
+// registers.
 
 namespace cupola::ptx {
 namespace {
@@ -14,9 +14,11 @@ struct Geometry {
   Modifier name;
   unsigned coordinates;
   unsigned dimensions;  ///< of an offset
+  unsigned gradient;    ///< elements of one
 };
 constexpr Geometry kGeometries[] = {
-    {Dim1d, 1, 1}, {Dim2d, 2, 2}, {Dim3d, 3, 3}, {DimA1d, 2, 1}, {DimA2d, 3, 2}, {Cube, 3, 0}, {Acube, 4, 0},
+    {Dim1d, 1, 1, 1},  {Dim2d, 2, 2, 2}, {Dim3d, 3, 3, 3}, {DimA1d, 2, 1, 1},
+    {DimA2d, 3, 2, 2}, {Cube, 3, 0, 3},  {Acube, 4, 0, 3},
 };
 
 const Geometry& geometry_of(const Emission& e) {
@@ -25,7 +27,7 @@ const Geometry& geometry_of(const Emission& e) {
   return kGeometries[0];
 }
 
-constexpr unsigned kFirstOffset = 4;
+constexpr unsigned kFirstOffset = 4, kLevel = 7, kFirstGradient = 8, kGradientWords = 4;
 
 /// The 64-bit object in the brackets of operand i. Null, and refused, where a variable's name stands there.
 Value* object(Emission& e, size_t i) {
@@ -68,6 +70,23 @@ bool put_offset(Emission& e, size_t i, const Geometry& geometry) {
   for (unsigned d = 0; d < 3; ++d)
     e.b.CreateStore(given && d < geometry.dimensions ? e.read(parts[d], Type::S32) : e.i32(0),
                     e.word(kFirstOffset + d));
+  return true;
+}
+
+/// The level in operand 2, or the gradients in operands 2 and 3, to words 7 and on. False, and refused, when a gradient
+/// is too short.
+bool put_detail(Emission& e, const Geometry& geometry) {
+  if (e.has(Level)) e.b.CreateStore(e.read(2, e.type()), e.word(kLevel));
+  if (!e.has(Grad)) return true;
+  for (unsigned g = 0; g < 2; ++g) {
+    const auto parts = e.elements(size_t{2} + g);
+    if (parts.size() < geometry.gradient) {
+      e.refuse(formatted("a gradient of this geometry has {} elements", geometry.gradient));
+      return false;
+    }
+    for (unsigned d = 0; d < geometry.gradient; ++d)
+      e.b.CreateStore(e.read(parts[d], Type::B32), e.word(kFirstGradient + g * kGradientWords + d));
+  }
   return true;
 }
 
@@ -136,9 +155,11 @@ void texture_fetch(Emission& e) {
   if (e.count() < offset) return e.refuse("the level or the gradients are missing");
   if (!geometry.dimensions && e.type() == Type::S32) return e.refuse("a cube has no integer coordinates");
   Value* texture = object(e, 1);
-  if (!texture || !put_coordinates(e, 1, geometry) || !put_offset(e, offset, geometry)) return;
-  e.call_library(formatted("__cupola_ptx_tex_{}_{}", text_of(geometry.name), text_of(e.type())), e.b.getVoidTy(),
-                 {e.words(), texture});
+  if (!texture || !put_coordinates(e, 1, geometry) || !put_detail(e, geometry) || !put_offset(e, offset, geometry))
+    return;
+  const char* mode = e.has(Level) ? "level_" : e.has(Grad) ? "grad_" : "";
+  e.call_library(formatted("__cupola_ptx_tex_{}{}_{}", mode, text_of(geometry.name), text_of(e.type())),
+                 e.b.getVoidTy(), {e.words(), texture});
   take_channels(e, e.type(0));
 }
 
@@ -162,8 +183,9 @@ void texture_query(Emission& e) {
       Width, Height, Depth, ChannelDataType, ChannelOrder, NormalizedCoords, ArraySize, NumMipmapLevels, NumSamples};
   uint32_t question = 0;
   while (question + 1 < std::size(kQuestions) && !e.has(kQuestions[question])) ++question;
+  Value* level = e.has(Level) ? e.read(2, Type::B32) : e.i32(0);
   if (Value* texture = object(e, 1))
-    e.write(0, e.call_library("__cupola_ptx_texture_query", e.b.getInt32Ty(), {texture, e.i32(question)}));
+    e.write(0, e.call_library("__cupola_ptx_texture_query", e.b.getInt32Ty(), {texture, e.i32(question), level}));
 }
 
 void surface_load(Emission& e) {

@@ -46,12 +46,30 @@ TEST(Textures, EveryGeometryAndTypeLowers) {
     EXPECT_EQ(refusal_of(formatted("tex.{}.v4.u32.f32 {{d0, d1, d2, d3}}, [t, {}];", g.name, g.coordinates)), "");
   EXPECT_EQ(refusal_of("tex.2d.v4.f16.f32 {h0, h1, h2, h3}, [t, {x, y}];"), "");
   EXPECT_EQ(refusal_of("tex.2d.v2.f16x2.f32 {d0, d1}, [t, {x, y}];"), "");
-  EXPECT_EQ(refusal_of("tex.level.2d.v4.u32.f32 {d0, d1, d2, d3}, [t, {x, y}], f0;"), "");
-  EXPECT_EQ(refusal_of("tex.grad.2d.v4.u32.f32 {d0, d1, d2, d3}, [t, {x, y}], {f0, f1}, {f2, f3};"), "");
+  const auto fetched = [](const char* mode, const Geometry& g, const char* coordinate, const char* rest) {
+    return refusal_of(
+        formatted("tex.{}.{}.v4.u32.{} {{d0, d1, d2, d3}}, [t, {}]{};", mode, g.name, coordinate, g.coordinates, rest));
+  };
+  for (const Geometry& g : kFlat)
+    for (const char* coordinate : {"s32", "f32"}) {
+      EXPECT_EQ(fetched("base", g, coordinate, ""), "");
+      EXPECT_EQ(fetched("level", g, coordinate, *coordinate == 's' ? ", i" : ", f0"), "");
+      EXPECT_EQ(fetched("grad", g, coordinate, ", {f0, f1, f2, f2}, {f3, f1, f0, f0}"), "");
+    }
+  for (const Geometry& g : kCubes) {
+    EXPECT_EQ(fetched("base", g, "f32", ""), "");
+    EXPECT_EQ(fetched("level", g, "f32", ", f0"), "");
+    EXPECT_EQ(fetched("grad", g, "f32", ", {f0, f1, f2, f2}, {f3, f1, f0, f0}"), "");
+  }
+  EXPECT_EQ(refusal_of("tex.grad.1d.v4.u32.f32 {d0, d1, d2, d3}, [t, {x}], {f0}, {f1};"), "");
+  EXPECT_EQ(refusal_of("tex.level.2d.v4.u32.f32 {d0, d1, d2, d3}, [t, {x, y}], 0f3f800000, {i, i};"), "");
   EXPECT_EQ(refusal_of("tex.2d.v4.u32.f32 {d0, d1, d2, d3}, [t, {x, y}], {z, z};"), "");
   EXPECT_EQ(refusal_of("tld4.a.a2d.v4.u32.f32 {d0, d1, d2, d3}, [t, {i, x, y, y}];"), "");
-  for (const char* question : {"txq.width", "txq.depth", "txq.channel_data_type", "txq.array_size", "suq.width"})
+  for (const char* question :
+       {"txq.width", "txq.depth", "txq.channel_data_type", "txq.array_size", "txq.num_mipmap_levels", "suq.width"})
     EXPECT_EQ(refusal_of(formatted("{}.b32 d0, [t];", question)), "");
+  for (const char* question : {"width", "height", "depth"})
+    EXPECT_EQ(refusal_of(formatted("txq.level.{}.b32 d0, [t], i;", question)), "");
 }
 
 /// What a gather becomes.
@@ -111,6 +129,8 @@ TEST(Textures, RefusalsSayWhy) {
   expect_refusal("tex.2d.v4.u32.f32 {d0, d1, d2, d3}, [t];", "coordinates are missing");
   expect_refusal("tex.cube.v4.u32.s32 {d0, d1, d2, d3}, [t, {x, y, z, z}];", "integer coordinates");
   expect_refusal("tex.2d.v4.u32.f32 {d0, d1, d2, d3}, [t, t, {x, y}];", "sampler");
+  expect_refusal("tex.level.2d.v4.u32.f32 {d0, d1, d2, d3}, [t, {x, y}];", "level or the gradients are missing");
+  expect_refusal("tex.grad.3d.v4.u32.f32 {d0, d1, d2, d3}, [t, {x, y, z, z}], {f0, f1}, {f2, f3};", "3 elements");
   expect_refusal("tex.2d.v4.u32.f32 {d0, d1, d2, d3}, [t, {x, y}], {z, z}, f0;", "depth");
   expect_refusal("tex.2d.v4.u32.f32 {d0, d1, d2, d3}, [old, {x, y}];", "use texture objects", ".global .texref old;");
   expect_refusal("sust.b.2d.b32.trap [old, {x, y}], d0;", "use texture objects", ".global .surfref old;");

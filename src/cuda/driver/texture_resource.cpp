@@ -1,0 +1,167 @@
+// What texture and surface objects are made of: arrays, mipmapped arrays and memory, whole or through a view. "CUDA
+// Driver API, Texture Object Management": cuTexObjectCreate.
+
+#include "cuda/driver/texture_resource.h"
+
+#include <span>
+
+namespace cupola::driver {
+namespace {
+
+using image::TextureDescriptor;
+using image::TextureLevel;
+
+constexpr unsigned kFaces = 6;
+
+void set_format(TextureDescriptor& d, const TexelFormat& format) {
+  d.channels = format.channels;
+  d.channel_bits = format.channel_bits;
+  d.channel_kind = format.kind;
+}
+
+// ---- memory ----
+
+/// Error: InvalidValue unless the bytes are memory that the API knows, and aligned.
+Result<> check_memory(CUdeviceptr address, uint64_t bytes, uint64_t alignment) {
+  if (address % alignment)
+    return fail(ErrorCode::InvalidValue, "the texture at {:#x} is not aligned to {} bytes", address, alignment);
+  const auto range = Runtime::get().addresses.find(address);
+  if (range && range->holds(address, bytes)) return {};
+  return fail(ErrorCode::InvalidValue, "the {} bytes at {:#x} are not all in one allocation", bytes, address);
+}
+
+Result<> describe_linear(TextureDescriptor& d, const CUDA_RESOURCE_DESC& resource) {
+  const auto& linear = resource.res.linear;
+  TRY(const TexelFormat format, texel_format(linear.format, linear.numChannels));
+  set_format(d, format);
+  TRY(check_memory(linear.devPtr, linear.sizeInBytes, format.bytes()));
+  const uint64_t texels = linear.sizeInBytes / format.bytes();
+  constexpr uint64_t kMost = 1u << 28;
+  if (texels == 0 || texels > kMost)
+    return fail(ErrorCode::InvalidValue, "a texture of {} texels in linear memory; there may be {}", texels, kMost);
+  d.address = linear.devPtr;
+  d.width = static_cast<unsigned>(texels), d.height = d.depth = 1;
+  d.is_linear_memory = true;
+  return {};
+}
+
+Result<> describe_pitched(TextureDescriptor& d, const CUDA_RESOURCE_DESC& resource) {
+  const auto& plane = resource.res.pitch2D;
+  TRY(const TexelFormat format, texel_format(plane.format, plane.numChannels));
+  set_format(d, format);
+  constexpr uint64_t kMost = 1u << 17, kPitchUnit = 32, kMostPitch = 1u << 21;
+  if (plane.width == 0 || plane.height == 0 || plane.width > kMost || plane.height > kMost)
+    return fail(ErrorCode::InvalidValue, "a texture of {} x {} texels", plane.width, plane.height);
+  const uint64_t row = plane.width * format.bytes();
+  if (plane.pitchInBytes % kPitchUnit || plane.pitchInBytes > kMostPitch)
+    return fail(ErrorCode::InvalidValue, "a pitch of {} bytes, which is to be a multiple of {} up to {}",
+                plane.pitchInBytes, kPitchUnit, kMostPitch);
+  TRY(check_memory(plane.devPtr, plane.pitchInBytes * (plane.height - 1) + row, kPitchUnit));
+  d.address = plane.devPtr;
+  d.row_pitch = plane.pitchInBytes;
+  d.width = static_cast<unsigned>(plane.width), d.height = static_cast<unsigned>(plane.height), d.depth = 1;
+  return {};
+}
+
+// ---- arrays ----
+
+/// The part of an array that a texture reads.
+struct Part {
+  TexelFormat format;
+  unsigned first_level, last_level;
+  unsigned first_layer, last_layer;  ///< faces count as layers
+};
+
+/// CUresourceViewFormat counts 1, 2 and 4 channels of each of these, from 1 on.
+constexpr CUarray_format kViewFormats[] = {
+    CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FORMAT_SIGNED_INT8,  CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_SIGNED_INT16,
+    CU_AD_FORMAT_UNSIGNED_INT32, CU_AD_FORMAT_SIGNED_INT32, CU_AD_FORMAT_HALF,           CU_AD_FORMAT_FLOAT};
+constexpr unsigned kChannels[] = {1, 2, 4};
+constexpr auto kLastCompressed = CU_RES_VIEW_FORMAT_UNSIGNED_BC7;
+
+Result<TexelFormat> view_format(CUresourceViewFormat format, const TexelFormat& original) {
+  const auto number = static_cast<unsigned>(format);
+  if (number == CU_RES_VIEW_FORMAT_NONE) return original;
+  if (number > CU_RES_VIEW_FORMAT_FLOAT_4X32 && number <= kLastCompressed)
+    return fail(ErrorCode::NotSupported, "views of compressed texels are not supported");
+  if (number > kLastCompressed) return fail(ErrorCode::InvalidValue, "{:#x} is not a format of a view", number);
+  TRY(const TexelFormat seen, texel_format(kViewFormats[(number - 1) / 3], kChannels[(number - 1) % 3]));
+  if (seen.bytes() != original.bytes())
+    return fail(ErrorCode::InvalidValue, "a view of texels of {} bytes on an array of texels of {}", seen.bytes(),
+                original.bytes());
+  return seen;
+}
+
+Result<> check_range(const char* what, unsigned first, unsigned last, uint64_t count) {
+  if (first <= last && last < count) return {};
+  return fail(ErrorCode::InvalidValue, "a view of the {}s {} to {} on an array of {}", what, first, last, count);
+}
+
+/// "CUDA Driver API, CUDA_RESOURCE_VIEW_DESC".
+Result<Part> part_of(const Array& array, uint64_t levels, const CUDA_RESOURCE_VIEW_DESC* view) {
+  TRY(const TexelFormat format, texel_format(static_cast<CUarray_format>(array.format), array.channels));
+  const bool layered = array.flags & CUDA_ARRAY3D_LAYERED, cube = array.flags & CUDA_ARRAY3D_CUBEMAP;
+  const auto layers = static_cast<unsigned>(layered ? array.depth : 1);
+  if (!view) return Part{format, 0, static_cast<unsigned>(levels - 1), 0, layers - 1};
+  TRY(const TexelFormat seen, view_format(view->format, format));
+  if (view->width != array.width || view->height != array.height || view->depth != array.depth)
+    return fail(ErrorCode::InvalidValue, "a view of {} x {} x {} on an array of {} x {} x {}; they are to be the same",
+                view->width, view->height, view->depth, array.width, array.height, array.depth);
+  TRY(check_range("level", view->firstMipmapLevel, view->lastMipmapLevel, levels));
+  TRY(check_range("layer", view->firstLayer, view->lastLayer, layers));
+  if (layered && cube && (view->firstLayer % kFaces || (view->lastLayer + 1) % kFaces))
+    return fail(ErrorCode::InvalidValue, "a view of the faces {} to {}, which are no whole cubes", view->firstLayer,
+                view->lastLayer);
+  return Part{seen, view->firstMipmapLevel, view->lastMipmapLevel, view->firstLayer, view->lastLayer};
+}
+
+TextureLevel level_of(const Array& array, const Part& part) {
+  const bool layered = array.flags & CUDA_ARRAY3D_LAYERED, cube = array.flags & CUDA_ARRAY3D_CUBEMAP;
+  const unsigned layers = part.last_layer - part.first_layer + 1;
+  TextureLevel level{};
+  level.address = array.address + part.first_layer * array.slice_pitch;
+  level.row_pitch = array.row_pitch, level.slice_pitch = array.slice_pitch;
+  level.width = static_cast<unsigned>(array.width), level.height = static_cast<unsigned>(array.rows());
+  level.depth = layered || cube ? 1 : static_cast<unsigned>(array.slices());
+  level.layers = !layered ? 0 : cube ? layers / kFaces : layers;
+  return level;
+}
+
+Result<> describe_arrays(ImageObject& object, std::span<const std::shared_ptr<Array>> arrays,
+                         const CUDA_RESOURCE_VIEW_DESC* view) {
+  TRY(const Part part, part_of(*arrays[0], arrays.size(), view));
+  TextureDescriptor& d = object.descriptor;
+  set_format(d, part.format);
+  d.is_cube = arrays[0]->flags & CUDA_ARRAY3D_CUBEMAP;
+  for (unsigned i = part.first_level; i <= part.last_level; ++i) object.levels.push_back(level_of(*arrays[i], part));
+  static_cast<TextureLevel&>(d) = object.levels[0];
+  d.levels = static_cast<unsigned char>(object.levels.size());
+  d.level_table = reinterpret_cast<unsigned long long>(object.levels.data());
+  return {};
+}
+
+}  // namespace
+
+Result<> describe_resource(ImageObject& object, const CUDA_RESOURCE_DESC& resource,
+                           const CUDA_RESOURCE_VIEW_DESC* view) {
+  if (resource.flags != 0) return fail(ErrorCode::InvalidValue, "the flags of a resource are {:#x}", resource.flags);
+  object.descriptor.levels = 1;
+  switch (resource.resType) {
+    case CU_RESOURCE_TYPE_ARRAY: {
+      TRY(const std::shared_ptr<Array> array, live_array(resource.res.array.hArray));
+      return describe_arrays(object, {&array, 1}, view);
+    }
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
+      TRY(const std::shared_ptr<MipmappedArray> array, live_mipmapped_array(resource.res.mipmap.hMipmappedArray));
+      return describe_arrays(object, array->levels, view);
+    }
+    case CU_RESOURCE_TYPE_LINEAR:
+    case CU_RESOURCE_TYPE_PITCH2D:
+      if (view) return fail(ErrorCode::InvalidValue, "only arrays and mipmapped arrays have views");
+      return resource.resType == CU_RESOURCE_TYPE_LINEAR ? describe_linear(object.descriptor, resource)
+                                                         : describe_pitched(object.descriptor, resource);
+  }
+  return fail(ErrorCode::InvalidValue, "{} is not a type of resource", static_cast<int>(resource.resType));
+}
+
+}  // namespace cupola::driver
