@@ -95,7 +95,7 @@ def include_problems(root, path):
     if folder is None:
         yield f"{relative}: its folder is not in the architecture"
         return
-    allowed = allowed_in(folder, relative.endswith("_test.cpp")) | set(EXCEPTIONS.get(relative, []))
+    allowed = allowed_in(folder, relative.endswith(("_test.cpp", "_fixture.h"))) | set(EXCEPTIONS.get(relative, []))
     for number, line in enumerate(path.read_text().splitlines(), 1):
         match = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
         if not match:

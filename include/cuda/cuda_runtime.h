@@ -28,6 +28,7 @@
 #include "cupola/memory.h"
 #include "cupola/warp.h"
 #include "cupola/execution.h"
+#include "cuda_device_runtime_api.h"
 #include "cupola/graph_device.h"
 #include "cupola/textures.h"
 #endif

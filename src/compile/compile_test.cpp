@@ -23,6 +23,7 @@ namespace cupola {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kAddKernel = R"(
   target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
@@ -121,6 +122,27 @@ TEST(Compile, MakesPtx) {
   ASSERT_EQ(answer.code, 0) << answer.text();
   for (const char* part : {".target sm_90\n", ".visible .entry add(", "%tid.x;", "st.global.b32", "ret;"})
     EXPECT_THAT(answer.text(), HasSubstr(part));
+}
+
+/// PTX leaves the device runtime to the GPU's own.
+TEST(Compile, MakesPtxOfKernelsThatLaunch) {
+  const Answer answer = compile_text(R"(
+    target triple = "nvptx64-nvidia-cuda"
+    %dim3 = type { i32, i32, i32 }
+    declare ptr @cudaGetParameterBuffer(i64, i64)
+    declare i32 @cudaLaunchDevice(ptr, ptr, ptr byval(%dim3) align 4, ptr byval(%dim3) align 4, i32, ptr)
+    define ptx_kernel void @k(ptr %grid) {
+      %buffer = call ptr @cudaGetParameterBuffer(i64 64, i64 8)
+      store ptr %grid, ptr %buffer
+      call i32 @cudaLaunchDevice(ptr @k, ptr %buffer, ptr byval(%dim3) align 4 %grid, ptr byval(%dim3) align 4 %grid, i32 0, ptr null)
+      ret void
+    })",
+                                     "ptx:sm_90");
+  ASSERT_EQ(answer.code, 0) << answer.text();
+  for (const char* part : {".extern .func  (.param .b64 func_retval0) cudaGetParameterBuffer",
+                           ".extern .func  (.param .b32 func_retval0) cudaLaunchDevice"})
+    EXPECT_THAT(answer.text(), HasSubstr(part));
+  EXPECT_THAT(answer.text(), Not(HasSubstr(".callprototype")));  // declared as the library defines them
 }
 
 TEST(Compile, MakesKirOfItsPtx) {

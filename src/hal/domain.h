@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "base/result.h"
@@ -25,6 +26,14 @@ class Domain {
 
   /// Frees what kernels allocated. The queues must have drained.
   virtual void clear_heap() = 0;
+
+  /// The most launches from kernels that may wait to begin at a time; the next one fails.
+  virtual void limit_pending_launches(uint64_t most) = 0;
+  static constexpr uint64_t kUsualPendingLaunches = 2048;  ///< CUDA's default
+
+  /// What kernels get from kir's cupola.device_facts, in the caller's form. Set before the first launch; what it holds
+  /// may change later.
+  virtual void set_facts(std::shared_ptr<const void> facts) = 0;
 };
 
 }  // namespace cupola::hal

@@ -47,14 +47,17 @@ struct ThreadContext {
   uint32_t total_shared_bytes;
   int32_t fuel;  ///< generated polling loops count it down and call services->poll at zero
   uint64_t grid_id;
-  void* executor;  ///< the run half's own
+  void* executor;       ///< the run half's own
+  uint32_t last_error;  ///< of the thread's calls of the device runtime; 0 when it begins
+  uint32_t unused;
 };
 
 static_assert(offsetof(ThreadContext, tid) == 24);
 static_assert(offsetof(ThreadContext, lane) == 72);
 static_assert(offsetof(ThreadContext, fuel) == 92);
 static_assert(offsetof(ThreadContext, executor) == 104);
-static_assert(sizeof(ThreadContext) == 112);
+static_assert(offsetof(ThreadContext, last_error) == 112);
+static_assert(sizeof(ThreadContext) == 120);
 
 /// A kernel's code for one thread: runs it from its first instruction to its return. `parameters` is the launch's
 /// parameter block, which the code only reads.
@@ -66,6 +69,14 @@ struct FunctionDescriptor {
   const void* scalar_entry;  ///< f(ThreadContext*, arguments...)
   const void* vector_entry;  ///< for the vector rung; null until then
   uint64_t signature;        ///< hash of the function's type, checked by debug builds
+};
+
+/// What a kernel's address points at, in module data, where code takes it to launch the kernel. Kernels may write over
+/// it, so it is checked before it is used.
+struct KernelDescriptor {
+  static constexpr uint64_t kMark = 0x6c656e72656b7063;
+  uint64_t mark;
+  uint64_t kernel;  ///< its place in the image
 };
 
 }  // namespace cupola::image::cpu

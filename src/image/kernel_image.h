@@ -16,7 +16,7 @@
 
 namespace cupola::image {
 
-inline constexpr uint32_t kFormatVersion = 4;
+inline constexpr uint32_t kFormatVersion = 5;
 
 /// How a kernel may be executed; decided by the compiler, see ARCHITECTURE's ladder.
 enum class Rung : uint32_t {

@@ -118,6 +118,9 @@ Form form_of(Intrinsic intrinsic) {
     case Intrinsic::WarpPublish:
     case Intrinsic::GridSync:
     case Intrinsic::GridIsCooperative:
+    case Intrinsic::DeviceCall:
+    case Intrinsic::DeviceFacts:
+    case Intrinsic::LastError:
       return {Form::Kind::None};
     case Intrinsic::Exit:
       return text("exit;");

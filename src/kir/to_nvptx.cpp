@@ -92,9 +92,14 @@ void call_c_functions(llvm::Module& module) {
   }
 }
 
-/// Externs that PTX may leave to the driver.
+/// The runtime's functions for kernels, which launch others.
+bool of_device_runtime(llvm::StringRef name) {
+  return name.starts_with("cuda");
+}
+
+/// Externs that PTX may leave to the driver, or to the link with the device runtime.
 bool provided(llvm::StringRef name) {
-  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail";
+  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail" || of_device_runtime(name);
 }
 
 bool undefined(const llvm::Function& function) {
@@ -128,6 +133,17 @@ Result<> link_c_library(llvm::Module& module, std::span<const std::byte> bitcode
   return {};
 }
 
+/// The device library, but for its part of the runtime: GPUs have their own.
+Result<> link_without_device_runtime(llvm::Module& module, std::span<const std::byte> bitcode) {
+  llvm::SmallVector<std::string, 8> open;
+  for (llvm::Function& function : module)
+    if (function.isDeclaration() && of_device_runtime(function.getName())) open.push_back(function.getName().str());
+  TRY(link_device_library(module, bitcode));
+  for (const std::string& name : open)
+    if (llvm::Function* function = module.getFunction(name)) function->deleteBody();
+  return {};
+}
+
 /// PTX has no aliases of variables, and comdats mean nothing once all is one module.
 void drop_object_file_notions(llvm::Module& module) {
   for (llvm::GlobalAlias& alias : llvm::make_early_inc_range(module.aliases())) {
@@ -154,7 +170,7 @@ Result<> check(const llvm::Module& module) {
 }  // namespace
 
 Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
-  TRY(link_device_library(module, options.device_library));
+  TRY(link_without_device_runtime(module, options.device_library));
   internalize(module);
   define_c_functions(module);
   call_c_functions(module);

@@ -13,8 +13,17 @@ std::atomic<uint64_t> next_id = 1;
 // By CUDA's numbers (CUlimit): stack, printf buffer, malloc heap, sync depth, pending launches, L2 fetch, persisting
 // L2, shared, CIG, CIG fallback. What a fresh context on a GPU reports, where that means something here.
 constexpr std::array<uint64_t, 10> kLimits = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0, 0, 0};
-constexpr int kStack = 0, kMallocHeap = 2, kSettableLimits = 7;
+constexpr int kStack = 0, kMallocHeap = 2, kPendingLaunches = 4, kSettableLimits = 7;
 constexpr uint64_t kMostStack = 448 * 1024;
+
+std::shared_ptr<image::DeviceFacts> facts_of(const Device& device) {
+  auto facts = std::make_shared<image::DeviceFacts>();
+  facts->device = device.ordinal();
+  facts->devices = device.count();
+  for (int number = 0; number < image::DeviceFacts::kAttributes; ++number)
+    facts->attributes[number] = device.attribute(number).value_or(image::DeviceFacts::kNoAttribute);
+  return facts;
+}
 
 }  // namespace
 
@@ -23,9 +32,12 @@ Context::Context(Device& device, bool primary)
       primary_(primary),
       id_(next_id.fetch_add(1)),
       domain_(device.hal().create_domain()),
+      facts_(facts_of(device)),
       active_(!primary),
       limits_(kLimits) {
-  domain_->limit_heap(kLimits[kMallocHeap]);
+  domain_->set_facts(facts_);
+  Lock lock(mutex_);
+  for (size_t i = 0; i < kLimits.size(); ++i) take_limit(i, kLimits[i]);
 }
 
 Context::~Context() = default;
@@ -71,8 +83,7 @@ void Context::end() {
     Lock lock(mutex_);
     legacy.swap(legacy_);
     per_thread.swap(per_thread_);
-    limits_ = kLimits;
-    domain_->limit_heap(limits_[kMallocHeap]);
+    for (size_t i = 0; i < kLimits.size(); ++i) take_limit(i, kLimits[i]);
   }
   domain_->clear_heap();
   domain_->clear_fault();
@@ -132,9 +143,16 @@ Result<> Context::set_limit(int which, uint64_t value) {
                 kMostStack);
   if (const uint64_t most = device_.properties().memory_bytes; which == kMallocHeap && value > most)
     return fail(ErrorCode::OutOfMemory, "a malloc heap of {} bytes was asked for; the device has {}", value, most);
-  if (which == kMallocHeap) domain_->limit_heap(value);
-  limits_[static_cast<size_t>(which)] = value;
+  take_limit(static_cast<size_t>(which), value);
   return {};
+}
+
+void Context::take_limit(size_t which, uint64_t value) {
+  static_assert(std::tuple_size_v<decltype(limits_)> == image::DeviceFacts::kLimits);
+  if (which == kMallocHeap) domain_->limit_heap(value);
+  if (which == kPendingLaunches) domain_->limit_pending_launches(value);
+  limits_[which] = value;
+  std::atomic_ref(facts_->limits[which]).store(value, std::memory_order_relaxed);
 }
 
 Result<> destroy_context(const void* handle) {

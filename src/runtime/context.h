@@ -6,6 +6,7 @@
 
 #include "base/mutex.h"
 #include "hal/domain.h"
+#include "image/device_facts.h"
 #include "runtime/stream.h"
 
 namespace cupola::runtime {
@@ -52,8 +53,8 @@ class Context {
   /// Waits until everything submitted is done, and shows what kernels printed. Error: the context's fault.
   Result<> synchronize();
 
-  /// CUDA's limits by number. The size of the malloc heap counts, from the next kernel on; the others are kept and
-  /// reported: stacks are as large as they get, and what kernels print is never lost.
+  /// CUDA's limits by number. The size of the malloc heap and the count of pending launches count, from the next kernel
+  /// on; the others are kept and reported: stacks are as large as they get, and what kernels print is never lost.
   Result<uint64_t> limit(int which) const;
   Result<> set_limit(int which, uint64_t value);
 
@@ -62,12 +63,14 @@ class Context {
 
  private:
   void end() REQUIRES(lifetime_);
+  void take_limit(size_t which, uint64_t value) REQUIRES(mutex_);
 
   Device& device_;
   const bool primary_;
   std::atomic<uint64_t> id_;
   const std::shared_ptr<StreamOrder> order_ = std::make_shared<StreamOrder>();
   const std::shared_ptr<hal::Domain> domain_;
+  const std::shared_ptr<image::DeviceFacts> facts_;
   std::atomic<unsigned> flags_{0};
   std::atomic<bool> active_;
   Mutex lifetime_;  ///< held while the context begins or ends, so that a retain is never lost in between

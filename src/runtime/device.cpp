@@ -4,8 +4,12 @@
 
 namespace cupola::runtime {
 
-Device::Device(int ordinal, std::unique_ptr<hal::Device> hal)
-    : ordinal_(ordinal), hal_(std::move(hal)), heap_(*hal_), primary_(std::make_shared<Context>(*this, true)) {}
+Device::Device(int ordinal, int count, std::unique_ptr<hal::Device> hal)
+    : ordinal_(ordinal),
+      count_(count),
+      hal_(std::move(hal)),
+      heap_(*hal_),
+      primary_(std::make_shared<Context>(*this, true)) {}
 
 Device::~Device() = default;
 

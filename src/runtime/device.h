@@ -15,10 +15,12 @@ class Context;
 /// A device as the API shows it. Lives as long as the process. Any thread.
 class Device {
  public:
-  Device(int ordinal, std::unique_ptr<hal::Device> hal);
+  /// One of `count`.
+  Device(int ordinal, int count, std::unique_ptr<hal::Device> hal);
   ~Device();
 
   int ordinal() const { return ordinal_; }
+  int count() const { return count_; }
   hal::Device& hal() const { return *hal_; }
   const hal::DeviceProperties& properties() const { return hal_->properties(); }
   memory::Heap& heap() { return heap_; }
@@ -34,7 +36,7 @@ class Device {
   std::string bus_id() const;
 
  private:
-  const int ordinal_;
+  const int ordinal_, count_;
   const std::unique_ptr<hal::Device> hal_;
   memory::Heap heap_;
   std::shared_ptr<Context> primary_;

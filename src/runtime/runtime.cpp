@@ -47,8 +47,9 @@ bool Runtime::forked() {
 }
 
 Runtime::Runtime(std::vector<std::unique_ptr<hal::Device>> devices) {
+  const auto count = static_cast<int>(devices.size());
   for (auto& device : devices)
-    devices_.push_back(std::make_unique<Device>(static_cast<int>(devices_.size()), std::move(device)));
+    devices_.push_back(std::make_unique<Device>(static_cast<int>(devices_.size()), count, std::move(device)));
 }
 
 Result<Device*> Runtime::device(int ordinal) const {

@@ -20,6 +20,8 @@ class NullDomain final : public Domain {
 
   void limit_heap(uint64_t) override {}  // only kernels allocate
   void clear_heap() override {}
+  void limit_pending_launches(uint64_t) override {}
+  void set_facts(std::shared_ptr<const void>) override {}
 
   NullState& state;
   std::optional<Error> error GUARDED_BY(state.mutex);

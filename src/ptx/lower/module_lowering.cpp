@@ -35,7 +35,15 @@ struct KnownFunction {
   llvm::StringLiteral name, types;
 };
 constexpr KnownFunction kKnownFunctions[] = {
-    {"vprintf", "ipp"}, {"malloc", "pl"}, {"free", "vp"}, {"__assertfail", "vppipl"}};
+    {"vprintf", "ipp"},
+    {"malloc", "pl"},
+    {"free", "vp"},
+    {"__assertfail", "vppipl"},
+    // "CUDA C++ Programming Guide, Device-Side Launch from PTX"; a dim3 is passed by value, which is a pointer here.
+    {"cudaGetParameterBuffer", "pll"},
+    {"cudaLaunchDevice", "ippppip"},
+    {"cudaGetParameterBufferV2", "ppppi"},
+    {"cudaLaunchDeviceV2", "ipp"}};
 
 llvm::FunctionType* known_signature(llvm::LLVMContext& context, llvm::StringRef name) {
   for (const KnownFunction& known : kKnownFunctions) {

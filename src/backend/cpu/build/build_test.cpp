@@ -163,6 +163,53 @@ TEST(Build, CallsThroughFunctionPointersInDataAndBetweenKernels) {
   EXPECT_EQ(out[0], 200);
 }
 
+/// The address of a kernel, in code and in data, is that of one descriptor, which holds the kernel's place.
+TEST(Build, GivesKernelsDescriptors) {
+  TestProgram program(R"(
+    @table = addrspace(1) global [1 x ptr] [ptr @second]
+    @llvm.used = appending global [1 x ptr] [ptr @first], section "llvm.metadata"
+    define ptx_kernel void @first() { ret void }
+    define ptx_kernel void @second() { ret void }
+    define ptx_kernel void @k(ptr %out) {
+      store ptr @second, ptr %out
+      %p = getelementptr ptr, ptr %out, i64 1
+      %q = load ptr, ptr addrspace(1) @table
+      store ptr %q, ptr %p
+      ret void
+    })");
+  const image::cpu::KernelDescriptor* out[2] = {};
+  program.launch("k", {1}, {1}, &out[0]);
+  ASSERT_NE(out[0], nullptr);
+  EXPECT_EQ(out[0], out[1]);
+  EXPECT_EQ(out[0]->mark, image::cpu::KernelDescriptor::kMark);
+  EXPECT_EQ(program.image.kernels[out[0]->kernel].info.name, "second");
+  EXPECT_EQ(program.image.symbols.size(), 1u);  // the table alone has a name
+}
+
+/// The last error is the thread's own, and 0 at first.
+TEST(Build, KeepsALastErrorInTheContext) {
+  TestProgram program(R"(
+    declare ptr @cupola.last_error()
+    declare i32 @cupola.tid.x()
+    define ptx_kernel void @k(ptr %out) {
+      %t = call i32 @cupola.tid.x()
+      %w = zext i32 %t to i64
+      %a = call ptr @cupola.last_error()
+      %first = load i32, ptr %a
+      %n = add i32 %t, 7
+      store i32 %n, ptr %a
+      %b = call ptr @cupola.last_error()
+      %second = load i32, ptr %b
+      %sum = add i32 %first, %second
+      %p = getelementptr i32, ptr %out, i64 %w
+      store i32 %sum, ptr %p
+      ret void
+    })");
+  int out[3] = {};
+  program.launch("k", {1}, {3}, &out[0]);
+  EXPECT_THAT(out, ::testing::ElementsAre(7, 8, 9));
+}
+
 TEST(Build, TakesTheAddressOfALibraryFunction) {
   TestProgram program(R"(
     declare double @sin(double)

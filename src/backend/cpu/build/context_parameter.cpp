@@ -6,6 +6,7 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "backend/cpu/build/call_reach.h"
 #include "image/cpu_abi.h"
@@ -79,6 +80,22 @@ void wrap_address_taken_declarations(llvm::Module& module) {
   }
 }
 
+/// The address of a kernel, where code takes it to launch it, is that of its descriptor.
+void replace_kernel_address(llvm::Function& kernel, uint64_t place) {
+  const auto is_address = [&](const llvm::Use& use) { return !is_plain_call(use, kernel); };
+  if (llvm::none_of(kernel.uses(), is_address)) return;
+  llvm::LLVMContext& context = kernel.getContext();
+  const uint64_t words[] = {image::cpu::KernelDescriptor::kMark, place};
+  static_assert(sizeof words == sizeof(image::cpu::KernelDescriptor));
+  llvm::Constant* content = llvm::ConstantDataArray::get(context, words);
+  // Not a constant: its two words are read through its address only.
+  auto* descriptor =
+      new llvm::GlobalVariable(*kernel.getParent(), content->getType(), false, llvm::GlobalValue::InternalLinkage,
+                               content, "kernel." + kernel.getName());
+  descriptor->setAlignment(llvm::Align(alignof(image::cpu::KernelDescriptor)));
+  kernel.replaceUsesWithIf(descriptor, [&](llvm::Use& use) { return is_address(use); });
+}
+
 /// Rewrites one call of a defined function or through a pointer.
 void pass_context(llvm::CallInst& call) {
   llvm::IRBuilder<> builder(&call);
@@ -134,9 +151,14 @@ Result<std::vector<KernelBody>> add_context_parameter(llvm::Module& module) {
       if (!callee || !callee->isDeclaration()) calls.push_back(call);
     }
   }
+  llvm::removeFromUsedLists(module, [](llvm::Constant* used) {
+    const auto* function = llvm::dyn_cast<llvm::Function>(used->stripPointerCasts());
+    return function && kir::is_kernel(*function);
+  });
   std::vector<KernelBody> kernels;
   for (llvm::Function* function : defined) {
     const bool is_kernel = kir::is_kernel(*function);
+    if (is_kernel) replace_kernel_address(*function, kernels.size());
     KernelBody kernel{function->getName().str(), nullptr, kir::launch_bounds(*function)};
     kernel.body = move_function(*function);
     if (is_kernel) kernels.push_back(std::move(kernel));

@@ -115,6 +115,12 @@ class Lowering {
         return service(Service::malloc);
       case Intrinsic::Free:
         return service(Service::free);
+      case Intrinsic::DeviceCall:
+        return service(Service::device_call);
+      case Intrinsic::DeviceFacts:
+        return service(Service::device_facts);
+      case Intrinsic::LastError:
+        return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), context_, offsetof(ThreadContext, last_error));
     }
     llvm_unreachable("an intrinsic outside the table");
   }

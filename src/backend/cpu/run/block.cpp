@@ -46,6 +46,7 @@ void place(ThreadContext& context, uint32_t index, const Dim3& shape) {
   context.lane = index % 32;
   context.warp = index / 32;
   context.fuel = kFuel;
+  context.last_error = 0;
 }
 
 }  // namespace
@@ -375,6 +376,7 @@ Block::Outcome Block::end() {
     if (Stack* stack = threads_[i].fibre.drop()) worker_.stacks().release(stack);
   if (shared_window_) worker_.windows().release(shared_window_);
   shared_window_ = nullptr;
+  stream_.reset();  // what is in it goes on
   if (grid_->launch().cooperative) grid_->leave_grid_barrier();
   return Outcome::Over;
 }

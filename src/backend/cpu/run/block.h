@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "backend/cpu/run/barrier.h"
+#include "backend/cpu/run/cpu_queue.h"
 #include "backend/cpu/run/fibre.h"
 #include "backend/cpu/run/floating_mode.h"
 #include "backend/cpu/run/grid.h"
@@ -53,6 +55,9 @@ class Block {
 
   Grid& grid() const { return *grid_; }
   Worker& worker() const { return worker_; }
+
+  /// The queue that launches of the block's threads share unless they name another; null until it is made.
+  std::unique_ptr<CpuQueue>& stream() { return stream_; }
 
   // -- services --
 
@@ -111,6 +116,7 @@ class Block {
   std::optional<uint64_t> grid_phase_;  ///< set while all threads wait for the grid
   std::optional<Error> failure_;        ///< what a service gave the block up with
   std::byte* shared_window_ = nullptr;
+  std::unique_ptr<CpuQueue> stream_;
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   uint32_t used_barriers_ = 0;  ///< those at which a thread has arrived, as a mask

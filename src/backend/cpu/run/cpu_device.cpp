@@ -86,7 +86,7 @@ class CpuDevice final : public hal::Device {
   std::shared_ptr<hal::Domain> create_domain() override { return make_domain(); }
 
   Result<std::unique_ptr<hal::Queue>> create_queue(int, std::shared_ptr<hal::Domain> domain) override {
-    const QueueServices services{pool_, busy_, &resident_blocks};
+    const QueueServices services{pool_, busy_, *this, &resident_blocks};
     return std::make_unique<CpuQueue>(services, domain ? std::static_pointer_cast<CpuDomain>(std::move(domain)) : own_);
   }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,19 +29,33 @@ class CpuExecutable : public hal::Executable {
   const KernelCode& code(uint32_t kernel) const { return code_[kernel]; }
   std::byte* module_data() const { return module_data_; }
 
+  /// The kernel whose descriptor lies at `address`; nothing where none does.
+  std::optional<uint32_t> kernel_at(const void* address) const {
+    const uint64_t offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(module_data_);
+    image::cpu::KernelDescriptor descriptor;
+    if (module_bytes_ < sizeof descriptor || offset > module_bytes_ - sizeof descriptor) return std::nullopt;
+    std::memcpy(&descriptor, module_data_ + offset, sizeof descriptor);
+    if (descriptor.mark != descriptor.kMark || descriptor.kernel >= kernels_.size()) return std::nullopt;
+    return static_cast<uint32_t>(descriptor.kernel);
+  }
+
  protected:
   void add_kernel(hal::KernelInfo info, KernelCode code) {
     kernels_.push_back(std::move(info));
     code_.push_back(code);
   }
   void add_symbol(hal::SymbolInfo symbol) { symbols_.push_back(std::move(symbol)); }
-  void set_module_data(std::byte* data) { module_data_ = data; }
+  void set_module_data(std::byte* data, uint64_t bytes) {
+    module_data_ = data;
+    module_bytes_ = bytes;
+  }
 
  private:
   std::vector<hal::KernelInfo> kernels_;
   std::vector<KernelCode> code_;
   std::vector<hal::SymbolInfo> symbols_;
   std::byte* module_data_ = nullptr;
+  uint64_t module_bytes_ = 0;
 };
 
 }  // namespace cupola::cpu

@@ -7,6 +7,7 @@
 #include "backend/cpu/run/command_list.h"
 #include "backend/cpu/run/command_trace.h"
 #include "backend/cpu/run/cpu_semaphore.h"
+#include "backend/cpu/run/device_queues.h"
 #include "backend/cpu/run/grid.h"
 #include "backend/cpu/run/ready.h"
 #include "backend/cpu/run/transfer.h"
@@ -25,11 +26,16 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
                               public DeviceFault::Listener,
                               private Ready,
                               private Work::Owner,
+                              private DeviceQueues::Owner,
                               private SemaphoreWaiter,
                               private HostCalls::Call {
  public:
-  State(const QueueServices& services, std::shared_ptr<CpuDomain> domain)
-      : services_(services), domain_(std::move(domain)), progress_(std::make_shared<CpuSemaphore>(0, domain_)) {}
+  State(const QueueServices& services, std::shared_ptr<CpuDomain> domain, uint32_t depth, CpuQueue::Listener* listener)
+      : services_(services),
+        depth_(depth),
+        listener_(listener),
+        domain_(std::move(domain)),
+        progress_(std::make_shared<CpuSemaphore>(0, domain_)) {}
   ~State() { domain_->faults.remove(*this); }
 
   /// Once, before any other call: from now on it helps who waits and hears of faults. It has an owner by then, so that
@@ -97,16 +103,23 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
     commands_.front().emplace<hal::Timestamp>();  // what the command owned goes, without the lock
     std::shared_ptr<State> self;
     BusyQueues& busy = services_.busy;
+    CpuQueue::Listener* const listener = listener_;
+    bool more = false;
     {
       Lock lock(mutex_);
       commands_.pop();
-      if (!commands_.empty()) return true;
-      driven_.store(false, std::memory_order_release);
-      self = std::move(self_);
+      more = !commands_.empty();
+      if (!more) {
+        driven_.store(false, std::memory_order_release);
+        self = std::move(self_);
+      }
     }
-    self.reset();
-    busy.leave();
-    return false;
+    if (!more) {
+      self.reset();
+      busy.leave();
+    }
+    if (listener) listener->command_done();
+    return more;
   }
 
   Work::Owner& owner() { return *this; }
@@ -120,10 +133,12 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   // ---- commands: true if done ----
 
   bool begin(const hal::Launch& launch) {
-    if (faulted() || launch.grid.count() == 0) return true;
+    if (faulted() || launch.grid.count() == 0) {
+      if (depth_) domain_->launch_slots.give_back();
+      return true;
+    }
     trace_head();
-    const uint32_t resident = services_.most_resident(static_cast<uint32_t>(launch.block.count()));
-    return !submit(work_.emplace<Grid>(launch, services_.pool, resident, *domain_, owner()));
+    return !submit(work_.emplace<Grid>(launch, services_, *domain_, owner(), depth_));
   }
 
   bool begin(const hal::Copy& copy) { return begin_transfer(copy); }
@@ -133,7 +148,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   bool begin_transfer(const Command& command) {
     if (faulted()) return true;
     trace_head();
-    if (is_small(command)) {
+    if (depth_ == 0 && is_small(command)) {
       transfer_here(command, *domain_);
       return true;
     }
@@ -186,7 +201,11 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
 
   // ---- their ends ----
 
-  void work_done() override { head_is_done(); }
+  void work_done() override {
+    Grid* const grid = std::get_if<Grid>(&work_);
+    if (!grid || grid->end(*this)) head_is_done();
+  }
+  void all_done() override { head_is_done(); }
 
   void call() override {
     hal::Command& head = commands_.front();
@@ -225,6 +244,8 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   }
 
   const QueueServices services_;
+  const uint32_t depth_;
+  CpuQueue::Listener* const listener_;
   const std::shared_ptr<CpuDomain> domain_;
   const std::shared_ptr<hal::Semaphore> progress_;
   const uint64_t traced_as_ = next_traced_queue();
@@ -243,8 +264,8 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   std::shared_ptr<State> self_ GUARDED_BY(mutex_);      ///< while there are commands
 };
 
-CpuQueue::CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain)
-    : state_(std::make_shared<State>(services, std::move(domain))) {
+CpuQueue::CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain, uint32_t depth, Listener* listener)
+    : state_(std::make_shared<State>(services, std::move(domain), depth, listener)) {
   state_->introduce();
 }
 

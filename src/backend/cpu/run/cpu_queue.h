@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "backend/cpu/run/worker_pool.h"
+#include "hal/device.h"
 #include "hal/queue.h"
 
 namespace cupola::cpu {
@@ -29,6 +30,7 @@ class BusyQueues {
 struct QueueServices {
   WorkerPool& pool;
   BusyQueues& busy;
+  const hal::Device& device;
   uint32_t (*most_resident)(uint32_t block_threads);  ///< blocks of a grid that one worker keeps, at least 2
 };
 
@@ -36,7 +38,22 @@ struct QueueServices {
 /// that is.
 class CpuQueue final : public hal::Queue {
  public:
-  CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain);
+  /// Counts what is done.
+  class Listener {
+   public:
+    /// A command is done or dropped. Without a lock; the queue may end here.
+    virtual void command_done() = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain)
+      : CpuQueue(services, std::move(domain), 0, nullptr) {}
+
+  /// A queue for the launches of a kernel; `depth` of the host's is 0, and that of what a grid launches 1 more than the
+  /// grid's. Each launch has a slot of the domain. Its start() touches no memory of kernels, so they may call it.
+  CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain, uint32_t depth, Listener* listener);
 
   using Queue::enqueue;
   uint64_t enqueue(std::span<hal::Command> commands) override;

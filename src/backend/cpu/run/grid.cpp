@@ -1,5 +1,8 @@
 #include "backend/cpu/run/grid.h"
 
+#include <utility>
+
+#include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/worker.h"
 #include "backend/cpu/run/worker_pool.h"
 
@@ -13,20 +16,43 @@ uint64_t next_grid_id() {
 
 }  // namespace
 
-Grid::Grid(const hal::Launch& launch, WorkerPool& pool, uint32_t most_resident, CpuDomain& domain, Owner& owner)
+Grid::Grid(const hal::Launch& launch, const QueueServices& services, CpuDomain& domain, Owner& owner, uint32_t depth)
     : Work(launch.grid.count(), domain, owner),
       launch_(launch),
+      services_(services),
       code_(&static_cast<const CpuExecutable&>(*launch_.executable).code(launch_.kernel)),
       info_(&launch_.executable->kernels()[launch_.kernel]),
       module_data_(static_cast<const CpuExecutable&>(*launch_.executable).module_data()),
-      pool_(pool),
       id_(next_grid_id()),
-      most_resident_(most_resident),
+      depth_(depth),
+      most_resident_(services.most_resident(static_cast<uint32_t>(launch.block.count()))),
       one_at_a_time_(code_->polls || launch_.cooperative),
+      has_slot_(depth != 0),
       live_(launch_.grid.count()) {}
 
+Grid::~Grid() {
+  if (has_slot_) domain().launch_slots.give_back();
+}
+
 bool Grid::run(Worker& worker, uint64_t item) {
+  if (item == 0 && std::exchange(has_slot_, false)) domain().launch_slots.give_back();
   return worker.run_block(*this, item);
+}
+
+DeviceQueues& Grid::device_queues() {
+  Lock lock(mutex_);
+  if (!device_queues_)
+    device_queues_ = std::make_unique<DeviceQueues>(services_, domain().shared_from_this(), id_, depth_ + 1);
+  return *device_queues_;
+}
+
+bool Grid::end(DeviceQueues::Owner& owner) {
+  DeviceQueues* queues = nullptr;
+  {
+    Lock lock(mutex_);
+    queues = device_queues_.get();
+  }
+  return !queues || queues->end(owner);
 }
 
 uint64_t Grid::arrive_at_grid_barrier() {
@@ -47,7 +73,7 @@ void Grid::complete_if_all_arrived() {
   if (arrived_ < live_) return;
   arrived_ = 0;
   phase_.fetch_add(1, std::memory_order_release);
-  pool_.bump();
+  services_.pool.bump();
 }
 
 }  // namespace cupola::cpu

@@ -1,19 +1,22 @@
 #pragma once
 
+#include <memory>
+
 #include "backend/cpu/run/cpu_executable.h"
+#include "backend/cpu/run/device_queues.h"
 #include "backend/cpu/run/work.h"
 #include "base/mutex.h"
 #include "hal/command.h"
 
 namespace cupola::cpu {
 
-class WorkerPool;
-
 /// A launch in progress; its items are its blocks, x fastest.
 class Grid final : public Work {
  public:
-  /// `launch` stays where it is until the work is done.
-  Grid(const hal::Launch& launch, WorkerPool& pool, uint32_t most_resident, CpuDomain& domain, Owner& owner);
+  /// `launch` stays where it is until the work is done, and `services` until the grid is. With a depth, it was launched
+  /// by a kernel and has a slot of the domain.
+  Grid(const hal::Launch& launch, const QueueServices& services, CpuDomain& domain, Owner& owner, uint32_t depth);
+  ~Grid();
 
   const hal::Launch& launch() const { return launch_; }
   const KernelCode& code() const { return *code_; }
@@ -26,6 +29,14 @@ class Grid final : public Work {
   bool may_help() const override { return !one_at_a_time_; }
   bool run(Worker& worker, uint64_t item) override;
 
+  // -- what its kernel launches --
+
+  /// Made at the first call. Any thread. May throw std::bad_alloc.
+  DeviceQueues& device_queues();
+
+  /// All blocks are over. True when so is all that they launched; else `owner` hears of it.
+  bool end(DeviceQueues::Owner& owner);
+
   // -- the barrier over the grid: blocks that are over do not count. Any thread. --
 
   /// All threads of a block wait; go on when grid_phase() is no longer the answer.
@@ -37,15 +48,19 @@ class Grid final : public Work {
   void complete_if_all_arrived() REQUIRES(mutex_);
 
   const hal::Launch& launch_;
+  const QueueServices& services_;
   const KernelCode* code_;
   const hal::KernelInfo* info_;
   std::byte* const module_data_;
-  WorkerPool& pool_;
   const uint64_t id_;
+  const uint32_t depth_;
   const uint32_t most_resident_;
   const bool one_at_a_time_;
 
+  bool has_slot_;  ///< until the first block begins
+
   Mutex mutex_;
+  std::unique_ptr<DeviceQueues> device_queues_ GUARDED_BY(mutex_);
   uint64_t live_ GUARDED_BY(mutex_);
   uint64_t arrived_ GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> phase_{0};

@@ -14,7 +14,7 @@ class ImageExecutable final : public CpuExecutable {
  public:
   ImageExecutable(const image::KernelImage& image, std::unique_ptr<image::LoadedSegment> segment, AlignedMapping data)
       : segment_(std::move(segment)), data_(std::move(data)) {
-    set_module_data(data_.data());
+    set_module_data(data_.data(), image.data.size());
     for (const image::Kernel& kernel : image.kernels) {
       // The manifest's offset becomes a function of the type that the format promises.
       const auto entry = reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment_->at(kernel.entry)));

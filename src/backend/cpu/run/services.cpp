@@ -10,6 +10,7 @@
 
 #include "backend/cpu/run/block.h"
 #include "backend/cpu/run/cpu_domain.h"
+#include "backend/cpu/run/device_calls.h"
 #include "backend/cpu/run/printf.h"
 #include "backend/cpu/run/worker.h"
 #include "base/format.h"
@@ -160,6 +161,14 @@ void free(ThreadContext* context, void* pointer) {
   Thread& thread = thread_of(context);
   thread.block->fail(thread, ErrorCode::IllegalAddress,
                      formatted("free of {}, which device malloc did not give or which was freed before", pointer));
+}
+
+uint32_t device_call(ThreadContext* context, uint32_t kind, void* operands) {
+  return static_cast<uint32_t>(answer(*thread_of(context).block, static_cast<image::DeviceCall>(kind), operands));
+}
+
+const void* device_facts(ThreadContext* context) {
+  return thread_of(context).block->grid().domain().facts.get();
 }
 
 uint64_t global_timer(ThreadContext*) {
