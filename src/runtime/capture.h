@@ -96,7 +96,7 @@ Result<> begin_capture(const std::shared_ptr<Stream>& stream, CaptureMode mode, 
                        const std::vector<Dependency>& dependencies);
 
 /// Ends it. Errors: IllegalState when the stream does not capture; StreamCaptureUnmatched for another stream of the
-/// capture than the first; StreamCaptureWrongThread; and, with the capture ended and its graph gone,
+/// capture than the first; and, with the capture ended and its graph gone, StreamCaptureWrongThread,
 /// StreamCaptureInvalidated and StreamCaptureUnjoined.
 Result<std::shared_ptr<Graph>> end_capture(Stream& stream);
 

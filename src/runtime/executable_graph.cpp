@@ -205,7 +205,7 @@ Result<> ExecutableGraph::set_child(const Node& given, const Graph& graph) {
   std::vector<std::pair<Node*, const Node*>> pairs;
   const UpdateOutcome outcome = pair_nodes(*child->graph, graph, flags_, pairs);
   if (outcome.kind != UpdateOutcome::Kind::Success)
-    return fail(ErrorCode::InvalidValue,
+    return fail(ErrorCode::GraphExecUpdateFailure,
                 "the graph differs from the node's by more than an update may change (reason {})",
                 static_cast<int>(outcome.kind));
   for (const auto& [own, other] : pairs) take_over(*own, other->work);

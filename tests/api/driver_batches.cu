@@ -317,7 +317,8 @@ CASE(batches_are_not_captured) {
                                          : cuMemPrefetchBatchAsync(&managed, &size, 1, &place, &first, 1, 0, stream);
     EXPECT_CUDA(result, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     CUgraph graph = nullptr;
-    EXPECT_CUDA(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    CU_OK(cuStreamEndCapture(stream, &graph));  // it goes on. Oracle: an H200 (driver 580)
+    CU_OK(cuGraphDestroy(graph));
   }
   CU_OK(cuMemFree(managed));
 }

@@ -73,7 +73,7 @@ CASE(freeing) {
   EXPECT_CUDA(cuMemFree(memory + 256), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemFree(address(local)), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemFreeHost(local), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuMemFreeHost(nullptr), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuMemFreeHost(nullptr));  // nothing to free. Oracle: an H200 (driver 580)
 }
 
 CASE(allocating) {
@@ -95,7 +95,7 @@ CASE(allocating) {
   EXPECT_CUDA(cuMemAllocHost(nullptr, 64), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemHostAlloc(nullptr, 64, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemHostAlloc(&host, 64, 0x80), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuMemGetInfo(nullptr, &pitch), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuMemGetInfo(nullptr, &pitch));  // either may be null. Oracle: an H200 (driver 580)
 }
 
 CASE(host_memory) {

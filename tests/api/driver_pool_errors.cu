@@ -62,7 +62,7 @@ CASE(pools) {
   EXPECT_CUDA(cuDeviceGetDefaultMemPool(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuDeviceGetDefaultMemPool(&pool, 99), CUDA_ERROR_INVALID_DEVICE);
   EXPECT_CUDA(cuDeviceSetMemPool(0, nullptr), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuDeviceSetMemPool(99, default_pool()), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_CUDA(cuDeviceSetMemPool(99, default_pool()), CUDA_ERROR_INVALID_VALUE);
   CUmemLocation place = {};
   place.type = CU_MEM_LOCATION_TYPE_DEVICE;
   const auto pinned = CU_MEM_ALLOCATION_TYPE_PINNED;

@@ -45,7 +45,7 @@ CASE(pools_of_a_device) {
   CU_OK(cuMemSetMemPool(&place, CU_MEM_ALLOCATION_TYPE_PINNED, first));
   CU_OK(cuMemPoolDestroy(own));
   EXPECT_CUDA(cuDeviceGetMemPool(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuDeviceGetMemPool(&current, 99), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_CUDA(cuDeviceGetMemPool(&current, 99), CUDA_ERROR_INVALID_VALUE);
 }
 
 CASE(memory_of_a_pool) {

@@ -73,20 +73,20 @@ CASE(copies_of_bytes) {
   Array array;
   Memory memory;
   float host[256] = {};
-  EXPECT_CUDA(cuMemcpyHtoA(nullptr, 0, host, 64), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyHtoA(nullptr, 0, host, 64), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpyHtoA(array, 0, nullptr, 64), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpyHtoA(array, 0, host, 1 << 20), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuMemcpyAtoH(host, nullptr, 0, 64), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyAtoH(host, nullptr, 0, 64), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpyAtoH(host, array, 1 << 20, 64), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuMemcpyDtoA(nullptr, 0, memory, 64), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyDtoA(nullptr, 0, memory, 64), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpyDtoA(array, 0, 0, 64), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuMemcpyAtoD(memory, nullptr, 0, 64), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyAtoD(memory, nullptr, 0, 64), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpyAtoD(memory, array, 0, 1 << 20), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuMemcpyAtoA(array, 0, nullptr, 0, 64), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyAtoA(array, 0, nullptr, 0, 64), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpyAtoA(array, 0, array, 0, 1 << 20), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuMemcpyHtoAAsync(nullptr, 0, host, 64, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyHtoAAsync(nullptr, 0, host, 64, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpyHtoAAsync(array, 0, host, 1 << 20, nullptr), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuMemcpyAtoHAsync(host, nullptr, 0, 64, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CUDA(cuMemcpyAtoHAsync(host, nullptr, 0, 64, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpyAtoHAsync(host, array, 0, 1 << 20, nullptr), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuCtxSynchronize());
 }
@@ -109,9 +109,9 @@ CASE(texture_objects) {
   EXPECT_CUDA(cuTexObjectGetResourceDesc(nullptr, object), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuTexObjectGetTextureDesc(nullptr, object), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuTexObjectGetResourceViewDesc(nullptr, object), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuTexObjectGetResourceViewDesc(&view, object), CUDA_ERROR_INVALID_VALUE);  // it was made without one
+  CU_OK(cuTexObjectGetResourceViewDesc(&view, object));  // it was made without one. Oracle: an H200 (driver 580)
   CU_OK(cuTexObjectDestroy(object));
-  EXPECT_CUDA(cuTexObjectDestroy(0), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuTexObjectDestroy(0));
 }
 
 CASE(surface_objects) {

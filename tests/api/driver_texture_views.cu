@@ -52,7 +52,7 @@ CASE(views_see_other_texels_of_the_same_size) {
   }
   const Texture whole(array.resource(), sampling(kInteger));
   CUDA_RESOURCE_VIEW_DESC none{};
-  EXPECT_CUDA(cuTexObjectGetResourceViewDesc(&none, whole), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuTexObjectGetResourceViewDesc(&none, whole));  // it was made without one. Oracle: an H200 (driver 580)
   EXPECT_CUDA(cuTexObjectGetResourceViewDesc(nullptr, whole), CUDA_ERROR_INVALID_VALUE);
 }
 

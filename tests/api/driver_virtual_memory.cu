@@ -167,8 +167,8 @@ CASE(access_to_read_only) {
   EXPECT(check::all_bytes(pointer(address), bytes, 6));
   CUmemAccessDesc both[2] = {};
   for (CUmemAccessDesc& each : both) each.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  both[0].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  both[1].flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+  both[0].flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+  both[1].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;  // the last one counts. Oracle: an H200 (driver 580)
   CU_OK(cuMemSetAccess(address, bytes, both, 2));
   EXPECT_EQUAL(access_at(address), static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
   CU_OK(cuMemsetD8(address, 7, bytes));

@@ -213,7 +213,7 @@ CASE(children) {
   EXPECT_EQUAL(memory.value(), 1894);
   Graph longer;
   add_kernel(longer, {}, digit, memory, 8);
-  EXPECT_CUDA(cudaGraphExecChildGraphNodeSetParams(exec, node, longer), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaGraphExecChildGraphNodeSetParams(exec, node, longer), cudaErrorGraphExecUpdateFailure);
   (void)cudaGetLastError();
 }
 

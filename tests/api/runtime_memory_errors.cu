@@ -73,8 +73,8 @@ CASE(allocating) {
   EXPECT_CUDA(cudaMallocHost(static_cast<void**>(nullptr), 64), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaHostAlloc(&at, 64, 0x80), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaHostAlloc(static_cast<void**>(nullptr), 64, 0), cudaErrorInvalidValue);
-  EXPECT_CUDA(cudaMemGetInfo(nullptr, &pitch), cudaErrorInvalidValue);
-  EXPECT_CUDA(cudaMemGetInfo(&pitch, nullptr), cudaErrorInvalidValue);
+  CUDA_OK(cudaMemGetInfo(nullptr, &pitch));  // either may be null. Oracle: an H200 (driver 580)
+  CUDA_OK(cudaMemGetInfo(&pitch, nullptr));
 }
 
 CASE(freeing) {
@@ -298,7 +298,7 @@ CASE(textures_and_surfaces) {
   EXPECT_CUDA(cudaGetTextureObjectResourceDesc(nullptr, texture), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaGetTextureObjectTextureDesc(nullptr, texture), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaGetTextureObjectResourceViewDesc(nullptr, texture), cudaErrorInvalidValue);
-  EXPECT_CUDA(cudaGetTextureObjectResourceViewDesc(&view, texture), cudaErrorInvalidValue);  // it was made without one
+  CUDA_OK(cudaGetTextureObjectResourceViewDesc(&view, texture));  // it was made without one
   CUDA_OK(cudaDestroyTextureObject(texture));
   EXPECT_CUDA(cudaCreateSurfaceObject(nullptr, &stored), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaCreateSurfaceObject(&surface, nullptr), cudaErrorInvalidValue);

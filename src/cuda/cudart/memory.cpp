@@ -155,11 +155,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitchedDevPtr, cudaExtent extent) {
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  return with_context([&](const Driver& cu) -> Result<> {
-    TRY(given(free, "free"));
-    TRY(given(total, "total"));
-    return check(cu.cuMemGetInfo(free, total));
-  });
+  return with_context([&](const Driver& cu) { return check(cu.cuMemGetInfo(free, total)); });
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* ptr) {

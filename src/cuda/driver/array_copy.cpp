@@ -34,6 +34,7 @@ Side array(CUarray handle, size_t offset) {
 
 Result<> measure(Side& side, size_t bytes) {
   if (side.type != CU_MEMORYTYPE_ARRAY) return {};
+  TRY(given(side.array, "the array"));
   TRY(const std::shared_ptr<Array> found, live_array(side.array));
   side.row = found->width * found->texel_bytes;
   side.bytes = side.row * found->rows();

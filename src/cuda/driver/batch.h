@@ -4,7 +4,8 @@
 
 namespace cupola::driver {
 
-/// The stream of a batch: "must not be legacy NULL stream". Errors: usable_stream's; InvalidValue for that one.
+/// The stream of a batch: "must not be legacy NULL stream". Errors: usable_stream's, without ending
+/// a capture; InvalidValue for that one.
 Result<std::shared_ptr<Stream>> batch_stream(CUstream handle);
 
 /// Batches say once what holds for a run of operations, by the index of each run's first. Errors: InvalidValue when

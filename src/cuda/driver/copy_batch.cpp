@@ -11,7 +11,9 @@ using namespace cupola;
 using namespace cupola::driver;
 
 Result<std::shared_ptr<Stream>> cupola::driver::batch_stream(CUstream handle) {
-  TRY(std::shared_ptr<Stream> stream, usable_stream(handle));
+  TRY(std::shared_ptr<Stream> stream, capturable_stream(handle));
+  if (stream->capture())  // which goes on, as an H200 (driver 580) has it
+    return fail(ErrorCode::StreamCaptureUnsupported, "the stream is captured: a batch has no node in a graph");
   if (stream->kind() == Stream::Kind::Legacy)
     return fail(ErrorCode::InvalidValue, "a batch cannot run on the legacy default stream: give another stream");
   return stream;

@@ -21,15 +21,13 @@ void* pointer(hal::Address address) {
 
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
   return api_call([&]() -> Result<> {
-    TRY(given(free, "free"));
-    TRY(given(total, "total"));
     TRY(std::shared_ptr<Context> context, current_context());
     PendingFrees::get().reclaim();
     const memory::Heap::Usage usage = context->device().heap().usage();
     const uint64_t slack = usage.backed - usage.used;  // given back when anybody asks for it
-    *total = usage.total;
     const uint64_t in_use = context->device().hal().memory_in_use();
-    *free = *total - std::min<uint64_t>(*total, in_use - std::min(in_use, slack));
+    if (total) *total = usage.total;  // either may be null, as an H200 (driver 580) has it
+    if (free) *free = usage.total - std::min(usage.total, in_use - std::min(in_use, slack));
     return {};
   });
 }
@@ -109,7 +107,7 @@ CUresult cuMemAllocHost_v2(void** pp, size_t bytesize) {
 }
 
 CUresult cuMemFreeHost(void* p) {
-  return api_call([&]() -> Result<> { return free_host(p); });
+  return api_call([&]() -> Result<> { return p ? free_host(p) : Result<>{}; });
 }
 
 CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {

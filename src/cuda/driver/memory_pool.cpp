@@ -294,12 +294,18 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool_out, CUdevice dev) {
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
   CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, dev};
-  return forwarded([&] { return cuMemGetMemPool(pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED); });
+  return forwarded([&] {
+    const CUresult status = cuMemGetMemPool(pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED);
+    return status == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : status;  // documented without the former
+  });
 }
 
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
   CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, dev};
-  return forwarded([&] { return cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, pool); });
+  return forwarded([&] {
+    const CUresult status = cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, pool);
+    return status == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : status;  // documented without the former
+  });
 }
 
 CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool_out, CUmemLocation* location, CUmemAllocationType type) {

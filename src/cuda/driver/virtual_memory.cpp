@@ -167,12 +167,11 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc* des
   return api_call([&]() -> Result<> {
     TRY(given(desc, "desc"));
     if (count == 0) return fail(ErrorCode::InvalidValue, "count is 0");
-    hal::Access most = hal::Access::None;
-    for (size_t i = 0; i < count; ++i) {
-      TRY(const hal::Access access, access_of(desc[i]));
-      most = std::max(most, access);
+    hal::Access by_device = hal::Access::None, by_host = hal::Access::None;
+    for (size_t i = 0; i < count; ++i) {  // the last one of a place counts
+      TRY((desc[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE ? by_device : by_host), access_of(desc[i]));
     }
-    return VirtualMemory::get().set_access(ptr, size, most);
+    return VirtualMemory::get().set_access(ptr, size, std::max(by_device, by_host));
   });
 }
 
