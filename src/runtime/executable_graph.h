@@ -70,7 +70,6 @@ class ExecutableGraph {
   /// Takes over what the nodes of a graph of the same shape do; all or nothing.
   UpdateOutcome update(const Graph& graph) EXCLUDES(mutex_);
 
-
  private:
   ExecutableGraph(Context& context, uint64_t flags) : context_(context), flags_(flags) {}
   void name_nodes(const Graph& given, const Graph& own);

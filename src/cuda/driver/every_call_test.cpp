@@ -23,6 +23,7 @@ struct Function {
 
 constexpr Function kFunctions[] = {
 #define CU_FN(base, suffix, since, status, signature) {#base #suffix, #status},
+#define CU_REFUSED(base, suffix, since, signature, why) {#base #suffix, "Refused"},  // names as they stand, not renamed
 #include "cuda/driver/driver.def"
 };
 
