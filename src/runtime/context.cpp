@@ -127,17 +127,26 @@ Result<> Context::synchronize() {
   return check();
 }
 
+namespace {
+
+/// As an H200 (driver 580) answers: no limit at all is an invalid value, not an unsupported limit.
+Result<> check_limit(int which) {
+  if (which >= 0 && static_cast<size_t>(which) < kLimits.size()) return {};
+  return fail(ErrorCode::InvalidValue, "limit {} is not one of CUlimit", which);
+}
+
+}  // namespace
+
 Result<uint64_t> Context::limit(int which) const {
+  TRY(check_limit(which));
   Lock lock(mutex_);
-  if (which < 0 || static_cast<size_t>(which) >= limits_.size())
-    return fail(ErrorCode::UnsupportedLimit, "limit {} is not one of CUlimit", which);
   return limits_[static_cast<size_t>(which)];
 }
 
 Result<> Context::set_limit(int which, uint64_t value) {
+  TRY(check_limit(which));
   Lock lock(mutex_);
-  if (which < 0 || which >= kSettableLimits)
-    return fail(ErrorCode::UnsupportedLimit, "limit {} cannot be set here", which);
+  if (which >= kSettableLimits) return fail(ErrorCode::UnsupportedLimit, "limit {} cannot be set here", which);
   if (which == kStack && value > kMostStack)
     return fail(ErrorCode::InvalidValue, "a stack of {} bytes a thread was asked for; the most is {}", value,
                 kMostStack);

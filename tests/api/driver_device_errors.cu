@@ -2,6 +2,8 @@
 // Oracle: "CUDA Driver API", Device, Primary Context and Context Management, Peer Context Memory Access: the "Returns"
 // of each function.
 
+#include <cudaProfiler.h>
+
 #include "driver.h"
 
 CASE(devices) {
@@ -81,7 +83,7 @@ CASE(contexts) {
   EXPECT_CUDA(cuCtxCreate(nullptr, nullptr, 0, device), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxCreate(&made, nullptr, 0, 99), CUDA_ERROR_INVALID_DEVICE);
   EXPECT_CUDA(cuCtxCreate(&made, nullptr, 0x70000, device), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuCtxDestroy(nullptr), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuCtxDestroy(nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxPushCurrent(nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxGetCurrent(nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxGetDevice(nullptr), CUDA_ERROR_INVALID_VALUE);
@@ -90,8 +92,8 @@ CASE(contexts) {
   EXPECT_CUDA(cuCtxGetId(context, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxGetApiVersion(context, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxGetLimit(nullptr, CU_LIMIT_STACK_SIZE), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuCtxGetLimit(&value, static_cast<CUlimit>(99)), CUDA_ERROR_UNSUPPORTED_LIMIT);
-  EXPECT_CUDA(cuCtxSetLimit(static_cast<CUlimit>(99), 1), CUDA_ERROR_UNSUPPORTED_LIMIT);
+  EXPECT_CUDA(cuCtxGetLimit(&value, static_cast<CUlimit>(99)), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuCtxSetLimit(static_cast<CUlimit>(99), 1), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxGetCacheConfig(nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxSetCacheConfig(static_cast<CUfunc_cache>(77)), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxGetSharedMemConfig(nullptr), CUDA_ERROR_INVALID_VALUE);

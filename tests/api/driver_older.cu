@@ -1,5 +1,6 @@
-// The first versions of functions that cuda.h gives newer ones of, called by programs compiled long ago; and those for a given
-// context. Oracle: "CUDA Driver API": each does what the newer version does with its added arguments left at nothing.
+// The first versions of functions that cuda.h gives newer ones of, called by programs compiled long ago; and those for
+// a given context. Oracle: "CUDA Driver API": each does what the newer version does with its added arguments left at
+// nothing.
 
 #include "driver.h"
 

@@ -42,7 +42,7 @@ CASE(contexts) {
   CUdevice device = check::the_device();
   EXPECT_CUDA(cuCtxCreate(nullptr, 0, device), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxCreate(&made, 0, 99), CUDA_ERROR_INVALID_DEVICE);
-  EXPECT_CUDA(cuCtxDestroy(nullptr), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_CUDA(cuCtxDestroy(nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxPushCurrent(nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxAttach(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuCtxAttach(&made, 1), CUDA_ERROR_INVALID_VALUE);

@@ -218,9 +218,9 @@ CASE(pools) {
   EXPECT_CUDA(cudaDeviceGetDefaultMemPool(nullptr, 0), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaDeviceGetDefaultMemPool(&made, 99), cudaErrorInvalidDevice);
   EXPECT_CUDA(cudaDeviceGetMemPool(nullptr, 0), cudaErrorInvalidValue);
-  EXPECT_CUDA(cudaDeviceGetMemPool(&made, 99), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaDeviceGetMemPool(&made, 99), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaDeviceSetMemPool(0, nullptr), cudaErrorInvalidValue);
-  EXPECT_CUDA(cudaDeviceSetMemPool(99, pool), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaDeviceSetMemPool(99, pool), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaMemGetDefaultMemPool(nullptr, &place, cudaMemAllocationTypePinned), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaMemGetMemPool(&made, nullptr, cudaMemAllocationTypePinned), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaMemSetMemPool(&place, cudaMemAllocationTypePinned, nullptr), cudaErrorInvalidValue);

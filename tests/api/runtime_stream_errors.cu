@@ -57,8 +57,8 @@ CASE(devices) {
   EXPECT_CUDA(cudaDeviceGetPCIBusId(text, 64, 99), cudaErrorInvalidDevice);
   EXPECT_CUDA(cudaDeviceGetByPCIBusId(&value, nullptr), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaDeviceGetLimit(nullptr, cudaLimitStackSize), cudaErrorInvalidValue);
-  EXPECT_CUDA(cudaDeviceGetLimit(&bytes, static_cast<cudaLimit>(99)), cudaErrorUnsupportedLimit);
-  EXPECT_CUDA(cudaDeviceSetLimit(static_cast<cudaLimit>(99), 1), cudaErrorUnsupportedLimit);
+  EXPECT_CUDA(cudaDeviceGetLimit(&bytes, static_cast<cudaLimit>(99)), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaDeviceSetLimit(static_cast<cudaLimit>(99), 1), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaDeviceGetCacheConfig(nullptr), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(77)), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaDeviceGetSharedMemConfig(nullptr), cudaErrorInvalidValue);

@@ -55,6 +55,7 @@ CUresult cuCtxCreate_v4(CUcontext* pctx, CUctxCreateParams* ctxCreateParams, uns
 
 CUresult cuCtxDestroy_v2(CUcontext ctx) {
   return api_call([&]() -> Result<> {
+    TRY(given(ctx, "ctx"));
     auto& stack = ThreadState::get().contexts();
     if (!stack.empty() && handle_of<CUcontext>(stack.back().get()) == ctx) {
       TRY(destroy_context(ctx));
