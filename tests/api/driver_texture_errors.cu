@@ -112,6 +112,7 @@ CASE(texture_objects) {
   CU_OK(cuTexObjectGetResourceViewDesc(&view, object));  // it was made without one. Oracle: an H200 (driver 580)
   CU_OK(cuTexObjectDestroy(object));
   CU_OK(cuTexObjectDestroy(0));
+  EXPECT_CUDA(cuTexObjectDestroy(0x1234), CUDA_ERROR_INVALID_VALUE);
 }
 
 CASE(surface_objects) {

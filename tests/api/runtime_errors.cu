@@ -95,6 +95,8 @@ CASE(calls_without_a_device) {
   EXPECT_CUDA(cudaGetDeviceCount(&count), cudaErrorNoDevice);
   EXPECT_CUDA(cudaMalloc(&memory, 16), cudaErrorNoDevice);
   EXPECT_CUDA(cudaMallocHost(&memory, 16), cudaErrorNoDevice);
+  size_t free = 0, total = 0;
+  EXPECT_CUDA(cudaMemGetInfo(&free, &total), cudaErrorNoDevice);
   EXPECT_CUDA(cudaStreamCreate(&stream), cudaErrorNoDevice);
   EXPECT_CUDA(cudaEventCreate(&event), cudaErrorNoDevice);
   EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorNoDevice);
