@@ -6,7 +6,7 @@
   fuzz      every fuzzer for 10 seconds
   features  the claims of docs/features.tsv and of the API tables, last
   and, with --full, longer ones in place of tidy and fuzz:
-  asan, tsan  the unit tests under the sanitizers
+  asan, tsan  the unit tests under the sanitizers, on all devices, and many kinds of work together
   long-fuzz   every fuzzer for 2 minutes
   tidy-all    clang-tidy over everything
   bare-root   ./demo and ./test where there is nothing but Debian
@@ -130,8 +130,8 @@ def tests(tally, arguments):
 def sanitizer(preset):
     def run(tally, _):
         programs = unit_tests()
-        if step(tally, f"build:{preset}", ["scripts/build", preset, *programs]):
-            run_ctest(tally, f"build-{preset}", f"^({'|'.join(programs)})$", f"{preset}:")
+        if step(tally, f"build:{preset}", ["scripts/build", preset, *programs, "stress-mix"]):
+            run_ctest(tally, f"build-{preset}", f"^(({'|'.join(programs)})(-cpu)?|stress-mix)$", f"{preset}:")
     return run
 
 
