@@ -91,7 +91,7 @@ def run_ctest(tally, folder, pattern, label=""):
     junit = results / "ctest.xml"
     environment = dict(os.environ, GTEST_BRIEF="1",
                        ASAN_OPTIONS="detect_leaks=0",  # objects that outlive main are kept on purpose
-                       TSAN_OPTIONS=f"suppressions={ROOT}/tests/tsan.supp")
+                       TSAN_OPTIONS=f"report_thread_leaks=0 suppressions={ROOT}/tests/tsan.supp")  # so are threads of the device
     subprocess.run(["ctest", "--test-dir", folder, "-j", str(os.cpu_count()), "--output-on-failure", "--no-tests=error", "-R", pattern,
                     "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000", "--output-junit", str(junit)], cwd=ROOT, env=environment)
     if not junit.exists():

@@ -137,22 +137,6 @@ TEST_F(HostThreads, DoNotHoldUpWhatTheyRelease) {
   }
 }
 
-TEST_F(HostThreads, DoNoPartOfWhatComesAfterWhatTheyWaitFor) {
-  Counter here{0}, wrong{0}, unused{0};
-  waits_here = true;
-  for (int i = 0; i < 5000; ++i) {
-    hal::Command commands[] = {make_launch(set_flag, {{1}, {1}}, &unused),
-                               make_launch(where_and_how, {{64}, {8}}, Seen{&here, &wrong})};
-    last_ = queue_->enqueue(commands);
-    queue_->start();
-    EXPECT_TRUE(queue_->progress()->wait(last_ - 1));
-    while (queue_->progress()->value() < last_) std::this_thread::yield();
-    if (i % 16 == 15) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the workers fall asleep
-  }
-  waits_here = false;
-  EXPECT_EQ(here.load(), 0u);
-}
-
 TEST_F(HostThreads, ManyWaitForOneQueueAtOnce) {
   Counter ran{0};
   const auto count_up = [](ThreadContext*, const std::byte* block) { ++*parameters_of<Counter*>(block); };
