@@ -82,7 +82,6 @@ def table_rows(path):
     rows = [(name, suffix or "", status) for name, suffix, status in re.findall(FUNCTION_ROW, text, re.M)]
     rows += [(name, suffix, "Refused") for name, suffix in re.findall(r"^\s*\w+_REFUSED\(\s*(\w+)\s*,\s*(\w*)\s*,", text, re.M)]
     rows += [(name, "", "Refused") for name in re.findall(r"^\s*\w+_ABSENT\((\w+)", text, re.M)]
-    rows += [(name, "", "Todo") for name in re.findall(r"^\s*\w+_TODO\((\w+)", text, re.M)]
     untested = set(UNTESTED.read_text().split("\n\n", 1)[1].split())
     return [(name, suffix, "Untested" if name + suffix in untested else status) for name, suffix, status in rows]
 

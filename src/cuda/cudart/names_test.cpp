@@ -19,7 +19,7 @@ std::set<std::string> table_names() {
 #define CUDART_FN(name, suffix, since, status, signature) names.insert(#name #suffix);
 #define CUDART_FN_AS(type, name, suffix, since, status, signature) names.insert(#name #suffix);
 #define CUDART_INTERNAL(type, name, since, status, signature) names.insert(#name);
-#define CUDART_TODO(name) names.insert(#name);
+#define CUDART_ABSENT(name, why) names.insert(#name);
 #include "cuda/cudart/runtime.def"
   return names;
 }

@@ -26,7 +26,6 @@ int not_there(const char* name, const char* why) {
 #define STUB_Partial(name)
 #define STUB_Todo(name) STUB(name, "not supported yet")
 #define CUDART_FN(name, suffix, since, status, signature) STUB_##status(name##suffix)
-#define CUDART_TODO(name) STUB_Todo(name)
 #define CUDART_REFUSED(name, suffix, since, signature, why) STUB(name##suffix, "not supported: " why)
 #define CUDART_ABSENT(name, why) STUB(name, "not supported: " why)
 #include "cuda/cudart/runtime.def"

@@ -5,7 +5,7 @@
 #include "cuda/driver/api.h"
 
 extern "C" {
-#define CU_TODO(name) int name(void);
+#define CU_ABSENT(name, why) int name(void);
 #include "cuda/driver/driver.def"
 }
 
@@ -14,7 +14,7 @@ namespace cupola::driver {
 std::span<const EntryPoint> entry_points() {
   static const EntryPoint table[] = {
 #define CU_FN(base, suffix, since, status, signature) {#base #suffix, since, reinterpret_cast<void*>(&base##suffix)},
-#define CU_TODO(name) {#name, 0, reinterpret_cast<void*>(&name)},
+#define CU_ABSENT(name, why) {#name, 0, reinterpret_cast<void*>(&name)},
 #include "cuda/driver/driver.def"
   };
   return table;

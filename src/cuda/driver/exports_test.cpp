@@ -15,7 +15,7 @@ namespace {
 std::set<std::string> table() {
   std::set<std::string> names;
 #define CU_FN(base, suffix, since, status, signature) names.insert(#base #suffix);
-#define CU_TODO(name) names.insert(#name);
+#define CU_ABSENT(name, why) names.insert(#name);
 #include "cuda/driver/driver.def"
   return names;
 }

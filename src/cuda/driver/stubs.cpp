@@ -29,7 +29,6 @@ int not_there(const char* name, const char* why) {
 #define STUB_Partial(name)
 #define STUB_Todo(name) STUB(name, "not supported yet")
 #define CU_FN(base, suffix, since, status, signature) STUB_##status(base##suffix)
-#define CU_TODO(name) STUB_Todo(name)
 #define CU_REFUSED(base, suffix, since, signature, why) STUB(base##suffix, "not supported: " why)
 #define CU_ABSENT(name, why) STUB(name, "not supported: " why)
 #include "cuda/driver/driver.def"
