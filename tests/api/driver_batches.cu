@@ -1,32 +1,9 @@
 // Batches of copies and of hints of the driver API. Oracle: "CUDA Driver API, Memory Management": cuMemcpyBatchAsync,
 // cuMemcpy3DBatchAsync; "Unified Addressing": cuMemPrefetchBatchAsync and relatives.
 
-#include "driver.h"
+#include "driver_objects.h"
 
 namespace {
-
-struct Stream {
-  CUstream stream = nullptr;
-  Stream() {
-    check::use_context();
-    CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  }
-  ~Stream() { CU_OK(cuStreamDestroy(stream)); }
-  Stream(const Stream&) = delete;
-  operator CUstream() const { return stream; }
-};
-
-struct Block {
-  CUdeviceptr at = 0;
-  explicit Block(size_t bytes) {
-    check::use_context();
-    CU_OK(cuMemAlloc(&at, bytes));
-    CU_OK(cuMemsetD8(at, 0, bytes));
-    CU_OK(cuCtxSynchronize());
-  }
-  ~Block() { CU_OK(cuMemFree(at)); }
-  Block(const Block&) = delete;
-};
 
 struct Pinned {
   unsigned char* bytes = nullptr;
@@ -86,7 +63,7 @@ CUarray make_array(size_t width, size_t height, size_t depth, CUarray_format for
 // then.
 CASE(a_batch_is_in_stream_order) {
   Stream stream;
-  Block device(512);
+  Memory device(128);
   Pinned host(512), back(512);
   check::Gate gate;
   CU_OK(cuLaunchHostFunc(stream, check::Gate::wait, &gate));
@@ -109,7 +86,7 @@ CASE(a_batch_is_in_stream_order) {
 // "All accesses must be complete before the API call returns": the source may go before the stream gets there.
 CASE(ephemeral_sources) {
   Stream stream;
-  Block device(512);
+  Memory device(128);
   Pinned back(512);
   check::Gate gate;
   CU_OK(cuLaunchHostFunc(stream, check::Gate::wait, &gate));
@@ -137,7 +114,7 @@ CASE(ephemeral_sources) {
 
 CASE(a_batch_refuses) {
   Stream stream;
-  Block device(512);
+  Memory device(128);
   Pinned host(512);
   CUdeviceptr to[] = {device.at, device.at + 128, device.at + 256}, from[] = {host.at(), host.at(128), host.at(256)};
   size_t sizes[] = {64, 64, 64}, firsts[] = {0, 2};
@@ -172,7 +149,7 @@ CASE(a_batch_refuses) {
 
 CASE(boxes_between_pointers) {
   Stream stream;
-  Block device(4096);
+  Memory device(1024);
   Pinned host(4096), back(4096);
   // 5 x 3 x 2 elements out of rows of 16 and layers of 4 rows, packed tightly, and into rows of 8.
   CUDA_MEMCPY3D_BATCH_OP in[] = {copy_of(operand(device.at), operand(host.at(3), 16, 4), {5, 3, 2}),
@@ -218,7 +195,7 @@ CASE(boxes_and_arrays) {
 
 CASE(boxes_refuse) {
   Stream stream;
-  Block device(1024);
+  Memory device(256);
   Pinned host(1024);
   const CUDA_MEMCPY3D_BATCH_OP good = copy_of(operand(device.at), operand(host.at()), {8, 4, 1});
   CUDA_MEMCPY3D_BATCH_OP op = good;
@@ -275,7 +252,7 @@ CASE(hints_in_batches_refuse) {
   Stream stream;
   CUdeviceptr managed = 0;
   CU_OK(cuMemAllocManaged(&managed, 4 << 20, CU_MEM_ATTACH_GLOBAL));
-  Block device(4 << 20);
+  Memory device(1 << 20);
   CUdeviceptr at[] = {managed, managed + (2 << 20)};
   size_t sizes[] = {2 << 20, 2 << 20}, firsts[] = {0, 1};
   CUmemLocation places[] = {{CU_MEM_LOCATION_TYPE_HOST, 0}, {CU_MEM_LOCATION_TYPE_HOST, 0}};
@@ -300,7 +277,7 @@ CASE(hints_in_batches_refuse) {
 
 // Neither copies nor hints in batches have a node in a graph.
 CASE(batches_are_not_captured) {
-  Block device(512);
+  Memory device(128);
   Pinned host(512);
   CUdeviceptr managed = 0;
   CU_OK(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));

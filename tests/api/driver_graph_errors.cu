@@ -6,31 +6,6 @@
 
 namespace {
 
-struct Graph {
-  CUgraph graph = nullptr;
-  Graph() {
-    check::use_context();
-    CU_OK(cuGraphCreate(&graph, 0));
-  }
-  ~Graph() { CU_OK(cuGraphDestroy(graph)); }
-  Graph(const Graph&) = delete;
-  operator CUgraph() const { return graph; }
-};
-
-struct Event {
-  CUevent event = nullptr;
-  Event() { CU_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING)); }
-  ~Event() { CU_OK(cuEventDestroy(event)); }
-  Event(const Event&) = delete;
-  operator CUevent() const { return event; }
-};
-
-CUgraphNode add_empty(CUgraph graph) {
-  CUgraphNode node = nullptr;
-  CU_OK(cuGraphAddEmptyNode(&node, graph, nullptr, 0));
-  return node;
-}
-
 CUDA_MEMSET_NODE_PARAMS fill(CUdeviceptr at) {
   CUDA_MEMSET_NODE_PARAMS params = {};
   params.dst = at;
@@ -260,8 +235,7 @@ CASE(instantiated_graphs) {
   hosting.fn = nothing;
   CUgraphNode node = nullptr, empty = add_empty(graph), later = nullptr;
   CU_OK(cuGraphAddKernelNode(&node, graph, nullptr, 0, &call.params));
-  CUgraphExec exec = nullptr;
-  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  Exec exec(graph);
   CU_OK(cuGraphAddKernelNode(&later, graph, nullptr, 0, &late.params));  // not part of exec
   EXPECT_CUDA(cuGraphExecKernelNodeSetParams(exec, later, &late.params), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuGraphExecKernelNodeSetParams(exec, node, nullptr), CUDA_ERROR_INVALID_VALUE);
@@ -281,7 +255,6 @@ CASE(instantiated_graphs) {
   EXPECT_CUDA(cuGraphExecUpdate(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);  // other has no nodes
   EXPECT_CUDA(cuGraphExecUpdate(exec, nullptr, &info), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuGraphExecUpdate(nullptr, graph, &info), CUDA_ERROR_INVALID_VALUE);
-  CU_OK(cuGraphExecDestroy(exec));
 }
 
 CASE(user_objects) {

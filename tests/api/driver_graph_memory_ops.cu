@@ -5,21 +5,6 @@
 
 namespace {
 
-struct Words {
-  unsigned* host = nullptr;
-  CUdeviceptr device = 0;
-  Words() {
-    check::use_context();
-    CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 64, CU_MEMHOSTALLOC_DEVICEMAP));
-    CU_OK(cuMemHostGetDevicePointer(&device, host, 0));
-    std::memset(host, 0, 64);
-  }
-  ~Words() { CU_OK(cuMemFreeHost(host)); }
-  Words(const Words&) = delete;
-  void set(int i, unsigned value) { reinterpret_cast<std::atomic<unsigned>*>(host)[i].store(value); }
-  unsigned get(int i) { return reinterpret_cast<std::atomic<unsigned>*>(host)[i].load(); }
-};
-
 CUstreamBatchMemOpParams wait_for(CUdeviceptr at, unsigned value, unsigned flags = CU_STREAM_WAIT_VALUE_EQ) {
   CUstreamBatchMemOpParams op = {};
   op.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
@@ -51,17 +36,6 @@ CUDA_BATCH_MEM_OP_NODE_PARAMS batch(CUstreamBatchMemOpParams* ops, unsigned coun
   return params;
 }
 
-struct Graph {
-  CUgraph graph = nullptr;
-  Graph() {
-    check::use_context();
-    CU_OK(cuGraphCreate(&graph, 0));
-  }
-  ~Graph() { CU_OK(cuGraphDestroy(graph)); }
-  Graph(const Graph&) = delete;
-  operator CUgraph() const { return graph; }
-};
-
 CUgraphNode add(CUgraph graph, CUgraphNode after, CUstreamBatchMemOpParams* ops, unsigned count) {
   const CUDA_BATCH_MEM_OP_NODE_PARAMS params = batch(ops, count);
   CUgraphNode node = nullptr;
@@ -69,22 +43,10 @@ CUgraphNode add(CUgraph graph, CUgraphNode after, CUstreamBatchMemOpParams* ops,
   return node;
 }
 
-CUgraphExec instantiate(CUgraph graph) {
-  CUgraphExec exec = nullptr;
-  CU_OK(cuGraphInstantiate(&exec, graph, 0));
-  return exec;
-}
-
 CUgraphNodeType type_of(CUgraphNode node) {
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
   CU_OK(cuGraphNodeGetType(node, &type));
   return type;
-}
-
-CUstream make_stream() {
-  CUstream stream = nullptr;
-  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  return stream;
 }
 
 }  // namespace
@@ -102,8 +64,8 @@ CASE(a_node_waits_and_writes) {
   ops[0].waitValue.value = 0;  // "the paramArray inside nodeParams is copied"
   EXPECT_EQUAL(type_of(node), CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
   add_kernel(graph, node, digit, memory.at, 2);
-  CUgraphExec exec = instantiate(graph);
-  CUstream stream = make_stream();
+  Exec exec(graph);
+  Stream stream;
   for (int round = 0; round < 2; ++round) {
     std::memset(words.host, 0, 64);
     CU_OK(cuGraphLaunch(exec, stream));
@@ -115,8 +77,6 @@ CASE(a_node_waits_and_writes) {
     EXPECT(words.get(1) == 77 && words.get(2) == 0 && words.get(3) == 256);
     EXPECT_EQUAL(memory.value(), 42);
   }
-  CU_OK(cuStreamDestroy(stream));
-  CU_OK(cuGraphExecDestroy(exec));
 }
 
 CASE(parameters) {
@@ -137,10 +97,9 @@ CASE(parameters) {
   CU_OK(cuGraphBatchMemOpNodeGetParams(node, &got));
   EXPECT(got.count == 1 && got.paramArray[0].operation == CU_STREAM_MEM_OP_WRITE_VALUE_64);
   EXPECT(got.paramArray[0].writeValue.value64 == 9);
-  CUgraphExec exec = instantiate(graph);
+  Exec exec(graph);
   run(exec);
   EXPECT(words.get(2) == 9 && words.get(1) == 0);
-  CU_OK(cuGraphExecDestroy(exec));
 }
 
 // "Addresses, values and the kind of comparison may change in an executable graph"; the number and the operations not.
@@ -149,7 +108,7 @@ CASE(parameters_of_an_executable_graph) {
   Graph graph;
   CUstreamBatchMemOpParams ops[] = {wait_for(words.device, 1), store(words.device + 4, 1)};
   CUgraphNode node = add(graph, nullptr, ops, 2);
-  CUgraphExec exec = instantiate(graph);
+  Exec exec(graph);
   CUstreamBatchMemOpParams other[] = {wait_for(words.device + 12, 7, CU_STREAM_WAIT_VALUE_GEQ),
                                       store(words.device + 8, 5)};
   CUDA_BATCH_MEM_OP_NODE_PARAMS params = batch(other, 2);
@@ -162,7 +121,6 @@ CASE(parameters_of_an_executable_graph) {
   CUstreamBatchMemOpParams wider[] = {wait_for(words.device, 0), store64(words.device + 8, 5)};
   params = batch(wider, 2);
   EXPECT_CUDA(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params), CUDA_ERROR_INVALID_VALUE);
-  CU_OK(cuGraphExecDestroy(exec));
 }
 
 CASE(nodes_refuse) {
@@ -201,7 +159,7 @@ CASE(general_parameters) {
   params.memOp = batch(&op, 1);
   CUgraphNode node = nullptr;
   CU_OK(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &params));
-  CUgraphExec exec = instantiate(graph);
+  Exec exec(graph);
   run(exec);
   EXPECT_EQUAL(words.get(0), 3u);
   params.memOp = batch(&other, 1);
@@ -212,13 +170,12 @@ CASE(general_parameters) {
   CUDA_BATCH_MEM_OP_NODE_PARAMS got = {};
   CU_OK(cuGraphBatchMemOpNodeGetParams(node, &got));
   EXPECT(got.paramArray[0].writeValue.address == words.device + 4);
-  CU_OK(cuGraphExecDestroy(exec));
 }
 
 CASE(captured_operations_become_nodes) {
   Words words;
   Memory memory(1);
-  CUstream stream = make_stream();
+  Stream stream;
   CUstreamBatchMemOpParams ops[] = {store(words.device + 8, 2), store(words.device + 12, 3)};
   CU_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
   CU_OK(cuStreamWaitValue32(stream, words.device, 1, CU_STREAM_WAIT_VALUE_GEQ));
@@ -234,16 +191,14 @@ CASE(captured_operations_become_nodes) {
   CU_OK(cuGraphGetNodes(graph, nodes, &count));
   EXPECT_EQUAL(count, 5u);
   for (size_t i = 0; i < count; ++i) EXPECT_EQUAL_AT(i, type_of(nodes[i]), CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
-  CUgraphExec exec = instantiate(graph);
+  Exec exec(graph);
   CU_OK(cuGraphLaunch(exec, stream));
   check::Gate::pause(10);
   EXPECT_EQUAL(words.get(1), 0u);
   words.set(0, 1);
   CU_OK(cuStreamSynchronize(stream));
   EXPECT(words.get(1) == 1 && words.get(2) == 2 && words.get(3) == 3 && words.get(4) == 4);
-  CU_OK(cuGraphExecDestroy(exec));
   CU_OK(cuGraphDestroy(graph));
-  CU_OK(cuStreamDestroy(stream));
 }
 
 CHECK_MAIN()

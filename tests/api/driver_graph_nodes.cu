@@ -7,38 +7,6 @@
 
 namespace {
 
-struct Graph {
-  CUgraph graph = nullptr;
-  Graph() {
-    check::use_context();
-    CU_OK(cuGraphCreate(&graph, 0));
-  }
-  ~Graph() { CU_OK(cuGraphDestroy(graph)); }
-  Graph(const Graph&) = delete;
-  operator CUgraph() const { return graph; }
-  CUgraphNode empty(CUgraphNode after = nullptr) const {
-    CUgraphNode node = nullptr;
-    CU_OK(cuGraphAddEmptyNode(&node, graph, &after, after ? 1 : 0));
-    return node;
-  }
-};
-
-struct Exec {
-  CUgraphExec exec = nullptr;
-  explicit Exec(CUgraph graph, unsigned flags = 0) { CU_OK(cuGraphInstantiate(&exec, graph, flags)); }
-  ~Exec() { CU_OK(cuGraphExecDestroy(exec)); }
-  Exec(const Exec&) = delete;
-  operator CUgraphExec() const { return exec; }
-};
-
-struct Event {
-  CUevent event = nullptr;
-  Event() { CU_OK(cuEventCreate(&event, CU_EVENT_DEFAULT)); }
-  ~Event() { CU_OK(cuEventDestroy(event)); }
-  Event(const Event&) = delete;
-  operator CUevent() const { return event; }
-};
-
 cuuint64_t graph_memory(CUgraphMem_attribute attribute) {
   cuuint64_t bytes = ~0ull;
   CU_OK(cuDeviceGetGraphMemAttribute(check::the_device(), attribute, &bytes));
@@ -56,7 +24,8 @@ void add_ten(void* at) {
 
 CASE(shape) {
   Graph graph;
-  CUgraphNode a = graph.empty(), b = graph.empty(a), c = graph.empty(a), nodes[4] = {}, from[4] = {}, to[4] = {};
+  CUgraphNode a = add_empty(graph), b = add_empty(graph, a), c = add_empty(graph, a), nodes[4] = {}, from[4] = {},
+              to[4] = {};
   size_t count = 4;
   CU_OK(cuGraphGetNodes(graph, nodes, &count));
   EXPECT(count == 3 && nodes[0] == a && nodes[1] == b && nodes[2] == c && nodes[3] == nullptr);
@@ -84,10 +53,10 @@ CASE(shape) {
 
 CASE(clones_and_pictures) {
   Graph graph;
-  CUgraphNode a = graph.empty(), late = nullptr, found = nullptr;
+  CUgraphNode a = add_empty(graph), late = nullptr, found = nullptr;
   CUgraph clone = nullptr;
   CU_OK(cuGraphClone(&clone, graph));
-  late = graph.empty(a);
+  late = add_empty(graph, a);
   CU_OK(cuGraphNodeFindInClone(&found, a, clone));
   EXPECT(found != nullptr && found != a);
   EXPECT_CUDA(cuGraphNodeFindInClone(&found, late, clone), CUDA_ERROR_INVALID_VALUE);
@@ -169,7 +138,7 @@ CASE(children) {
   CUgraph inside = nullptr;
   CU_OK(cuGraphAddChildGraphNode(&node, graph, nullptr, 0, child));
   CU_OK(cuGraphChildGraphNodeGetGraph(node, &inside));
-  EXPECT(inside != nullptr && inside != child.graph);
+  EXPECT(inside != nullptr && inside != child);
   Exec exec(graph);
   run(exec);
   CU_OK(cuGraphExecChildGraphNodeSetParams(exec, node, replacement));
@@ -184,9 +153,7 @@ CASE(events) {
   Event first, second;
   CUgraphNode record = nullptr, wait = nullptr;
   CUevent got = nullptr;
-  CUstream stream = nullptr, other = nullptr;
-  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  CU_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  Stream stream, other;
   CU_OK(cuGraphAddEventRecordNode(&record, graph, nullptr, 0, first));
   CU_OK(cuGraphEventRecordNodeSetEvent(record, second));
   CU_OK(cuGraphEventRecordNodeGetEvent(record, &got));
@@ -228,8 +195,6 @@ CASE(events) {
   EXPECT_CUDA(cuEventQuery(second), CUDA_ERROR_NOT_READY);
   second_gate.release();
   CU_OK(cuStreamSynchronize(stream));
-  CU_OK(cuStreamDestroy(stream));
-  CU_OK(cuStreamDestroy(other));
 }
 
 CASE(memory) {
@@ -267,8 +232,7 @@ CASE(instantiation) {
   Memory memory(1);
   Graph graph;
   add_kernel(graph, nullptr, digit, memory.at, 3);
-  CUstream stream = nullptr;
-  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  Stream stream;
   CUDA_GRAPH_INSTANTIATE_PARAMS params{};
   params.flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
   params.hUploadStream = stream;
@@ -285,7 +249,6 @@ CASE(instantiation) {
   EXPECT_EQUAL(memory.value(), 3);
   EXPECT_CUDA(cuGraphUpload(nullptr, stream), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuGraphExecDestroy(exec));
-  CU_OK(cuStreamDestroy(stream));
 }
 
 CASE(user_objects) {
@@ -313,14 +276,13 @@ CASE(capture_into_a_graph) {
   Memory memory(1);
   Graph graph;
   CUgraphNode first = add_kernel(graph, nullptr, put, memory.at, 4);
-  CUstream stream = nullptr;
-  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  Stream stream;
   CU_OK(cuStreamBeginCaptureToGraph(stream, graph, &first, nullptr, 1, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   Call call(digit, memory.at, 5), call2(digit, memory.at, 6);
   CU_OK(cuLaunchKernel(call.params.func, 1, 1, 1, 1, 1, 1, 0, stream, call.arguments, nullptr));
   // What comes next depends on the first node alone.
   CU_OK(cuStreamUpdateCaptureDependencies(stream, &first, nullptr, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
-  CUgraphNode beside = graph.empty(first);
+  CUgraphNode beside = add_empty(graph, first);
   CU_OK(cuStreamUpdateCaptureDependencies(stream, &beside, nullptr, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
   CUstreamCaptureStatus status{};
   size_t count = 0;
@@ -328,11 +290,10 @@ CASE(capture_into_a_graph) {
   EXPECT_EQUAL(count, 2u);
   CUgraph ended = nullptr;
   CU_OK(cuStreamEndCapture(stream, &ended));
-  EXPECT(ended == graph.graph);
+  EXPECT(ended == graph);
   Exec exec(graph);
   run(exec);
   EXPECT_EQUAL(memory.value(), 45);
-  CU_OK(cuStreamDestroy(stream));
 }
 
 CHECK_MAIN()

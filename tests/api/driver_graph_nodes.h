@@ -1,8 +1,8 @@
 #pragma once
 
-// What the driver API's tests of graphs share: memory that ends by itself, nodes of kernels whose order shows.
+// What the driver API's tests of graphs share: nodes of kernels whose order shows.
 
-#include "driver.h"
+#include "driver_objects.h"
 #include "order_kernels.h"
 
 inline CUfunction function_of(void (*kernel)(int*, int)) {
@@ -11,23 +11,6 @@ inline CUfunction function_of(void (*kernel)(int*, int)) {
   CUDA_OK(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(kernel)));
   return function;
 }
-
-struct Memory {
-  CUdeviceptr at = 0;
-  explicit Memory(size_t ints) {
-    check::use_context();
-    CU_OK(cuMemAlloc(&at, ints * 4));
-    CU_OK(cuMemsetD32(at, 0, ints));
-    CU_OK(cuCtxSynchronize());  // a fill of device memory is asynchronous
-  }
-  ~Memory() { CU_OK(cuMemFree(at)); }
-  Memory(const Memory&) = delete;
-  int value(size_t i = 0) const {
-    int result = -1;
-    CU_OK(cuMemcpyDtoH(&result, at + 4 * i, 4));
-    return result;
-  }
-};
 
 /// A kernel of (int*, int) in a graph, by either version of its parameters.
 template <typename Params>
@@ -53,10 +36,14 @@ inline CUgraphNode add_kernel(CUgraph graph, CUgraphNode after, void (*kernel)(i
   return node;
 }
 
+inline CUgraphNode add_empty(CUgraph graph, CUgraphNode after = nullptr) {
+  CUgraphNode node = nullptr;
+  CU_OK(cuGraphAddEmptyNode(&node, graph, &after, after ? 1 : 0));
+  return node;
+}
+
 inline void run(CUgraphExec exec) {
-  CUstream stream = nullptr;
-  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  Stream stream;
   CU_OK(cuGraphLaunch(exec, stream));
   CU_OK(cuStreamSynchronize(stream));
-  CU_OK(cuStreamDestroy(stream));
 }

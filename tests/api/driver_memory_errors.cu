@@ -1,23 +1,11 @@
 // What the driver's memory functions refuse: pointers that are null, foreign, freed or misaligned, sizes beyond an
 // allocation, shapes that make no sense. Oracle: "CUDA Driver API", Memory Management: the "Returns" of each function.
 
-#include "driver.h"
+#include "driver_objects.h"
 
 namespace {
 
-constexpr size_t kSize = size_t{1} << 20, kBeyond = size_t{1} << 40;
-
-/// Device memory of kSize bytes that goes away with the scope.
-struct Memory {
-  CUdeviceptr at = 0;
-  Memory() {
-    check::use_context();
-    CU_OK(cuMemAlloc(&at, kSize));
-  }
-  ~Memory() { CU_OK(cuMemFree(at)); }
-  Memory(const Memory&) = delete;
-  operator CUdeviceptr() const { return at; }
-};
+constexpr size_t kInts = size_t{1} << 18, kBeyond = size_t{1} << 40;
 
 CUdeviceptr address(void* pointer) {
   return reinterpret_cast<CUdeviceptr>(pointer);
@@ -64,7 +52,7 @@ CUDA_MEMCPY3D_PEER peer_slices(CUdeviceptr to, CUdeviceptr from, size_t pitch) {
 }  // namespace
 
 CASE(freeing) {
-  Memory memory;
+  Memory memory(kInts);
   CUdeviceptr gone = 0;
   char local[64];
   CU_OK(cuMemAlloc(&gone, 64));
@@ -119,7 +107,7 @@ CASE(host_memory) {
 }
 
 CASE(copies) {
-  Memory memory;
+  Memory memory(kInts);
   char host[64] = {};
   EXPECT_CUDA(cuMemcpy(0, memory, 16), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpy(memory, 0, 16), CUDA_ERROR_INVALID_VALUE);
@@ -138,7 +126,7 @@ CASE(copies) {
 }
 
 CASE(asynchronous_copies) {
-  Memory memory;
+  Memory memory(kInts);
   char host[64] = {};
   EXPECT_CUDA(cuMemcpyAsync(0, memory, 16, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpyAsync(memory, memory, kBeyond, nullptr), CUDA_ERROR_INVALID_VALUE);
@@ -155,7 +143,7 @@ CASE(asynchronous_copies) {
 }
 
 CASE(boxes) {
-  Memory memory;
+  Memory memory(kInts);
   const CUDA_MEMCPY2D narrow = rows(memory, memory + 4096, 32), nowhere = rows(0, memory, 64);
   EXPECT_CUDA(cuMemcpy2D(nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpy2D(&narrow), CUDA_ERROR_INVALID_VALUE);
@@ -185,7 +173,7 @@ CASE(boxes) {
 }
 
 CASE(fills) {
-  Memory memory;
+  Memory memory(kInts);
   char local[64];
   EXPECT_CUDA(cuMemsetD8(0, 1, 16), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemsetD8(address(local), 1, 16), CUDA_ERROR_INVALID_VALUE);
@@ -200,7 +188,7 @@ CASE(fills) {
 }
 
 CASE(fills_of_boxes) {
-  Memory memory;
+  Memory memory(kInts);
   EXPECT_CUDA(cuMemsetD2D8(0, 64, 1, 16, 4), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemsetD2D8(memory, 8, 1, 16, 4), CUDA_ERROR_INVALID_VALUE);  // rows that overlap
   EXPECT_CUDA(cuMemsetD2D8(memory, 64, 1, 16, kBeyond), CUDA_ERROR_INVALID_VALUE);
@@ -215,7 +203,7 @@ CASE(fills_of_boxes) {
 }
 
 CASE(what_pointers_are) {
-  Memory memory;
+  Memory memory(kInts);
   char local[64];
   CUdeviceptr base = 0;
   size_t size = 0;
@@ -236,7 +224,7 @@ CASE(what_pointers_are) {
 }
 
 CASE(hints_for_managed_memory) {
-  Memory memory;
+  Memory memory(kInts);
   CUdeviceptr managed = 0;
   CU_OK(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
   CUmemLocation device = {}, nowhere = {};

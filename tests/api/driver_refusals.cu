@@ -3,21 +3,6 @@
 
 #include "driver_graph_nodes.h"
 
-namespace {
-
-struct Graph {
-  CUgraph graph = nullptr;
-  Graph() {
-    check::use_context();
-    CU_OK(cuGraphCreate(&graph, 0));
-  }
-  ~Graph() { CU_OK(cuGraphDestroy(graph)); }
-  Graph(const Graph&) = delete;
-  operator CUgraph() const { return graph; }
-};
-
-}  // namespace
-
 CASE(contexts_for_parts_of_the_device_and_for_graphics) {
   if (!check::on_cupola()) return;
   CUcontext context = nullptr;

@@ -2,31 +2,9 @@
 // Oracle: "CUDA Driver API", Stream, Event and Stream Memory Management: the "Returns" of each function, and
 // "CUDA C++ Programming Guide", Prohibited and Unhandled Operations (of stream capture).
 
-#include "driver.h"
+#include "driver_objects.h"
 
 namespace {
-
-struct Stream {
-  CUstream stream = nullptr;
-  Stream() {
-    check::use_context();
-    CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  }
-  ~Stream() { CU_OK(cuStreamDestroy(stream)); }
-  Stream(const Stream&) = delete;
-  operator CUstream() const { return stream; }
-};
-
-struct Event {
-  CUevent event = nullptr;
-  explicit Event(unsigned flags = CU_EVENT_DEFAULT) {
-    check::use_context();
-    CU_OK(cuEventCreate(&event, flags));
-  }
-  ~Event() { CU_OK(cuEventDestroy(event)); }
-  Event(const Event&) = delete;
-  operator CUevent() const { return event; }
-};
 
 /// Ends a capture that an error has made invalid.
 void expect_invalidated(CUstream stream) {
@@ -200,8 +178,7 @@ CASE(a_fork_that_is_not_joined) {
 
 CASE(stream_memory_operations) {
   Stream stream;
-  CUdeviceptr memory = 0;
-  CU_OK(cuMemAlloc(&memory, 64));
+  Memory memory(16);
   const unsigned bad = 0x7000;
   EXPECT_CUDA(cuStreamWriteValue32(stream, memory + 2, 1, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuStreamWriteValue32(stream, 0, 1, 0), CUDA_ERROR_INVALID_VALUE);
@@ -219,7 +196,6 @@ CASE(stream_memory_operations) {
   EXPECT_CUDA(cuStreamBatchMemOp(stream, 1, &unknown, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuStreamBatchMemOp(stream, 257, &unknown, 0), CUDA_ERROR_INVALID_VALUE);  // at most 256
   CU_OK(cuStreamSynchronize(stream));
-  CU_OK(cuMemFree(memory));
 }
 
 CHECK_MAIN()

@@ -1,36 +1,11 @@
 // Values in memory that streams wait for and write, and attributes of streams. Oracle: "CUDA Driver API, Stream Memory
 // Operations" and "Stream Management".
 
-#include "driver.h"
-
-namespace {
-
-struct Words {
-  unsigned* host = nullptr;
-  CUdeviceptr device = 0;
-  Words() {
-    CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 64, CU_MEMHOSTALLOC_DEVICEMAP));
-    CU_OK(cuMemHostGetDevicePointer(&device, host, 0));
-    std::memset(host, 0, 64);
-  }
-  ~Words() { CU_OK(cuMemFreeHost(host)); }
-  void set(int i, unsigned value) { reinterpret_cast<std::atomic<unsigned>*>(host)[i].store(value); }
-  void set64(int i, cuuint64_t value) { reinterpret_cast<std::atomic<cuuint64_t>*>(host)[i].store(value); }
-  unsigned get(int i) { return reinterpret_cast<std::atomic<unsigned>*>(host)[i].load(); }
-};
-
-CUstream make_stream() {
-  CUstream stream = nullptr;
-  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  return stream;
-}
-
-}  // namespace
+#include "driver_objects.h"
 
 CASE(a_stream_waits_for_a_value) {
-  check::use_context();
   Words words;
-  CUstream stream = make_stream();
+  Stream stream;
   CU_OK(cuStreamWaitValue32(stream, words.device, 5, CU_STREAM_WAIT_VALUE_GEQ));
   CU_OK(cuStreamWriteValue32(stream, words.device + 4, 77, CU_STREAM_WRITE_VALUE_DEFAULT));
   check::Gate::pause(30);
@@ -42,7 +17,6 @@ CASE(a_stream_waits_for_a_value) {
   words.set(0, 6);
   CU_OK(cuStreamSynchronize(stream));
   EXPECT(words.get(1) == 77);
-  CU_OK(cuStreamDestroy(stream));
 }
 
 namespace {
@@ -75,7 +49,7 @@ constexpr Comparison kComparisons64[] = {
 
 /// The stream stands still until the value is there, and then goes on to write the marker behind it.
 void expect_held(Words& words, const Comparison& row, CUresult (*wait)(CUstream, CUdeviceptr, cuuint64_t, unsigned)) {
-  CUstream stream = make_stream();
+  Stream stream;
   words.set64(0, row.unmet);
   words.set(2, 0);
   CU_OK(wait(stream, words.device, row.wanted, row.flag));
@@ -86,13 +60,11 @@ void expect_held(Words& words, const Comparison& row, CUresult (*wait)(CUstream,
   words.set64(0, row.met);
   CU_OK(cuStreamSynchronize(stream));
   EXPECT_EQUAL(words.get(2), 77u);
-  CU_OK(cuStreamDestroy(stream));
 }
 
 }  // namespace
 
 CASE(comparisons) {
-  check::use_context();
   Words words;
   int nor = 0;
   CU_OK(cuDeviceGetAttribute(&nor, CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, 0));
@@ -108,22 +80,18 @@ CASE(comparisons) {
 }
 
 CASE(one_stream_lets_another_go_on) {
-  check::use_context();
   Words words;
-  CUstream first = make_stream(), second = make_stream();
+  Stream first, second;
   CU_OK(cuStreamWaitValue64(first, words.device + 8, 1ull << 40, CU_STREAM_WAIT_VALUE_EQ));
   CU_OK(cuStreamWriteValue32(first, words.device, 1, CU_STREAM_WRITE_VALUE_DEFAULT));
   CU_OK(cuStreamWriteValue64(second, words.device + 8, 1ull << 40, CU_STREAM_WRITE_VALUE_DEFAULT));
   CU_OK(cuStreamSynchronize(first));
   EXPECT(words.get(0) == 1 && words.get(3) == 256);
-  CU_OK(cuStreamDestroy(first));
-  CU_OK(cuStreamDestroy(second));
 }
 
 CASE(batch) {
-  check::use_context();
   Words words;
-  CUstream stream = make_stream();
+  Stream stream;
   CUstreamBatchMemOpParams ops[3] = {};
   ops[0].operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
   ops[0].writeValue.address = words.device;
@@ -141,25 +109,21 @@ CASE(batch) {
   ops[0].operation = static_cast<CUstreamBatchMemOpType>(99);
   EXPECT_CUDA(cuStreamBatchMemOp(stream, 1, ops, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuStreamBatchMemOp(stream, 257, ops, 0), CUDA_ERROR_INVALID_VALUE);
-  CU_OK(cuStreamDestroy(stream));
 }
 
 CASE(memory_operations_refuse) {
-  check::use_context();
   Words words;
-  CUstream stream = make_stream();
+  Stream stream;
   EXPECT_CUDA(cuStreamWaitValue32(stream, words.device + 2, 0, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuStreamWriteValue64(stream, words.device + 4, 0, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuStreamWriteValue32(stream, words.device, 0, 0x10), CUDA_ERROR_INVALID_VALUE);
   // "This flag is not supported in the v2 API." Oracle of the number: an H200 (driver 580).
   EXPECT_CUDA(cuStreamWriteValue64(stream, words.device, 0, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER),
               CUDA_ERROR_INVALID_VALUE);
-  CU_OK(cuStreamDestroy(stream));
 }
 
 CASE(attributes) {
-  check::use_context();
-  CUstream stream = make_stream(), other = make_stream();
+  Stream stream, other;
   CUstreamAttrValue value = {};
   value.syncPolicy = CU_SYNC_POLICY_YIELD;
   CU_OK(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
@@ -180,8 +144,6 @@ CASE(attributes) {
   CUgreenCtx green = reinterpret_cast<CUgreenCtx>(&value);
   CU_OK(cuStreamGetCtx_v2(stream, &context, &green));
   EXPECT(context == check::use_context() && green == nullptr);
-  CU_OK(cuStreamDestroy(stream));
-  CU_OK(cuStreamDestroy(other));
 }
 
 CASE(runtime_attributes) {

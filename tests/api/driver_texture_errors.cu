@@ -1,7 +1,7 @@
 // What the driver refuses of arrays, copies to and from them, and texture and surface objects.
 // Oracle: "CUDA Driver API", Memory, Texture and Surface Object Management: the "Returns" of each function.
 
-#include "driver.h"
+#include "driver_objects.h"
 
 namespace {
 
@@ -19,17 +19,6 @@ struct Array {
   ~Array() { CU_OK(cuArrayDestroy(array)); }
   Array(const Array&) = delete;
   operator CUarray() const { return array; }
-};
-
-struct Memory {
-  CUdeviceptr at = 0;
-  Memory() {
-    check::use_context();
-    CU_OK(cuMemAlloc(&at, 4096));
-  }
-  ~Memory() { CU_OK(cuMemFree(at)); }
-  Memory(const Memory&) = delete;
-  operator CUdeviceptr() const { return at; }
 };
 
 CUDA_RESOURCE_DESC resource_of(CUarray array) {
@@ -71,7 +60,7 @@ CASE(arrays) {
 
 CASE(copies_of_bytes) {
   Array array;
-  Memory memory;
+  Memory memory(1024);
   float host[256] = {};
   EXPECT_CUDA(cuMemcpyHtoA(nullptr, 0, host, 64), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemcpyHtoA(array, 0, nullptr, 64), CUDA_ERROR_INVALID_VALUE);
