@@ -2,31 +2,9 @@
 // API, Graph Management": cuGraphAddBatchMemOpNode and relatives; "Stream Memory Operations".
 
 #include "driver_graph_nodes.h"
+#include "driver_words.h"
 
 namespace {
-
-CUstreamBatchMemOpParams wait_for(CUdeviceptr at, unsigned value, unsigned flags = CU_STREAM_WAIT_VALUE_EQ) {
-  CUstreamBatchMemOpParams op = {};
-  op.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
-  op.waitValue.address = at;
-  op.waitValue.value = value;
-  op.waitValue.flags = flags;
-  return op;
-}
-CUstreamBatchMemOpParams store(CUdeviceptr at, unsigned value) {
-  CUstreamBatchMemOpParams op = {};
-  op.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
-  op.writeValue.address = at;
-  op.writeValue.value = value;
-  return op;
-}
-CUstreamBatchMemOpParams store64(CUdeviceptr at, cuuint64_t value) {
-  CUstreamBatchMemOpParams op = {};
-  op.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
-  op.writeValue.address = at;
-  op.writeValue.value64 = value;
-  return op;
-}
 
 CUDA_BATCH_MEM_OP_NODE_PARAMS batch(CUstreamBatchMemOpParams* ops, unsigned count) {
   CUDA_BATCH_MEM_OP_NODE_PARAMS params = {};

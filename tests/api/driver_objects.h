@@ -63,20 +63,3 @@ struct Memory {
     return result;
   }
 };
-
-/// 64 bytes of pinned memory that host and device see, zero at first.
-struct Words {
-  unsigned* host = nullptr;
-  CUdeviceptr device = 0;
-  Words() {
-    check::use_context();
-    CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 64, CU_MEMHOSTALLOC_DEVICEMAP));
-    CU_OK(cuMemHostGetDevicePointer(&device, host, 0));
-    std::memset(host, 0, 64);
-  }
-  ~Words() { CU_OK(cuMemFreeHost(host)); }
-  Words(const Words&) = delete;
-  void set(int i, unsigned value) { reinterpret_cast<std::atomic<unsigned>*>(host)[i].store(value); }
-  void set64(int i, cuuint64_t value) { reinterpret_cast<std::atomic<cuuint64_t>*>(host)[i].store(value); }
-  unsigned get(int i) { return reinterpret_cast<std::atomic<unsigned>*>(host)[i].load(); }
-};

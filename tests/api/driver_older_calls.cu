@@ -1,7 +1,7 @@
 // Calls that newer ones have replaced: launches as before CUDA 4, linking, values in memory, contexts by usage count;
 // and smaller questions. Oracle: "CUDA Driver API", the sections on deprecated functions among them.
 
-#include "driver.h"
+#include "driver_words.h"
 
 #undef cuCtxCreate
 #undef cuIpcOpenMemHandle
@@ -96,73 +96,61 @@ CASE(older_linking) {
   CU_OK(cuLinkDestroy(state));
 }
 
-// On GPUs the first versions have to be switched on by the administrator: they may say that they are not supported.
-CASE(older_values_in_memory) {
-  check::use_context();
-  unsigned long long* host = nullptr;
-  CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 64, CU_MEMHOSTALLOC_DEVICEMAP));
-  host[0] = host[1] = host[2] = 0;
-  CUdeviceptr device = 0;
-  CU_OK(cuMemHostGetDevicePointer(&device, host, 0));
-  if (SUPPORTED(cuStreamWriteValue32(nullptr, device, 7, 0))) {
-    CU_OK(cuStreamWriteValue64(nullptr, device + 8, 9, 0));
-    CUstreamBatchMemOpParams op = {};
-    op.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
-    op.writeValue.address = device + 4;
-    op.writeValue.value = 8;
-    CU_OK(cuStreamBatchMemOp(nullptr, 1, &op, 0));
-    CU_OK(cuCtxSynchronize());
-    EXPECT(host[0] == (8ull << 32 | 7) && host[1] == 9);
-    // Each wait holds the write behind it until its value is there.
-    auto* const words = reinterpret_cast<std::atomic<unsigned long long>*>(host);
-    CU_OK(cuStreamWaitValue32(nullptr, device, 6, CU_STREAM_WAIT_VALUE_EQ));
-    CU_OK(cuStreamWriteValue64(nullptr, device + 16, 1, 0));
-    CU_OK(cuStreamWaitValue64(nullptr, device + 8, 1ull << 32, CU_STREAM_WAIT_VALUE_GEQ));
-    CU_OK(cuStreamWriteValue64(nullptr, device + 16, 2, 0));
-    check::Gate::pause(20);
-    EXPECT_EQUAL(words[2].load(), 0ull);
-    EXPECT_CUDA(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
-    words[0] = 6;
-    for (int i = 0; i < 5000 && words[2] == 0; ++i) check::Gate::pause(1);
-    check::Gate::pause(20);
-    EXPECT_EQUAL(words[2].load(), 1ull);
-    words[1] = 1ull << 32;
-    CU_OK(cuCtxSynchronize());
-    EXPECT_EQUAL(words[2].load(), 2ull);
-  }
-  CU_OK(cuMemFreeHost(host));
+namespace {
+
+/// The first versions of the operations, of the default stream and of the calling thread's.
+struct FirstVersions {
+  CUresult (*write32)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+  CUresult (*write64)(CUstream, CUdeviceptr, cuuint64_t, unsigned);
+  CUresult (*wait32)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+  CUresult (*wait64)(CUstream, CUdeviceptr, cuuint64_t, unsigned);
+  CUresult (*batch)(CUstream, unsigned, CUstreamBatchMemOpParams*, unsigned);
+  CUstream stream;  ///< the one they mean when they are given none
+};
+
+/// Each wait holds the write behind it until its value is there.
+void expect_order(const FirstVersions& call) {
+  Words words;
+  // On GPUs the administrator has to switch them on: they may say that they are not supported.
+  if (!SUPPORTED(call.write32(nullptr, words.device, 7, 0))) return;
+  CUstreamBatchMemOpParams op = store(words.device + 4, 8);
+  CU_OK(call.write64(nullptr, words.device + 8, 9, 0));
+  CU_OK(call.batch(nullptr, 1, &op, 0));
+  CU_OK(cuStreamSynchronize(call.stream));
+  EXPECT(words.get64(0) == (8ull << 32 | 7) && words.get64(1) == 9);
+  CU_OK(call.wait32(nullptr, words.device, 6, CU_STREAM_WAIT_VALUE_EQ));
+  CU_OK(call.write64(nullptr, words.device + 16, 1, 0));
+  CU_OK(call.wait64(nullptr, words.device + 8, 1ull << 32, CU_STREAM_WAIT_VALUE_GEQ));
+  CU_OK(call.write64(nullptr, words.device + 16, 2, 0));
+  check::Gate::pause(20);
+  EXPECT_EQUAL(words.get64(2), 0u);
+  EXPECT_CUDA(cuStreamQuery(call.stream), CUDA_ERROR_NOT_READY);
+  words.set64(0, 6);
+  for (int i = 0; i < 5000 && words.get64(2) == 0; ++i) check::Gate::pause(1);
+  check::Gate::pause(20);
+  EXPECT_EQUAL(words.get64(2), 1u);
+  words.set64(1, 1ull << 32);
+  CU_OK(cuStreamSynchronize(call.stream));
+  EXPECT_EQUAL(words.get64(2), 2u);
 }
 
-// The same in the default stream of the calling thread.
+}  // namespace
+
+CASE(older_values_in_memory) {
+  expect_order({cuStreamWriteValue32, cuStreamWriteValue64, cuStreamWaitValue32, cuStreamWaitValue64,
+                cuStreamBatchMemOp, CU_STREAM_LEGACY});
+}
+
 CASE(older_values_in_per_thread_streams) {
-  check::use_context();
-  unsigned long long* host = nullptr;
-  CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 64, CU_MEMHOSTALLOC_DEVICEMAP));
-  host[0] = host[1] = host[2] = 0;
-  CUdeviceptr device = 0;
-  CU_OK(cuMemHostGetDevicePointer(&device, host, 0));
-  auto* const words = reinterpret_cast<std::atomic<unsigned long long>*>(host);
-  if (SUPPORTED(cuStreamWaitValue32_ptsz(nullptr, device, 7, CU_STREAM_WAIT_VALUE_EQ))) {
-    CU_OK(cuStreamWriteValue32_ptsz(nullptr, device + 8, 8, 0));
-    CU_OK(cuStreamWaitValue64_ptsz(nullptr, device + 8, 8, CU_STREAM_WAIT_VALUE_GEQ));
-    CU_OK(cuStreamWriteValue64_ptsz(nullptr, device + 16, 9, 0));
-    CUstreamBatchMemOpParams op = {};
-    op.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
-    op.writeValue.address = device + 12;
-    op.writeValue.value = 1;
-    CU_OK(cuStreamBatchMemOp_ptsz(nullptr, 1, &op, 0));
-    check::Gate::pause(20);
-    EXPECT_CUDA(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_ERROR_NOT_READY);
-    EXPECT_EQUAL(words[1].load(), 0ull);
-    words[0] = 7;
-    CU_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
-    EXPECT(host[1] == (1ull << 32 | 8) && host[2] == 9);
-  }
-  CUcontext of = nullptr;
+  expect_order({cuStreamWriteValue32_ptsz, cuStreamWriteValue64_ptsz, cuStreamWaitValue32_ptsz,
+                cuStreamWaitValue64_ptsz, cuStreamBatchMemOp_ptsz, CU_STREAM_PER_THREAD});
+}
+
+CASE(contexts_of_per_thread_streams) {
+  CUcontext context = check::use_context(), of = nullptr;
   CUgreenCtx green = reinterpret_cast<CUgreenCtx>(&of);
   CU_OK(cuStreamGetCtx_v2_ptsz(nullptr, &of, &green));
-  EXPECT(of == check::use_context() && green == nullptr);
-  CU_OK(cuMemFreeHost(host));
+  EXPECT(of == context && green == nullptr);
 }
 
 CASE(smaller_questions) {
@@ -189,13 +177,9 @@ CASE(smaller_questions) {
 // The first versions of batches say which copy is wrong: "The value will be SIZE_MAX if the error doesn't pertain to
 // any specific copy."
 CASE(older_batches_name_the_copy) {
-  check::use_context();
-  CUstream stream = nullptr;
-  CUdeviceptr device = 0, other = 0;
+  Stream stream;
+  Memory device(64), other(64);
   unsigned char* host = nullptr;
-  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  CU_OK(cuMemAlloc(&device, 256));
-  CU_OK(cuMemAlloc(&other, 256));
   CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 256, 0));
   for (int i = 0; i < 256; ++i) host[i] = static_cast<unsigned char>(i);
   CUdeviceptr to[] = {device, other},
@@ -233,9 +217,6 @@ CASE(older_batches_name_the_copy) {
   EXPECT_CUDA(cuMemcpy3DBatchAsync(2, ops, &failed, 1, stream), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQUAL(failed, SIZE_MAX);
   CU_OK(cuMemFreeHost(host));
-  CU_OK(cuMemFree(device));
-  CU_OK(cuMemFree(other));
-  CU_OK(cuStreamDestroy(stream));
 }
 
 CHECK_MAIN()

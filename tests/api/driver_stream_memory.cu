@@ -1,7 +1,7 @@
 // Values in memory that streams wait for and write, and attributes of streams. Oracle: "CUDA Driver API, Stream Memory
 // Operations" and "Stream Management".
 
-#include "driver_objects.h"
+#include "driver_words.h"
 
 CASE(a_stream_waits_for_a_value) {
   Words words;
@@ -92,17 +92,7 @@ CASE(one_stream_lets_another_go_on) {
 CASE(batch) {
   Words words;
   Stream stream;
-  CUstreamBatchMemOpParams ops[3] = {};
-  ops[0].operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
-  ops[0].writeValue.address = words.device;
-  ops[0].writeValue.value = 3;
-  ops[1].operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
-  ops[1].waitValue.address = words.device;
-  ops[1].waitValue.value = 3;
-  ops[1].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
-  ops[2].operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
-  ops[2].writeValue.address = words.device + 8;
-  ops[2].writeValue.value64 = 4;
+  CUstreamBatchMemOpParams ops[] = {store(words.device, 3), wait_for(words.device, 3), store64(words.device + 8, 4)};
   CU_OK(cuStreamBatchMemOp(stream, 3, ops, 0));
   CU_OK(cuStreamSynchronize(stream));
   EXPECT(words.get(0) == 3 && words.get(2) == 4);
