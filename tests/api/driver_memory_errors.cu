@@ -11,8 +11,10 @@ CUdeviceptr address(void* pointer) {
   return reinterpret_cast<CUdeviceptr>(pointer);
 }
 
-CUDA_MEMCPY2D rows(CUdeviceptr to, CUdeviceptr from, size_t pitch) {
-  CUDA_MEMCPY2D copy = {};
+/// Four rows of 64 bytes, in each of the structures that describe a copy.
+template <typename Copy = CUDA_MEMCPY2D>
+Copy rows(CUdeviceptr to, CUdeviceptr from, size_t pitch) {
+  Copy copy = {};
   copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
   copy.srcDevice = from;
   copy.dstDevice = to;
@@ -22,30 +24,18 @@ CUDA_MEMCPY2D rows(CUdeviceptr to, CUdeviceptr from, size_t pitch) {
   return copy;
 }
 
-CUDA_MEMCPY3D slices(CUdeviceptr to, CUdeviceptr from, size_t pitch) {
-  CUDA_MEMCPY3D copy = {};
-  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  copy.srcDevice = from;
-  copy.dstDevice = to;
-  copy.srcPitch = copy.dstPitch = pitch;
+/// Two slices of four rows.
+template <typename Copy = CUDA_MEMCPY3D>
+Copy slices(CUdeviceptr to, CUdeviceptr from, size_t pitch) {
+  Copy copy = rows<Copy>(to, from, pitch);
   copy.srcHeight = copy.dstHeight = 4;
-  copy.WidthInBytes = 64;
-  copy.Height = 4;
   copy.Depth = 2;
   return copy;
 }
 
 CUDA_MEMCPY3D_PEER peer_slices(CUdeviceptr to, CUdeviceptr from, size_t pitch) {
-  CUDA_MEMCPY3D_PEER copy = {};
-  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  CUDA_MEMCPY3D_PEER copy = slices<CUDA_MEMCPY3D_PEER>(to, from, pitch);
   copy.srcContext = copy.dstContext = check::use_context();
-  copy.srcDevice = from;
-  copy.dstDevice = to;
-  copy.srcPitch = copy.dstPitch = pitch;
-  copy.srcHeight = copy.dstHeight = 4;
-  copy.WidthInBytes = 64;
-  copy.Height = 4;
-  copy.Depth = 2;
   return copy;
 }
 
