@@ -23,9 +23,8 @@ using OlderCall = CallBy<CUDA_KERNEL_NODE_PARAMS_v1>;
 
 CASE(kernels_and_edges) {
   Memory memory(1);
-  CUgraph graph = nullptr;
+  Graph graph;
   CUgraphNode a = nullptr, b = nullptr, c = nullptr, from = nullptr, to = nullptr;
-  CU_OK(cuGraphCreate(&graph, 0));
   OlderCall first(put, memory.at, 1), second(digit, memory.at, 2), third(digit, memory.at, 3);
   CU_OK(cuGraphAddKernelNode(&a, graph, nullptr, 0, &first.params));
   CU_OK(cuGraphAddKernelNode(&b, graph, nullptr, 0, &second.params));
@@ -63,26 +62,39 @@ CASE(kernels_and_edges) {
   EXPECT_EQUAL(memory.value(), 13);
   CU_OK(cuGraphExecDestroy(exec));
   CU_OK(cuGraphExecDestroy(again));
-  CU_OK(cuGraphDestroy(graph));
 }
 
-CASE(capture) {
+namespace {
+
+/// The older calls of stream capture, of a given stream and of the calling thread's default stream.
+struct CaptureCalls {
+  CUresult (*begin)(CUstream);
+  CUresult (*info)(CUstream, CUstreamCaptureStatus*, cuuint64_t*);
+  CUresult (*info_v2)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*, const CUgraphNode**, size_t*);
+  CUresult (*update)(CUstream, CUgraphNode*, size_t, unsigned);
+};
+
+/// `named` is what these calls are given for `stream`.
+void expect_captured(const CaptureCalls& call, CUstream named, CUstream stream) {
   Memory memory(1);
-  CUstream stream = nullptr;
-  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  CU_OK(cuStreamBeginCapture(stream));
+  CU_OK(call.begin(named));
   CU_OK(cuMemsetD32Async(memory.at, 6, 1, stream));
   CUstreamCaptureStatus status{};
   cuuint64_t id = 0, same = 0;
-  CU_OK(cuStreamGetCaptureInfo(stream, &status, &id));
+  CU_OK(call.info(named, &status, &id));
   EXPECT_EQUAL(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
   CUgraph graph = nullptr, ended = nullptr;
   const CUgraphNode* dependencies = nullptr;
   size_t count = 0;
-  CU_OK(cuStreamGetCaptureInfo_v2(stream, &status, &same, &graph, &dependencies, &count));
+  CU_OK(call.info_v2(named, &status, &same, &graph, &dependencies, &count));
   EXPECT(id == same && count == 1);
-  CUgraphNode fill = dependencies[0];
-  CU_OK(cuStreamUpdateCaptureDependencies(stream, &fill, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+  CUgraphNode fill = dependencies[0], beside = add_empty(graph);
+  CU_OK(call.update(named, &beside, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
+  CU_OK(call.info_v2(named, &status, &same, &graph, &dependencies, &count));
+  EXPECT_EQUAL(count, 2u);
+  CU_OK(call.update(named, &fill, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+  CU_OK(call.info_v2(named, &status, &same, &graph, &dependencies, &count));
+  EXPECT(count == 1 && dependencies[0] == fill);
   CU_OK(cuStreamEndCapture(stream, &ended));
   EXPECT(ended == graph);
   CUgraphExec exec = nullptr;
@@ -92,31 +104,21 @@ CASE(capture) {
   EXPECT_EQUAL(memory.value(), 6);
   CU_OK(cuGraphExecDestroy(exec));
   CU_OK(cuGraphDestroy(graph));
-  CU_OK(cuStreamDestroy(stream));
 }
 
-// The same in the default stream of the calling thread.
+}  // namespace
+
+CASE(capture) {
+  Stream stream;
+  expect_captured(
+      {cuStreamBeginCapture, cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_v2, cuStreamUpdateCaptureDependencies},
+      stream, stream);
+}
+
 CASE(capture_of_the_per_thread_stream) {
-  Memory memory(1);
-  CU_OK(cuStreamBeginCapture_ptsz(nullptr));
-  CU_OK(cuMemsetD32Async(memory.at, 6, 1, CU_STREAM_PER_THREAD));
-  CUstreamCaptureStatus status{};
-  cuuint64_t id = 0, same = 0;
-  CU_OK(cuStreamGetCaptureInfo_ptsz(nullptr, &status, &id));
-  EXPECT_EQUAL(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
-  CUgraph graph = nullptr, ended = nullptr;
-  const CUgraphNode* dependencies = nullptr;
-  size_t count = 0;
-  CU_OK(cuStreamGetCaptureInfo_v2_ptsz(nullptr, &status, &same, &graph, &dependencies, &count));
-  EXPECT(id == same && count == 1);
-  CUgraphNode beside = nullptr;
-  CU_OK(cuGraphAddEmptyNode(&beside, graph, nullptr, 0));
-  CU_OK(cuStreamUpdateCaptureDependencies_ptsz(nullptr, &beside, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
-  CU_OK(cuStreamGetCaptureInfo_v2_ptsz(nullptr, &status, &same, &graph, &dependencies, &count));
-  EXPECT_EQUAL(count, 2u);
-  CU_OK(cuStreamEndCapture(CU_STREAM_PER_THREAD, &ended));
-  EXPECT(ended == graph);
-  CU_OK(cuGraphDestroy(graph));
+  expect_captured({cuStreamBeginCapture_ptsz, cuStreamGetCaptureInfo_ptsz, cuStreamGetCaptureInfo_v2_ptsz,
+                   cuStreamUpdateCaptureDependencies_ptsz},
+                  nullptr, CU_STREAM_PER_THREAD);
 }
 
 CHECK_MAIN()

@@ -30,6 +30,10 @@ CUmemGenericAllocationHandle make_memory(size_t bytes, CUmemAllocationHandleType
   return memory;
 }
 
+const void* pointer(CUdeviceptr address) {
+  return reinterpret_cast<const void*>(address);
+}
+
 CUresult give_access(CUdeviceptr address, size_t bytes, CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
   CUmemAccessDesc desc = {};
   desc.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -37,6 +41,27 @@ CUresult give_access(CUdeviceptr address, size_t bytes, CUmemAccess_flags flags 
   desc.flags = flags;
   return cuMemSetAccess(address, bytes, &desc, 1);
 }
+
+CUdeviceptr reserve(size_t bytes) {
+  CUdeviceptr address = 0;
+  CU_OK(cuMemAddressReserve(&address, bytes, 0, 0, 0));
+  return address;
+}
+
+/// Addresses at which a memory is mapped, until the scope ends.
+struct Mapping {
+  CUdeviceptr at;
+  size_t bytes;
+  Mapping(CUmemGenericAllocationHandle memory, size_t size) : at(reserve(size)), bytes(size) {
+    CU_OK(cuMemMap(at, bytes, 0, memory, 0));
+  }
+  ~Mapping() {
+    CU_OK(cuMemUnmap(at, bytes));
+    CU_OK(cuMemAddressFree(at, bytes));
+  }
+  Mapping(const Mapping&) = delete;
+  operator CUdeviceptr() const { return at; }
+};
 
 unsigned long long access_at(CUdeviceptr address) {
   CUmemLocation place = {};
@@ -46,12 +71,18 @@ unsigned long long access_at(CUdeviceptr address) {
   return flags;
 }
 
-__global__ void poke(int* at, int value) {
-  *at = value;
+/// What is written at one of two addresses is read at the other.
+void expect_shared(CUmemGenericAllocationHandle memory, CUmemGenericAllocationHandle same, size_t bytes) {
+  Mapping first(memory, bytes), second(same, bytes);
+  CU_OK(give_access(first, bytes));
+  CU_OK(give_access(second, bytes));
+  CU_OK(cuMemsetD8(first, 0x42, bytes));
+  CU_OK(cuCtxSynchronize());
+  EXPECT(check::all_bytes(pointer(second), bytes, 0x42));
 }
 
-const void* pointer(CUdeviceptr address) {
-  return reinterpret_cast<const void*>(address);
+__global__ void poke(int* at, int value) {
+  *at = value;
 }
 
 }  // namespace
@@ -67,8 +98,7 @@ CASE(supported) {
 CASE(memory_is_reached_where_it_is_mapped) {
   check::use_context();
   const size_t bytes = granularity();
-  CUdeviceptr address = 0;
-  CU_OK(cuMemAddressReserve(&address, 4 * bytes, 0, 0, 0));
+  const CUdeviceptr address = reserve(4 * bytes);
   EXPECT(address % bytes == 0);
   CUmemGenericAllocationHandle memory = make_memory(2 * bytes);
   CU_OK(cuMemMap(address, 2 * bytes, 0, memory, 0));
@@ -89,8 +119,7 @@ CASE(memory_is_reached_where_it_is_mapped) {
 CASE(mappings_side_by_side_are_one_range) {
   check::use_context();
   const size_t bytes = granularity();
-  CUdeviceptr address = 0;
-  CU_OK(cuMemAddressReserve(&address, 8 * bytes, 0, 0, 0));
+  const CUdeviceptr address = reserve(8 * bytes);
   for (int i = 0; i < 3; ++i) {
     CUmemGenericAllocationHandle memory = make_memory(bytes);
     CU_OK(cuMemMap(address + i * bytes, bytes, 0, memory, 0));
@@ -112,30 +141,16 @@ CASE(mappings_side_by_side_are_one_range) {
 CASE(one_memory_at_two_addresses) {
   check::use_context();
   const size_t bytes = granularity();
-  CUdeviceptr first = 0, second = 0;
-  CU_OK(cuMemAddressReserve(&first, bytes, 0, 0, 0));
-  CU_OK(cuMemAddressReserve(&second, bytes, 0, 0, 0));
   CUmemGenericAllocationHandle memory = make_memory(bytes);
-  CU_OK(cuMemMap(first, bytes, 0, memory, 0));
-  CU_OK(cuMemMap(second, bytes, 0, memory, 0));
-  CU_OK(give_access(first, bytes));
-  CU_OK(give_access(second, bytes));
-  CU_OK(cuMemsetD8(first, 0x11, bytes));
-  EXPECT(check::all_bytes(pointer(second), bytes, 0x11));
-  CU_OK(cuMemUnmap(first, bytes));
-  CU_OK(cuMemUnmap(second, bytes));
+  expect_shared(memory, memory, bytes);
   CU_OK(cuMemRelease(memory));
-  CU_OK(cuMemAddressFree(first, bytes));
-  CU_OK(cuMemAddressFree(second, bytes));
 }
 
 CASE(access_and_properties) {
   check::use_context();
   const size_t bytes = granularity();
-  CUdeviceptr address = 0;
-  CU_OK(cuMemAddressReserve(&address, bytes, 0, 0, 0));
   CUmemGenericAllocationHandle memory = make_memory(bytes), again = 0;
-  CU_OK(cuMemMap(address, bytes, 0, memory, 0));
+  Mapping address(memory, bytes);
   EXPECT_EQUAL(access_at(address), static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_NONE));
   CU_OK(give_access(address, bytes));
   EXPECT_EQUAL(access_at(address), static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
@@ -143,20 +158,17 @@ CASE(access_and_properties) {
   CU_OK(cuMemGetAllocationPropertiesFromHandle(&prop, memory));
   EXPECT(prop.type == CU_MEM_ALLOCATION_TYPE_PINNED && prop.location.type == CU_MEM_LOCATION_TYPE_DEVICE);
   // "The handle ... must be released with the same number of corresponding calls to cuMemRelease."
-  CU_OK(cuMemRetainAllocationHandle(&again, reinterpret_cast<void*>(address)));
+  CU_OK(cuMemRetainAllocationHandle(&again, reinterpret_cast<void*>(address.at)));
   EXPECT(again == memory);
   CU_OK(cuMemRelease(again));
   CU_OK(cuMemRelease(memory));
-  CU_OK(cuMemUnmap(address, bytes));
-  CU_OK(cuMemAddressFree(address, bytes));
 }
 
 // "Setting the access flags": to read only and back. Two descriptions of one place give what either gives.
 CASE(access_to_read_only) {
   check::use_context();
   const size_t bytes = granularity();
-  CUdeviceptr address = 0;
-  CU_OK(cuMemAddressReserve(&address, bytes, 0, 0, 0));
+  const CUdeviceptr address = reserve(bytes);
   CUmemGenericAllocationHandle memory = make_memory(bytes);
   CU_OK(cuMemMap(address, bytes, 0, memory, 0));
   CU_OK(give_access(address, bytes));
@@ -188,22 +200,9 @@ CASE(shared_by_descriptor) {
   CU_OK(cuMemImportFromShareableHandle(&imported, reinterpret_cast<void*>(static_cast<intptr_t>(file)),
                                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
   close(file);
-  CUdeviceptr first = 0, second = 0;
-  CU_OK(cuMemAddressReserve(&first, bytes, 0, 0, 0));
-  CU_OK(cuMemAddressReserve(&second, bytes, 0, 0, 0));
-  CU_OK(cuMemMap(first, bytes, 0, memory, 0));
-  CU_OK(cuMemMap(second, bytes, 0, imported, 0));
-  CU_OK(give_access(first, bytes));
-  CU_OK(give_access(second, bytes));
-  CU_OK(cuMemsetD8(first, 0x42, bytes));
-  CU_OK(cuCtxSynchronize());
-  EXPECT(check::all_bytes(pointer(second), bytes, 0x42));
-  CU_OK(cuMemUnmap(first, bytes));
-  CU_OK(cuMemUnmap(second, bytes));
+  expect_shared(memory, imported, bytes);
   CU_OK(cuMemRelease(memory));
   CU_OK(cuMemRelease(imported));
-  CU_OK(cuMemAddressFree(first, bytes));
-  CU_OK(cuMemAddressFree(second, bytes));
 }
 
 CASE(refusals) {
