@@ -1,7 +1,7 @@
 // Contexts: the primary one, own ones, which is current, their limits and flags.
 // Oracle: "CUDA Driver API", Primary Context Management, Context Management.
 
-#include "driver.h"
+#include "driver_words.h"
 
 static CUcontext current() {
   CUcontext context = reinterpret_cast<CUcontext>(1);
@@ -152,16 +152,9 @@ CASE(memory_of_a_context_goes_with_it) {
 
 CASE(events_of_a_context) {
   CUcontext context = check::use_context();
-  CUstream busy = nullptr, idle = nullptr;
-  CUevent event = nullptr;
-  CU_OK(cuStreamCreate(&busy, CU_STREAM_NON_BLOCKING));
-  CU_OK(cuStreamCreate(&idle, CU_STREAM_NON_BLOCKING));
-  CU_OK(cuEventCreate(&event, CU_EVENT_DEFAULT));
-  CUdeviceptr word = 0;
-  unsigned* host = nullptr;
-  CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 4, CU_MEMHOSTALLOC_DEVICEMAP));
-  CU_OK(cuMemHostGetDevicePointer(&word, host, 0));
-  *host = 0;
+  Stream busy, idle;
+  Event event;
+  Words words;
   {
     check::Gate gate;
     CU_OK(cuLaunchHostFunc(busy, check::Gate::wait, &gate));
@@ -169,35 +162,27 @@ CASE(events_of_a_context) {
     EXPECT_CUDA(cuEventQuery(event), CUDA_ERROR_NOT_READY);
     CU_OK(cuStreamSynchronize(idle));
     CU_OK(cuCtxWaitEvent(context, event));  // "all future work ... to wait"
-    CUstream later = nullptr;
-    CU_OK(cuStreamCreate(&later, CU_STREAM_NON_BLOCKING));
-    CU_OK(cuMemsetD32Async(word, 7, 1, idle));
-    CU_OK(cuMemsetD32Async(word, 8, 1, later));
+    Stream later;
+    CU_OK(cuMemsetD32Async(words.device, 7, 1, idle));
+    CU_OK(cuMemsetD32Async(words.device, 8, 1, later));
     check::Gate::pause(30);
-    EXPECT_EQUAL(*static_cast<volatile unsigned*>(host), 0u);
+    EXPECT_EQUAL(words.get(0), 0u);
     EXPECT_CUDA(cuStreamQuery(idle), CUDA_ERROR_NOT_READY);
     EXPECT_CUDA(cuStreamQuery(later), CUDA_ERROR_NOT_READY);
     gate.release();
     CU_OK(cuEventSynchronize(event));
     CU_OK(cuStreamSynchronize(idle));
     CU_OK(cuStreamSynchronize(later));
-    EXPECT(*host == 7 || *host == 8);
-    CU_OK(cuStreamDestroy(later));
+    EXPECT(words.get(0) == 7 || words.get(0) == 8);
     CU_OK(cuStreamSynchronize(busy));
   }
-  CU_OK(cuMemFreeHost(host));
-  CUevent start = nullptr;  // it has a time, too
-  CU_OK(cuEventCreate(&start, CU_EVENT_DEFAULT));
+  Event start;  // it has a time, too
   CU_OK(cuEventRecord(start, idle));
   CU_OK(cuCtxRecordEvent(context, event));
   CU_OK(cuEventSynchronize(event));
   float milliseconds = -1;
   CU_OK(cuEventElapsedTime(&milliseconds, start, event));
   EXPECT(milliseconds >= 0 && milliseconds < 10000);
-  CU_OK(cuEventDestroy(start));
-  CU_OK(cuEventDestroy(event));
-  CU_OK(cuStreamDestroy(busy));
-  CU_OK(cuStreamDestroy(idle));
 }
 
 CASE(events_of_a_context_refuse) {

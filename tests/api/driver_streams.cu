@@ -1,6 +1,6 @@
 // Streams and events of the driver API. Oracle: "CUDA Driver API", Stream Management, Event Management.
 
-#include "driver.h"
+#include "driver_objects.h"
 
 CASE(create_flags_priority_identity) {
   CUcontext context = check::use_context(), of = nullptr;
@@ -95,14 +95,9 @@ CASE(host_functions_may_not_call_the_api) {
 }
 
 CASE(wait_event_orders_two_streams) {
-  check::use_context();
-  CUstream first = nullptr, second = nullptr;
-  CUevent event = nullptr;
-  CU_OK(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING));
-  CU_OK(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
-  CU_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-  CUdeviceptr memory = 0;
-  CU_OK(cuMemAlloc(&memory, 8));
+  Stream first, second;
+  Event event(CU_EVENT_DISABLE_TIMING);
+  Memory memory(2);
   check::Gate gate;
   CU_OK(cuLaunchHostFunc(first, check::Gate::wait, &gate));
   CU_OK(cuMemsetD32Async(memory, 5, 1, first));
@@ -112,15 +107,9 @@ CASE(wait_event_orders_two_streams) {
   EXPECT(gate.holds(second));
   gate.release();
   CU_OK(cuStreamSynchronize(second));
-  int value = 0;
-  CU_OK(cuMemcpyDtoH(&value, memory + 4, 4));
-  EXPECT_EQUAL(value, 5);
+  EXPECT_EQUAL(memory.value(1), 5);
   EXPECT_CUDA(cuStreamWaitEvent(second, event, 0x70), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuStreamWaitEvent(second, nullptr, 0), CUDA_ERROR_INVALID_HANDLE);
-  CU_OK(cuEventDestroy(event));
-  CU_OK(cuStreamDestroy(first));
-  CU_OK(cuStreamDestroy(second));
-  CU_OK(cuMemFree(memory));
 }
 
 CASE(events) {
