@@ -4,37 +4,9 @@
 #include <vector>
 
 #include "api.h"
-#include "driver.h"
+#include "driver_allocations.h"
 
 namespace {
-
-CUmemAllocationProp device_memory(CUmemAllocationHandleType handles = CU_MEM_HANDLE_TYPE_NONE) {
-  CUmemAllocationProp properties = {};
-  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
-  properties.requestedHandleTypes = handles;
-  return properties;
-}
-
-size_t granularity() {
-  check::use_context();
-  const CUmemAllocationProp properties = device_memory();
-  size_t bytes = 0;
-  CU_OK(cuMemGetAllocationGranularity(&bytes, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  return bytes;
-}
-
-CUmemGenericAllocationHandle create(size_t bytes, CUmemAllocationHandleType handles = CU_MEM_HANDLE_TYPE_NONE) {
-  const CUmemAllocationProp properties = device_memory(handles);
-  CUmemGenericAllocationHandle memory = 0;
-  CU_OK(cuMemCreate(&memory, bytes, &properties, 0));
-  return memory;
-}
-
-void give_access(CUdeviceptr at, size_t bytes, CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
-  const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, flags};
-  CU_OK(cuMemSetAccess(at, bytes, &access, 1));
-}
 
 size_t free_bytes() {
   size_t free = 0, total = 0;
@@ -60,9 +32,7 @@ CASE(created_memory_is_in_use) {
 
 CASE(idle_pools_make_room_for_created_memory) {
   const size_t chunk = granularity();
-  CUmemPoolProps properties = {};
-  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  const CUmemPoolProps properties = pool_of_device_memory();
   CUmemoryPool pool = nullptr;
   CU_OK(cuMemPoolCreate(&pool, &properties));
   cuuint64_t keep_all = UINT64_MAX, held = 0;
@@ -91,13 +61,13 @@ CASE(mapped_memory_is_known_while_its_neighbours_change) {
     memory[i] = create(chunk);
     CU_OK(cuMemMap(base + i * chunk, chunk, 0, memory[i], 0));
   }
-  give_access(base, chunk);
+  CU_OK(give_access(base, chunk));
   std::atomic<bool> done{false};
   CUcontext context = check::use_context();
   std::thread changes([&] {
     CU_OK(cuCtxSetCurrent(context));
     for (int i = 0; i < 300; ++i) {
-      for (int part = 1; part < kParts; ++part) give_access(base + part * chunk, chunk);
+      for (int part = 1; part < kParts; ++part) CU_OK(give_access(base + part * chunk, chunk));
       for (int part = 1; part < kParts; ++part) {
         CU_OK(cuMemUnmap(base + part * chunk, chunk));
         CU_OK(cuMemMap(base + part * chunk, chunk, 0, memory[part], 0));
@@ -112,7 +82,7 @@ CASE(mapped_memory_is_known_while_its_neighbours_change) {
     EXPECT_EQUAL(back, 7);
   }
   changes.join();
-  give_access(base, kParts * chunk);
+  CU_OK(give_access(base, kParts * chunk));
   CUdeviceptr first = 0;
   size_t bytes = 0;
   CU_OK(cuMemcpyDtoD(base + (kParts - 1) * chunk, base, 64));
@@ -132,8 +102,8 @@ CASE(attributes_of_mapped_memory) {
                                exportable = create(chunk, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
   CU_OK(cuMemMap(base, chunk, 0, plain, 0));
   CU_OK(cuMemMap(base + chunk, chunk, 0, exportable, 0));
-  give_access(base, chunk);
-  give_access(base + chunk, chunk, CU_MEM_ACCESS_FLAGS_PROT_READ);
+  CU_OK(give_access(base, chunk));
+  CU_OK(give_access(base + chunk, chunk, CU_MEM_ACCESS_FLAGS_PROT_READ));
   EXPECT_EQUAL(attribute(CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, base), unsigned{CU_MEM_HANDLE_TYPE_NONE});
   EXPECT_EQUAL(attribute(CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, base + chunk),
                unsigned{CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR});
@@ -153,7 +123,7 @@ CASE(mappings_outlive_contexts) {
   CU_OK(cuMemAddressReserve(&base, chunk, 0, 0, 0));
   CUmemGenericAllocationHandle memory = create(chunk);
   CU_OK(cuMemMap(base, chunk, 0, memory, 0));
-  give_access(base, chunk);
+  CU_OK(give_access(base, chunk));
   int value = 11, back = 0;
   CU_OK(cuMemcpyHtoD(base, &value, sizeof value));
   CUDA_OK(cudaDeviceReset());

@@ -1,18 +1,11 @@
 // What the driver refuses of memory pools, and of addresses and memory apart.
 // Oracle: "CUDA Driver API", Stream Ordered Memory Allocator, Virtual Memory Management: the "Returns" of each.
 
-#include "driver.h"
+#include "driver_allocations.h"
 
 namespace {
 
 constexpr size_t kMiB = 1 << 20;
-
-CUmemPoolProps pool_properties() {
-  CUmemPoolProps properties = {};
-  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  return properties;
-}
 
 CUmemoryPool default_pool() {
   CUmemoryPool pool = nullptr;
@@ -21,35 +14,12 @@ CUmemoryPool default_pool() {
   return pool;
 }
 
-CUmemAllocationProp properties() {
-  CUmemAllocationProp prop = {};
-  prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  return prop;
-}
-
-size_t granularity() {
-  check::use_context();
-  size_t bytes = 0;
-  const CUmemAllocationProp prop = properties();
-  CU_OK(cuMemGetAllocationGranularity(&bytes, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  return bytes;
-}
-
-CUmemAccessDesc access_of(int device) {
-  CUmemAccessDesc desc = {};
-  desc.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  desc.location.id = device;
-  desc.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  return desc;
-}
-
 }  // namespace
 
 CASE(pools) {
   check::use_context();
   CUmemoryPool pool = nullptr;
-  CUmemPoolProps good = pool_properties(), nowhere = good, untyped = good;
+  CUmemPoolProps good = pool_of_device_memory(), nowhere = good, untyped = good;
   nowhere.location.id = 99;
   untyped.allocType = CU_MEM_ALLOCATION_TYPE_INVALID;
   EXPECT_CUDA(cuMemPoolCreate(nullptr, &good), CUDA_ERROR_INVALID_VALUE);
@@ -133,7 +103,7 @@ CASE(pools_of_other_processes) {
 
 CASE(addresses_and_memory) {
   const size_t bytes = granularity();
-  const CUmemAllocationProp prop = properties();
+  const CUmemAllocationProp prop = device_memory();
   CUmemGenericAllocationHandle memory = 0, none = 0;
   CUdeviceptr at = 0, made = 0;
   EXPECT_CUDA(cuMemAddressReserve(nullptr, bytes, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);

@@ -3,17 +3,14 @@
 
 #include <unistd.h>
 
-#include "driver.h"
+#include "driver_allocations.h"
 
 namespace {
 
 constexpr size_t kMiB = 1 << 20;
 
 CUmemoryPool make_pool(CUmemAllocationHandleType handles = CU_MEM_HANDLE_TYPE_NONE) {
-  CUmemPoolProps properties = {};
-  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.handleTypes = handles;
-  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  const CUmemPoolProps properties = pool_of_device_memory(handles);
   CUmemoryPool pool = nullptr;
   CU_OK(cuMemPoolCreate(&pool, &properties));
   return pool;
@@ -80,9 +77,7 @@ CASE(access_to_a_pool) {
   CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
   CU_OK(cuMemPoolGetAccess(&flags, pool, &place));
   EXPECT(flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-  CUmemAccessDesc desc = {};
-  desc.location = place;
-  desc.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  const CUmemAccessDesc desc = access_of(0);
   CU_OK(cuMemPoolSetAccess(pool, &desc, 1));
   CU_OK(cuMemPoolDestroy(pool));
 }
@@ -90,9 +85,8 @@ CASE(access_to_a_pool) {
 // "CUDA Driver API, cuMemAdvise": advice is given to an allocation; the next one at its address has none.
 CASE(advice_ends_with_its_allocation) {
   check::use_context();
-  CUmemPoolProps properties = {};
+  CUmemPoolProps properties = pool_of_device_memory();
   properties.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
-  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   CUmemoryPool pool = nullptr;
   if (!SUPPORTED(cuMemPoolCreate(&pool, &properties))) return;
   for (int i = 0; i < 2; ++i) {

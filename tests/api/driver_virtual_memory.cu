@@ -3,43 +3,12 @@
 
 #include <unistd.h>
 
-#include "driver.h"
+#include "driver_allocations.h"
 
 namespace {
 
-CUmemAllocationProp properties(CUmemAllocationHandleType handles = CU_MEM_HANDLE_TYPE_NONE) {
-  CUmemAllocationProp prop = {};
-  prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  prop.location.id = 0;
-  prop.requestedHandleTypes = handles;
-  return prop;
-}
-
-size_t granularity() {
-  size_t bytes = 0;
-  CUmemAllocationProp prop = properties();
-  CU_OK(cuMemGetAllocationGranularity(&bytes, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  return bytes;
-}
-
-CUmemGenericAllocationHandle make_memory(size_t bytes, CUmemAllocationHandleType handles = CU_MEM_HANDLE_TYPE_NONE) {
-  CUmemAllocationProp prop = properties(handles);
-  CUmemGenericAllocationHandle memory = 0;
-  CU_OK(cuMemCreate(&memory, bytes, &prop, 0));
-  return memory;
-}
-
 const void* pointer(CUdeviceptr address) {
   return reinterpret_cast<const void*>(address);
-}
-
-CUresult give_access(CUdeviceptr address, size_t bytes, CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
-  CUmemAccessDesc desc = {};
-  desc.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  desc.location.id = 0;
-  desc.flags = flags;
-  return cuMemSetAccess(address, bytes, &desc, 1);
 }
 
 CUdeviceptr reserve(size_t bytes) {
@@ -96,11 +65,10 @@ CASE(supported) {
 }
 
 CASE(memory_is_reached_where_it_is_mapped) {
-  check::use_context();
   const size_t bytes = granularity();
   const CUdeviceptr address = reserve(4 * bytes);
   EXPECT(address % bytes == 0);
-  CUmemGenericAllocationHandle memory = make_memory(2 * bytes);
+  CUmemGenericAllocationHandle memory = create(2 * bytes);
   CU_OK(cuMemMap(address, 2 * bytes, 0, memory, 0));
   CU_OK(give_access(address, 2 * bytes));
   CU_OK(cuMemsetD8(address, 7, 2 * bytes));
@@ -117,11 +85,10 @@ CASE(memory_is_reached_where_it_is_mapped) {
 
 // Growing in place, as allocators with expandable segments do: one copy spans what was mapped in two steps.
 CASE(mappings_side_by_side_are_one_range) {
-  check::use_context();
   const size_t bytes = granularity();
   const CUdeviceptr address = reserve(8 * bytes);
   for (int i = 0; i < 3; ++i) {
-    CUmemGenericAllocationHandle memory = make_memory(bytes);
+    CUmemGenericAllocationHandle memory = create(bytes);
     CU_OK(cuMemMap(address + i * bytes, bytes, 0, memory, 0));
     CU_OK(give_access(address + i * bytes, bytes));
     CU_OK(cuMemRelease(memory));
@@ -139,17 +106,15 @@ CASE(mappings_side_by_side_are_one_range) {
 }
 
 CASE(one_memory_at_two_addresses) {
-  check::use_context();
   const size_t bytes = granularity();
-  CUmemGenericAllocationHandle memory = make_memory(bytes);
+  CUmemGenericAllocationHandle memory = create(bytes);
   expect_shared(memory, memory, bytes);
   CU_OK(cuMemRelease(memory));
 }
 
 CASE(access_and_properties) {
-  check::use_context();
   const size_t bytes = granularity();
-  CUmemGenericAllocationHandle memory = make_memory(bytes), again = 0;
+  CUmemGenericAllocationHandle memory = create(bytes), again = 0;
   Mapping address(memory, bytes);
   EXPECT_EQUAL(access_at(address), static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_NONE));
   CU_OK(give_access(address, bytes));
@@ -166,10 +131,9 @@ CASE(access_and_properties) {
 
 // "Setting the access flags": to read only and back. Two descriptions of one place give what either gives.
 CASE(access_to_read_only) {
-  check::use_context();
   const size_t bytes = granularity();
   const CUdeviceptr address = reserve(bytes);
-  CUmemGenericAllocationHandle memory = make_memory(bytes);
+  CUmemGenericAllocationHandle memory = create(bytes);
   CU_OK(cuMemMap(address, bytes, 0, memory, 0));
   CU_OK(give_access(address, bytes));
   CU_OK(cuMemsetD8(address, 6, bytes));
@@ -177,10 +141,8 @@ CASE(access_to_read_only) {
   CU_OK(give_access(address, bytes, CU_MEM_ACCESS_FLAGS_PROT_READ));
   EXPECT_EQUAL(access_at(address), static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_READ));
   EXPECT(check::all_bytes(pointer(address), bytes, 6));
-  CUmemAccessDesc both[2] = {};
-  for (CUmemAccessDesc& each : both) each.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  both[0].flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
-  both[1].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;  // the last one counts. Oracle: an H200 (driver 580)
+  // The last one counts. Oracle: an H200 (driver 580).
+  const CUmemAccessDesc both[] = {access_of(0, CU_MEM_ACCESS_FLAGS_PROT_READ), access_of(0)};
   CU_OK(cuMemSetAccess(address, bytes, both, 2));
   EXPECT_EQUAL(access_at(address), static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
   CU_OK(cuMemsetD8(address, 7, bytes));
@@ -192,9 +154,8 @@ CASE(access_to_read_only) {
 }
 
 CASE(shared_by_descriptor) {
-  check::use_context();
   const size_t bytes = granularity();
-  CUmemGenericAllocationHandle memory = make_memory(bytes, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), imported = 0;
+  CUmemGenericAllocationHandle memory = create(bytes, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), imported = 0;
   int file = -1;
   CU_OK(cuMemExportToShareableHandle(&file, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
   CU_OK(cuMemImportFromShareableHandle(&imported, reinterpret_cast<void*>(static_cast<intptr_t>(file)),
@@ -206,10 +167,9 @@ CASE(shared_by_descriptor) {
 }
 
 CASE(refusals) {
-  check::use_context();
   const size_t bytes = granularity();
   CUdeviceptr address = 0;
-  CUmemAllocationProp prop = properties();
+  CUmemAllocationProp prop = device_memory();
   CUmemGenericAllocationHandle memory = 0;
   EXPECT_CUDA(cuMemCreate(&memory, bytes / 2, &prop, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemCreate(&memory, 0, &prop, 0), CUDA_ERROR_INVALID_VALUE);
@@ -218,7 +178,7 @@ CASE(refusals) {
   EXPECT_CUDA(cuMemAddressReserve(&address, bytes / 2, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemAddressReserve(nullptr, bytes, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuMemAddressReserve(&address, 2 * bytes, 0, 0, 0));
-  memory = make_memory(bytes);
+  memory = create(bytes);
   EXPECT_CUDA(cuMemMap(address, 2 * bytes, 0, memory, 0), CUDA_ERROR_NOT_SUPPORTED);  // more than there is: an H200
   EXPECT_CUDA(give_access(address, bytes), CUDA_ERROR_INVALID_VALUE);                 // nothing mapped
   CU_OK(cuMemMap(address, bytes, 0, memory, 0));

@@ -1,7 +1,7 @@
 // Handles of things that are gone. CUDA leaves their use undefined; Cupola promises an error and no crash.
 // Oracle: Cupola's own promise (docs/design.md); not for other drivers.
 
-#include "driver.h"
+#include "driver_allocations.h"
 
 CASE(destroyed_stream) {
   cudaStream_t stream = nullptr;
@@ -79,9 +79,7 @@ CASE(destroyed_arrays_and_textures) {
 
 CASE(destroyed_pools_and_memory) {
   check::use_context();
-  CUmemPoolProps properties = {};
-  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  const CUmemPoolProps properties = pool_of_device_memory();
   CUmemoryPool pool = nullptr;
   CUdeviceptr memory = 0;
   char host[16] = {};
