@@ -5,9 +5,7 @@
 
 CASE(kernel_nodes) {
   Memory memory(1);
-  CUgraph graph = nullptr;
-  CUgraphExec exec = nullptr;
-  CU_OK(cuGraphCreate(&graph, 0));
+  Graph graph;
   CUgraphNode first = add_kernel(graph, nullptr, put, memory.at, 3),
               second = add_kernel(graph, first, digit, memory.at, 4);
   CUDA_KERNEL_NODE_PARAMS got{};
@@ -15,7 +13,7 @@ CASE(kernel_nodes) {
   EXPECT(got.func == function_of(digit));
   EXPECT_EQUAL(got.blockDimX, 1u);
   EXPECT(got.kernelParams && *static_cast<int*>(got.kernelParams[1]) == 4);
-  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  Exec exec(graph);
   run(exec);
   EXPECT_EQUAL(memory.value(), 34);
   Call other(digit, memory.at, 5);
@@ -36,18 +34,15 @@ CASE(kernel_nodes) {
   EXPECT_EQUAL(memory.value(), 36);
   other.params.gridDimX = 0;
   EXPECT_CUDA(cuGraphAddKernelNode(&first, graph, nullptr, 0, &other.params), CUDA_ERROR_INVALID_VALUE);
-  CU_OK(cuGraphExecDestroy(exec));
-  CU_OK(cuGraphDestroy(graph));
 }
 
 CASE(copies_between_kinds_of_memory) {
   Memory memory(6);
   CUcontext context = check::use_context();
   int host[6] = {1, 2, 3, 4, 5, 6}, back[2] = {};
-  CUgraph graph = nullptr;
+  Graph graph;
   CUgraphExec exec = nullptr;
   CUgraphNode in = nullptr, out = nullptr, fill = nullptr;
-  CU_OK(cuGraphCreate(&graph, 0));
   CUDA_MEMCPY3D copy{}, got{};
   copy.srcMemoryType = CU_MEMORYTYPE_HOST;
   copy.srcHost = host;
@@ -96,14 +91,12 @@ CASE(copies_between_kinds_of_memory) {
   down.dstMemoryType = static_cast<CUmemorytype>(77);
   EXPECT_CUDA(cuGraphMemcpyNodeSetParams(out, &down), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuGraphExecDestroy(exec));
-  CU_OK(cuGraphDestroy(graph));
 }
 
 CASE(general_node_parameters) {
   Memory memory(1);
-  CUgraph graph = nullptr, child = nullptr;
-  CUgraphExec exec = nullptr;
-  CU_OK(cuGraphCreate(&graph, 0));
+  Graph graph;
+  CUgraph child = nullptr;
   CU_OK(cuGraphCreate(&child, 0));
   add_kernel(child, nullptr, digit, memory.at, 2);
   CUgraphNodeParams fill{}, inner{}, empty{};
@@ -122,7 +115,7 @@ CASE(general_node_parameters) {
   CUgraphNodeType type{};
   CU_OK(cuGraphNodeGetType(b, &type));
   EXPECT_EQUAL(type, CU_GRAPH_NODE_TYPE_GRAPH);
-  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  Exec exec(graph);
   CU_OK(cuGraphDestroy(child));
   run(exec);
   EXPECT_EQUAL(memory.value(), 12);
@@ -132,17 +125,11 @@ CASE(general_node_parameters) {
   EXPECT_EQUAL(memory.value(), 32);
   fill.reserved2 = 1;
   EXPECT_CUDA(cuGraphAddNode(&a, graph, nullptr, nullptr, 0, &fill), CUDA_ERROR_INVALID_VALUE);
-  CU_OK(cuGraphExecDestroy(exec));
-  CU_OK(cuGraphDestroy(graph));
 }
 
 CASE(edges_with_data) {
-  check::use_context();
-  CUgraph graph = nullptr;
-  CUgraphNode a = nullptr, b = nullptr, nodes[2] = {};
-  CU_OK(cuGraphCreate(&graph, 0));
-  CU_OK(cuGraphAddEmptyNode(&a, graph, nullptr, 0));
-  CU_OK(cuGraphAddEmptyNode(&b, graph, nullptr, 0));
+  Graph graph;
+  CUgraphNode a = add_empty(graph), b = add_empty(graph), nodes[2] = {};
   CUgraphEdgeData data{};
   CU_OK(cuGraphAddDependencies(graph, &a, &b, &data, 1));
   size_t count = 2;
@@ -152,17 +139,14 @@ CASE(edges_with_data) {
   EXPECT_EQUAL(count, 1u);
   EXPECT(nodes[0] == a && nodes[1] == nullptr);
   EXPECT(got[0].type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT && got[0].from_port == 0);
-  CU_OK(cuGraphDestroy(graph));
 }
 
 CASE(conditional_if_with_a_default) {
   Memory memory(1);
   CUcontext context = check::use_context();
-  CUgraph graph = nullptr;
-  CUgraphExec exec = nullptr;
+  Graph graph;
   CUgraphNode node = nullptr;
   CUgraphConditionalHandle handle = 0;
-  CU_OK(cuGraphCreate(&graph, 0));
   // Nothing sets it: the body of an IF runs at each launch, as the default says.
   CU_OK(cuGraphConditionalHandleCreate(&handle, graph, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
   CUgraphNodeParams params{};
@@ -173,23 +157,18 @@ CASE(conditional_if_with_a_default) {
   params.conditional.ctx = context;
   CU_OK(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &params));
   add_kernel(params.conditional.phGraph_out[0], nullptr, digit, memory.at, 7);
-  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  Exec exec(graph);
   run(exec);
   run(exec);
   EXPECT_EQUAL(memory.value(), 77);
-  CU_OK(cuGraphExecDestroy(exec));
-  CU_OK(cuGraphDestroy(graph));
 }
 
 CASE(update_result) {
   Memory memory(1);
-  CUgraph first = nullptr, second = nullptr;
-  CUgraphExec exec = nullptr;
-  CU_OK(cuGraphCreate(&first, 0));
-  CU_OK(cuGraphCreate(&second, 0));
+  Graph first, second;
   add_kernel(first, nullptr, put, memory.at, 1);
   CUgraphNode x = add_kernel(second, nullptr, put, memory.at, 2);
-  CU_OK(cuGraphInstantiate(&exec, first, 0));
+  Exec exec(first);
   CUgraphExecUpdateResultInfo info{};
   CU_OK(cuGraphExecUpdate(exec, second, &info));
   EXPECT_EQUAL(info.result, CU_GRAPH_EXEC_UPDATE_SUCCESS);
@@ -198,19 +177,12 @@ CASE(update_result) {
   add_kernel(second, x, put, memory.at, 3);
   EXPECT_CUDA(cuGraphExecUpdate(exec, second, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   EXPECT_EQUAL(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
-  CU_OK(cuGraphExecDestroy(exec));
-  CU_OK(cuGraphDestroy(first));
-  CU_OK(cuGraphDestroy(second));
 }
 
 CASE(capture) {
   Memory memory(2);
-  CUstream stream = nullptr, other = nullptr;
-  CUevent fork = nullptr, join = nullptr;
-  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  CU_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
-  CU_OK(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
-  CU_OK(cuEventCreate(&join, CU_EVENT_DISABLE_TIMING));
+  Stream stream, other;
+  Event fork(CU_EVENT_DISABLE_TIMING), join(CU_EVENT_DISABLE_TIMING);
   CU_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   CU_OK(cuMemsetD32Async(memory.at, 5, 1, stream));
   CU_OK(cuEventRecord(fork, stream));
@@ -233,34 +205,18 @@ CASE(capture) {
   EXPECT_EQUAL(type, CU_GRAPH_NODE_TYPE_KERNEL);
   CU_OK(cuStreamEndCapture(stream, &ended));
   EXPECT(ended == graph);
-  CUgraphExec exec = nullptr;
-  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  Exec exec(graph);
   run(exec);
   EXPECT_EQUAL(memory.value(1), 56);
-  CU_OK(cuGraphExecDestroy(exec));
   CU_OK(cuGraphDestroy(graph));
-  CU_OK(cuEventDestroy(fork));
-  CU_OK(cuEventDestroy(join));
-  CU_OK(cuStreamDestroy(stream));
-  CU_OK(cuStreamDestroy(other));
 }
 
 // Oracle: the answers of an H200 (driver 580, CUDA 13.0).
 CASE(refusals) {
-  check::use_context();
-  CUgraph graph = nullptr;
+  Graph graph;
   CUgraphNode node = nullptr;
-  CUgraphExec exec = nullptr;
-  EXPECT_CUDA(cuGraphCreate(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuGraphCreate(&graph, 1), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuGraphDestroy(nullptr), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuGraphInstantiate(&exec, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuGraphLaunch(nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuGraphAddHostNode(&node, nullptr, nullptr, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
-  CU_OK(cuGraphCreate(&graph, 0));
-  EXPECT_CUDA(cuGraphAddHostNode(&node, graph, nullptr, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuGraphAddEventRecordNode(&node, graph, nullptr, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
-  CU_OK(cuGraphDestroy(graph));
   CUstreamCaptureMode mode = static_cast<CUstreamCaptureMode>(5);
   CU_OK(cuThreadExchangeStreamCaptureMode(&mode));  // any number is taken
   EXPECT_EQUAL(static_cast<int>(mode), static_cast<int>(CU_STREAM_CAPTURE_MODE_GLOBAL));

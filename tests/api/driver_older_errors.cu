@@ -1,7 +1,7 @@
 // What the older versions of functions refuse, and launches as before CUDA 4: as the newer ones do.
 // Oracle: "CUDA Driver API" of the versions that declared them: the "Returns" of each function.
 
-#include "driver.h"
+#include "driver_graph_nodes.h"
 
 #undef cuCtxCreate
 #undef cuCtxDestroy
@@ -81,13 +81,9 @@ CASE(launches) {
 }
 
 CASE(graphs) {
-  check::use_context();
-  CUgraph graph = nullptr;
+  Graph graph;
   CUgraphExec exec = nullptr;
-  CUgraphNode first = nullptr, second = nullptr, node = nullptr, failed = nullptr;
-  CU_OK(cuGraphCreate(&graph, 0));
-  CU_OK(cuGraphAddEmptyNode(&first, graph, nullptr, 0));
-  CU_OK(cuGraphAddEmptyNode(&second, graph, nullptr, 0));
+  CUgraphNode first = add_empty(graph), second = add_empty(graph), node = nullptr, failed = nullptr;
   size_t count = 0;
   CUDA_KERNEL_NODE_PARAMS_v1 params = {};
   CUgraphExecUpdateResult result;
@@ -106,15 +102,11 @@ CASE(graphs) {
   EXPECT_CUDA(cuGraphExecKernelNodeSetParams(exec, first, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuGraphExecUpdate(exec, nullptr, &failed, &result), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuGraphExecDestroy(exec));
-  CU_OK(cuGraphDestroy(graph));
 }
 
 CASE(streams) {
-  check::use_context();
-  CUstream stream = nullptr;
-  CUevent event = nullptr;
-  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  CU_OK(cuEventCreate(&event, CU_EVENT_DEFAULT));
+  Stream stream;
+  Event event;
   EXPECT_CUDA(cuEventElapsedTime(nullptr, event, event), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuStreamGetCtx(stream, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuStreamGetCtx_v2(stream, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
@@ -126,15 +118,11 @@ CASE(streams) {
   CUgraph graph = nullptr;
   CU_OK(cuStreamEndCapture(stream, &graph));
   CU_OK(cuGraphDestroy(graph));
-  CU_OK(cuEventDestroy(event));
-  CU_OK(cuStreamDestroy(stream));
 }
 
 // On GPUs the first versions have to be switched on by the administrator: they may say that they are not supported.
 CASE(values_in_memory) {
-  check::use_context();
-  CUdeviceptr memory = 0;
-  CU_OK(cuMemAlloc(&memory, 64));
+  Memory memory(16);
   if (SUPPORTED(cuStreamWriteValue32(nullptr, memory, 1, 0))) {
     EXPECT_CUDA(cuStreamWriteValue32(nullptr, memory + 2, 1, 0), CUDA_ERROR_INVALID_VALUE);
     EXPECT_CUDA(cuStreamWriteValue64(nullptr, memory + 4, 1, 0), CUDA_ERROR_INVALID_VALUE);
@@ -143,7 +131,6 @@ CASE(values_in_memory) {
     EXPECT_CUDA(cuStreamBatchMemOp(nullptr, 1, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
   }
   CU_OK(cuCtxSynchronize());
-  CU_OK(cuMemFree(memory));
 }
 
 CASE(linking_notifications_and_memory_of_other_processes) {
