@@ -1,9 +1,7 @@
 // Device memory of another process by the driver API. Oracle: "CUDA Driver API, Memory Management": cuIpcGetMemHandle
 // and relatives.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "child.h"
 #include "driver.h"
 
 namespace {
@@ -12,9 +10,9 @@ constexpr size_t kBytes = 1 << 20;
 constexpr unsigned kLazy = CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS;
 
 /// The child's half: checks the bytes and answers by changing them.
-int open_and_answer(int from_parent) {
+int open_and_answer(const check::Way& parent) {
   CUipcMemHandle handle;
-  if (read(from_parent, &handle, sizeof handle) != sizeof handle) return 10;
+  if (!parent.receive(handle)) return 10;
   check::use_context();
   CUdeviceptr block = 0;
   unsigned char byte = 0;
@@ -26,25 +24,10 @@ int open_and_answer(int from_parent) {
   return 0;
 }
 
-int to_child[2];
-pid_t child = 0;
-
-/// Before main: a process that has used CUDA must not fork and go on using it.
-const bool forked = [] {
-  if (pipe(to_child) != 0) return false;
-  child = fork();
-  if (child == 0) {
-    close(to_child[1]);
-    _exit(open_and_answer(to_child[0]));
-  }
-  close(to_child[0]);
-  return child > 0;
-}();
-
 }  // namespace
 
 CASE(memory_of_another_process) {
-  EXPECT(forked);
+  const check::Child child(open_and_answer);
   check::use_context();
   CUdeviceptr block = 0;
   CUipcMemHandle handle;
@@ -52,10 +35,8 @@ CASE(memory_of_another_process) {
   CU_OK(cuMemsetD8(block, 0x5a, kBytes));
   CU_OK(cuCtxSynchronize());
   CU_OK(cuIpcGetMemHandle(&handle, block));
-  EXPECT(write(to_child[1], &handle, sizeof handle) == static_cast<ssize_t>(sizeof handle));
-  int status = -1;
-  EXPECT(waitpid(child, &status, 0) == child);
-  EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT(child->send(handle));
+  EXPECT_EQUAL(child.ended(), 0);
   EXPECT(check::all_bytes(reinterpret_cast<void*>(block), kBytes, 0xa5));
   CU_OK(cuMemFree(block));
 }
@@ -74,4 +55,4 @@ CASE(refusals) {
   CU_OK(cuMemFree(memory));
 }
 
-CHECK_MAIN()
+CHECK_ISOLATED_MAIN()

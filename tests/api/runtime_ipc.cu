@@ -1,59 +1,16 @@
 // Device memory of another process. Oracle: "CUDA Runtime API, Device Management": cudaIpcGetMemHandle and relatives.
 // Each case has a process of its own, so that it can fork before it uses CUDA, and its first handle moves memory.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "child.h"
 #include "driver.h"
 
 #undef cuIpcOpenMemHandle
 
 namespace {
 
+using check::Child, check::Way;
+
 constexpr size_t kBytes = 3 << 20;
-
-/// One end of the way to another process.
-struct Way {
-  int from = -1, to = -1;
-  template <typename T>
-  bool send(const T& value) const {
-    return write(to, &value, sizeof value) == static_cast<ssize_t>(sizeof value);
-  }
-  template <typename T>
-  bool receive(T& value) const {
-    return read(from, &value, sizeof value) == static_cast<ssize_t>(sizeof value);
-  }
-};
-
-/// A process that runs `body` and exits with what it returns. To be made before this one uses CUDA: a process that has
-/// used CUDA must not fork and go on using it.
-class Child {
- public:
-  explicit Child(int (*body)(const Way& parent)) {
-    int down[2], up[2];
-    if (pipe(down) != 0 || pipe(up) != 0) std::abort();
-    id_ = fork();
-    if (id_ == 0) {
-      close(down[1]);
-      close(up[0]);
-      _exit(body({down[0], up[1]}));
-    }
-    close(down[0]);
-    close(up[1]);
-    way_ = {up[0], down[1]};
-  }
-  const Way* operator->() const { return &way_; }
-
-  /// Its exit status; -1 if a signal ended it.
-  int ended() const {
-    int status = -1;
-    return waitpid(id_, &status, 0) == id_ && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
- private:
-  pid_t id_ = -1;
-  Way way_;
-};
 
 /// Checks the bytes and answers by changing them.
 int open_and_answer(const Way& parent) {

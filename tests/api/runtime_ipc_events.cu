@@ -3,35 +3,18 @@
 // cudaStreamWaitEvent and cudaEventQuery may be used in either process".
 
 #include <cuda.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "child.h"
 #include "streams.h"
 
 namespace {
 
-int to_child[2], to_parent[2];
-
-bool send(int to, const void* bytes, size_t count) {
-  return write(to, bytes, count) == static_cast<ssize_t>(count);
-}
-bool receive(int from, void* bytes, size_t count) {
-  return read(from, bytes, count) == static_cast<ssize_t>(count);
-}
-bool tell(int to) {
-  return send(to, "x", 1);
-}
-bool hear(int from) {
-  char mark = 0;
-  return receive(from, &mark, 1);
-}
-
 /// The child's half; the number says which step failed.
-int answer() {
+int answer(const check::Way& parent) {
   cudaIpcEventHandle_t handle;
   cudaEvent_t event = nullptr;
   cudaStream_t stream = nullptr, waiting = nullptr;
-  if (!receive(to_child[0], &handle, sizeof handle)) return 10;
+  if (!parent.receive(handle)) return 10;
   if (cudaIpcOpenEventHandle(&event, handle) != cudaSuccess) return 11;
   CUipcEventHandle same;
   CUevent again = nullptr;
@@ -45,7 +28,7 @@ int answer() {
   check::Gate::pause(30);
   if (cudaStreamQuery(waiting) != cudaErrorNotReady) return 15;
   (void)cudaGetLastError();
-  if (!tell(to_parent[1])) return 16;  // it opens the gate
+  if (!parent.tell()) return 16;  // it opens the gate
   if (cudaEventSynchronize(event) != cudaSuccess || cudaEventQuery(event) != cudaSuccess) return 17;
   if (cudaStreamSynchronize(waiting) != cudaSuccess) return 18;
   // The other way round: this process records.
@@ -55,12 +38,12 @@ int answer() {
     if (cudaEventRecord(event, stream) != cudaSuccess || cudaEventQuery(event) != cudaErrorNotReady) return 20;
     (void)cudaGetLastError();
     if (cuEventQuery(again) != CUDA_ERROR_NOT_READY) return 26;
-    if (!tell(to_parent[1]) || !hear(to_child[0])) return 21;
+    if (!parent.tell() || !parent.hear()) return 21;
     gate.release();
     if (cuEventSynchronize(again) != CUDA_SUCCESS) return 27;
     if (cudaEventSynchronize(event) != cudaSuccess || cudaStreamSynchronize(stream) != cudaSuccess) return 22;
   }
-  if (!hear(to_child[0])) return 23;
+  if (!parent.hear()) return 23;
   // "This function returns an event that behaves like a locally created event with cudaEventDisableTiming."
   float time = 0;
   if (cudaEventElapsedTime(&time, event, event) == cudaSuccess) return 24;
@@ -68,20 +51,10 @@ int answer() {
   return cudaEventDestroy(event) == cudaSuccess && cuEventDestroy(again) == CUDA_SUCCESS ? 0 : 25;
 }
 
-pid_t child = 0;
-
-/// Before main: a process that has used CUDA must not fork and go on using it.
-const bool forked = [] {
-  if (pipe(to_child) != 0 || pipe(to_parent) != 0) return false;
-  child = fork();
-  if (child == 0) _exit(answer());
-  return child > 0;
-}();
-
 }  // namespace
 
 CASE(an_event_of_two_processes) {
-  EXPECT(forked);
+  const check::Child child(answer);
   Stream stream, waiting;
   cudaEvent_t event = nullptr;
   CUDA_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess));
@@ -96,27 +69,24 @@ CASE(an_event_of_two_processes) {
     CUDA_OK(cudaEventRecord(event, stream));
     EXPECT_CUDA(cudaEventQuery(event), cudaErrorNotReady);
     (void)cudaGetLastError();
-    EXPECT(send(to_child[1], &handle, sizeof handle));
-    EXPECT(hear(to_parent[0]));
+    EXPECT(child->send(handle));
+    EXPECT(child->hear());
     gate.release();
     CUDA_OK(cudaEventSynchronize(event));
     CUDA_OK(cudaStreamSynchronize(stream));
   }
-  EXPECT(hear(to_parent[0]));  // the child has recorded it behind a gate
+  EXPECT(child->hear());  // the child has recorded it behind a gate
   EXPECT_CUDA(cudaEventQuery(event), cudaErrorNotReady);
   (void)cudaGetLastError();
   CUDA_OK(cudaStreamWaitEvent(waiting, event, 0));
   check::Gate::pause(30);
   EXPECT_CUDA(cudaStreamQuery(waiting), cudaErrorNotReady);
   (void)cudaGetLastError();
-  EXPECT(tell(to_child[1]));
+  EXPECT(child->tell());
   CUDA_OK(cudaEventSynchronize(event));
   CUDA_OK(cudaStreamSynchronize(waiting));
-  EXPECT(tell(to_child[1]));
-  int status = -1;
-  EXPECT(waitpid(child, &status, 0) == child);
-  EXPECT(WIFEXITED(status));
-  EXPECT_EQUAL(WEXITSTATUS(status), 0);
+  EXPECT(child->tell());
+  EXPECT_EQUAL(child.ended(), 0);
   CUDA_OK(cudaEventDestroy(event));
 }
 
@@ -136,4 +106,4 @@ CASE(event_handles_refuse) {
   CUDA_OK(cudaEventDestroy(event));
 }
 
-CHECK_MAIN()
+CHECK_ISOLATED_MAIN()

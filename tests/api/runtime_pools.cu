@@ -1,11 +1,8 @@
 // Memory pools of the runtime API. Oracle: "CUDA Runtime API, Stream Ordered Memory Allocator" and "CUDA C++
 // Programming Guide, Stream Ordered Memory Allocator"; the passages are quoted where a case relies on them.
 
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "api.h"
+#include "child.h"
 
 namespace {
 
@@ -235,7 +232,7 @@ CASE(refusals) {
   CUDA_OK(cudaMemPoolDestroy(own));
 }
 
-// A child process, started before the parent touches CUDA, imports the pool and a pointer from what it is sent.
+// A child process imports the pool and a pointer from what it is sent.
 namespace {
 
 /// A message with a file descriptor: the way that "CUDA C++ Programming Guide, Interprocess Communication Support"
@@ -277,9 +274,9 @@ int receive(int socket, cudaMemPoolPtrExportData& pointer) {
 }
 
 /// The child's half: checks the bytes, and answers by changing them.
-int import_and_answer(int socket) {
+int import_and_answer(const check::Way& parent) {
   cudaMemPoolPtrExportData exported = {};
-  int file = receive(socket, exported);
+  int file = receive(parent.socket, exported);
   if (file < 0) return 11;
   cudaMemPool_t pool = nullptr;
   void* block = nullptr;
@@ -296,25 +293,10 @@ int import_and_answer(int socket) {
   return 0;
 }
 
-int sockets[2];
-pid_t child = 0;
-
-/// Before main: a process that has used CUDA must not fork and go on using it.
-const bool forked = [] {
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) return false;
-  child = fork();
-  if (child == 0) {
-    close(sockets[1]);
-    _exit(import_and_answer(sockets[0]));
-  }
-  close(sockets[0]);
-  return child > 0;
-}();
-
 }  // namespace
 
 CASE(shared_with_another_process) {
-  EXPECT(forked);
+  const check::Child child(import_and_answer);
   cudaMemPool_t pool = make_pool(cudaMemHandleTypePosixFileDescriptor);
   void* block = nullptr;
   CUDA_OK(cudaMallocFromPoolAsync(&block, kMiB, pool, nullptr));
@@ -324,15 +306,12 @@ CASE(shared_with_another_process) {
   cudaMemPoolPtrExportData exported = {};
   CUDA_OK(cudaMemPoolExportToShareableHandle(&file, pool, cudaMemHandleTypePosixFileDescriptor, 0));
   CUDA_OK(cudaMemPoolExportPointer(&exported, block));
-  EXPECT(send(sockets[1], exported, file));
+  EXPECT(send(child->socket, exported, file));
   close(file);
-  int status = -1;
-  EXPECT(waitpid(child, &status, 0) == child);
-  EXPECT(WIFEXITED(status));
-  EXPECT(WEXITSTATUS(status) == 0);
+  EXPECT_EQUAL(child.ended(), 0);
   EXPECT(check::all_bytes(block, kMiB, 0xa5));
   CUDA_OK(cudaFree(block));
   CUDA_OK(cudaMemPoolDestroy(pool));
 }
 
-CHECK_MAIN()
+CHECK_ISOLATED_MAIN()
