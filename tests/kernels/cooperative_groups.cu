@@ -188,13 +188,12 @@ CASE(tiles_of_more_than_a_warp) {
   check_wide<32, 64>(128);
 }
 
-// Tiles wait for themselves alone: tile i synchronises i + 1 times.
-__global__ void apart_kernel(unsigned* out) {
-  __shared__ unsigned values[512];
-  const auto tile = cg::tiled_partition<64>(cg::this_thread_block());
-  const unsigned me = threadIdx.x, mirror = me - tile.thread_rank() + 63 - tile.thread_rank();
+/// Each turn swaps mirrored threads' values and adds 1. The block's values are in shared memory; returns the mirror's.
+template <typename Tile>
+__device__ unsigned swap_with_mirror(const Tile& tile, unsigned* values, unsigned mirror, unsigned turns) {
+  const unsigned me = threadIdx.x;
   values[me] = me;
-  for (unsigned turn = 0; turn <= tile.meta_group_rank(); ++turn) {
+  for (unsigned turn = 0; turn < turns; ++turn) {
     tile.sync();
     const unsigned next = values[mirror] + 1;
     tile.sync();
@@ -202,7 +201,17 @@ __global__ void apart_kernel(unsigned* out) {
   }
   cg::thread_group any_kind = tile;
   any_kind.sync();
-  out[me] = values[mirror] + any_kind.size() * 10000 + any_kind.thread_rank() * 1000000;
+  return values[mirror];
+}
+
+// Tiles wait for themselves alone: tile i synchronises i + 1 times.
+__global__ void apart_kernel(unsigned* out) {
+  __shared__ unsigned values[512];
+  const auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+  const unsigned me = threadIdx.x, mirror = me - tile.thread_rank() + 63 - tile.thread_rank();
+  const unsigned seen = swap_with_mirror(tile, values, mirror, tile.meta_group_rank() + 1);
+  const cg::thread_group any_kind = tile;
+  out[me] = seen + any_kind.size() * 10000 + any_kind.thread_rank() * 1000000;
 }
 
 CASE(wide_tiles_wait_apart) {
@@ -211,7 +220,6 @@ CASE(wide_tiles_wait_apart) {
   CUDA_OK(cudaDeviceSynchronize());
   for (unsigned me = 0; me < 512; ++me) {
     const unsigned rank = me % 64, mirror = me - rank + 63 - rank, turns = me / 64 + 1;
-    // Each turn swaps mirrored threads' values and adds 1.
     EXPECT_EQUAL_AT(me, out[me], (turns % 2 ? me : mirror) + turns + 640000 + rank * 1000000);
   }
 }
@@ -222,16 +230,7 @@ __global__ void short_kernel(unsigned* out) {
   const auto tile = cg::tiled_partition<64>(cg::this_thread_block());
   const unsigned me = threadIdx.x, members = me < 64 ? 64 : 32;
   const unsigned mirror = me - tile.thread_rank() + members - 1 - tile.thread_rank();
-  values[me] = me;
-  for (unsigned turn = 0; turn < 3; ++turn) {
-    tile.sync();
-    const unsigned next = values[mirror] + 1;
-    tile.sync();
-    values[me] = next;
-  }
-  cg::thread_group any_kind = tile;
-  any_kind.sync();
-  out[me * 4] = values[mirror];
+  out[me * 4] = swap_with_mirror(tile, values, mirror, 3);
   out[me * 4 + 1] = cg::reduce(tile, me, cg::plus<unsigned>());
   out[me * 4 + 2] = tile.all(me >= 64);
   out[me * 4 + 3] = cg::inclusive_scan(tile, me);
