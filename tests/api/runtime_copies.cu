@@ -1,7 +1,7 @@
 // Copies and fills in one, two and three dimensions, each in its synchronous and its stream-ordered form.
 // Oracle: "CUDA Runtime API", Memory Management; expected bytes are computed on the host.
 
-#include "api.h"
+#include "streams.h"
 
 namespace {
 
@@ -22,14 +22,6 @@ struct Block {
   ~Block() { CUDA_OK(cudaFree(data)); }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
-};
-
-struct OwnStream {
-  cudaStream_t handle = nullptr;
-  OwnStream() { CUDA_OK(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking)); }
-  ~OwnStream() { CUDA_OK(cudaStreamDestroy(handle)); }
-  OwnStream(const OwnStream&) = delete;
-  OwnStream& operator=(const OwnStream&) = delete;
 };
 
 }  // namespace
@@ -89,20 +81,20 @@ CASE(kinds_and_what_they_name) {
 }
 
 CASE(async_copies_follow_their_stream) {
-  OwnStream stream;
+  Stream stream;
   unsigned char* pinned = nullptr;
   CUDA_OK(cudaMallocHost(&pinned, 4096));
   std::memset(pinned, 1, 4096);
   Block a(4096, 9);
   check::Gate gate;
-  gate.close(stream.handle);
-  CUDA_OK(cudaMemcpyAsync(a.data, pinned, 4096, cudaMemcpyHostToDevice, stream.handle));
-  CUDA_OK(cudaMemsetAsync(a.data, 2, 2048, stream.handle));
-  CUDA_OK(cudaMemcpyAsync(pinned, a.data, 4096, cudaMemcpyDeviceToHost, stream.handle));
-  EXPECT(gate.holds(stream.handle));  // the calls came back before the work was done
-  std::memset(pinned, 3, 4096);       // the copy reads pinned memory when its turn comes
+  gate.close(stream);
+  CUDA_OK(cudaMemcpyAsync(a.data, pinned, 4096, cudaMemcpyHostToDevice, stream));
+  CUDA_OK(cudaMemsetAsync(a.data, 2, 2048, stream));
+  CUDA_OK(cudaMemcpyAsync(pinned, a.data, 4096, cudaMemcpyDeviceToHost, stream));
+  EXPECT(gate.holds(stream));    // the calls came back before the work was done
+  std::memset(pinned, 3, 4096);  // the copy reads pinned memory when its turn comes
   gate.release();
-  CUDA_OK(cudaStreamSynchronize(stream.handle));
+  CUDA_OK(cudaStreamSynchronize(stream));
   EXPECT_EQUAL(pinned[0], 2);
   EXPECT_EQUAL(pinned[2047], 2);
   EXPECT_EQUAL(pinned[2048], 3);
@@ -142,12 +134,12 @@ CASE(rows) {
 
 CASE(rows_async) {
   const auto source = pattern(20 * 6, 4);
-  OwnStream stream;
+  Stream stream;
   Block a(32 * 6);
   std::vector<unsigned char> out(20 * 6);
-  CUDA_OK(cudaMemcpy2DAsync(a.data, 32, source.data(), 20, 20, 6, cudaMemcpyHostToDevice, stream.handle));
-  CUDA_OK(cudaMemcpy2DAsync(out.data(), 20, a.data, 32, 20, 6, cudaMemcpyDeviceToHost, stream.handle));
-  CUDA_OK(cudaStreamSynchronize(stream.handle));
+  CUDA_OK(cudaMemcpy2DAsync(a.data, 32, source.data(), 20, 20, 6, cudaMemcpyHostToDevice, stream));
+  CUDA_OK(cudaMemcpy2DAsync(out.data(), 20, a.data, 32, 20, 6, cudaMemcpyDeviceToHost, stream));
+  CUDA_OK(cudaStreamSynchronize(stream));
   EXPECT(out == source);
 }
 
@@ -221,9 +213,9 @@ CASE(fills) {
   EXPECT(check::all_bytes(a.data, 16, 1));
   EXPECT(check::all_bytes(a.data + 16, 16, 0xff));
   EXPECT(check::all_bytes(a.data + 32, 224, 1));
-  OwnStream stream;
-  CUDA_OK(cudaMemsetAsync(a.data, 5, 256, stream.handle));
-  CUDA_OK(cudaStreamSynchronize(stream.handle));
+  Stream stream;
+  CUDA_OK(cudaMemsetAsync(a.data, 5, 256, stream));
+  CUDA_OK(cudaStreamSynchronize(stream));
   EXPECT(check::all_bytes(a.data, 256, 5));
   CUDA_OK(cudaMemset(a.data, 7, 0));
   EXPECT(check::all_bytes(a.data, 256, 5));
