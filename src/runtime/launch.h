@@ -16,7 +16,7 @@ struct LaunchShape {
 };
 
 /// Errors ("CUDA Driver API, cuLaunchKernel"): InvalidValue for a shape the device or kernel cannot have;
-/// LaunchOutOfResources for more threads than the kernel's launch bounds; CooperativeLaunchTooLarge.
+/// CooperativeLaunchTooLarge.
 Result<> check_launch(const Function& function, const LaunchShape& shape);
 
 /// Appends the kernel to the stream. `parameters` is the whole parameter block; `attributes` are kept when it is

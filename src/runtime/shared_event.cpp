@@ -115,13 +115,13 @@ Result<std::shared_ptr<SharedEvent>> SharedEvent::make() {
 }
 
 Result<std::shared_ptr<SharedEvent>> SharedEvent::open(const EventTicket& ticket) {
-  if (ticket.mark != kMark) return fail(ErrorCode::InvalidHandle, "the handle was not made by cuIpcGetEventHandle");
+  if (ticket.mark != kMark) return fail(ErrorCode::MapFailed, "the handle was not made by cuIpcGetEventHandle");
   if (ticket.process == getpid())
     return fail(ErrorCode::InvalidContext, "the event is this process's own: use it as it is");
   const std::string path = formatted("/proc/{}/fd/{}", ticket.process, ticket.descriptor);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0)
-    return fail(ErrorCode::InvalidHandle, "the event of process {} cannot be opened: {}", ticket.process,
+    return fail(ErrorCode::MapFailed, "the event of process {} cannot be opened: {}", ticket.process,
                 std::strerror(errno));
   struct stat status{};
   const bool same = fstat(descriptor, &status) == 0 && status.st_dev == ticket.file_system &&
@@ -130,7 +130,7 @@ Result<std::shared_ptr<SharedEvent>> SharedEvent::open(const EventTicket& ticket
   if (words) return std::shared_ptr<SharedEvent>(new SharedEvent(descriptor, std::move(words)));
   close(descriptor);
   if (same) return map_failed("opened");
-  return fail(ErrorCode::InvalidHandle, "process {} has not that event any more", ticket.process);
+  return fail(ErrorCode::MapFailed, "process {} has not that event any more", ticket.process);
 }
 
 EventTicket SharedEvent::ticket() const {

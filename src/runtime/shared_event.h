@@ -32,8 +32,8 @@ class SharedEvent {
 
   /// Error: MapFailed.
   static Result<std::shared_ptr<SharedEvent>> make();
-  /// Errors: InvalidHandle for what is no ticket, or when the other process is gone; MapFailed; InvalidContext for this
-  /// process's own.
+  /// Errors: MapFailed, also for what is no ticket, as an H200 (driver 580), and when the other process is gone;
+  /// InvalidContext for this process's own.
   static Result<std::shared_ptr<SharedEvent>> open(const EventTicket& ticket);
   ~SharedEvent();
   SharedEvent(const SharedEvent&) = delete;

@@ -84,10 +84,10 @@ TEST(SharedEvent, RefusesWhatIsNoTicket) {
   EXPECT_EQ(in_child([&] {
               ++ticket.file;
               auto other = SharedEvent::open(ticket);
-              return other || other.error().code != ErrorCode::InvalidHandle ? 1 : 0;
+              return other || other.error().code != ErrorCode::MapFailed ? 1 : 0;
             }),
             0);
-  EXPECT_EQ(SharedEvent::open({}).error().code, ErrorCode::InvalidHandle);
+  EXPECT_EQ(SharedEvent::open({}).error().code, ErrorCode::MapFailed);
 }
 
 }  // namespace

@@ -162,22 +162,28 @@ CASE(smaller_questions) {
   unsigned capabilities[2] = {};
   CU_OK(cuDeviceGetHostAtomicCapabilities(capabilities, operations, 2, 0));
   EXPECT_CUDA(cuDeviceGetHostAtomicCapabilities(nullptr, operations, 2, 0), CUDA_ERROR_INVALID_VALUE);
-  EXPECT(cuDeviceGetP2PAtomicCapabilities(capabilities, operations, 2, 0, 0) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuDeviceGetP2PAtomicCapabilities(capabilities, operations, 2, 0, 0), CUDA_ERROR_INVALID_DEVICE);
   CUasyncCallbackHandle callback = nullptr;
   auto never = [](CUasyncNotificationInfo*, void*, CUasyncCallbackHandle) {};
   if (SUPPORTED(cuDeviceRegisterAsyncNotification(0, never, nullptr, &callback)))
     CU_OK(cuDeviceUnregisterAsyncNotification(0, callback));
   CUDA_RESOURCE_VIEW_DESC view = {};
-  EXPECT(cuTexObjectGetResourceViewDesc(&view, 0x1234) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuTexObjectGetResourceViewDesc(&view, 0x1234), CUDA_ERROR_INVALID_VALUE);
   cudaResourceViewDesc runtime_view = {};
-  EXPECT(cudaGetTextureObjectResourceViewDesc(&runtime_view, 0x1234) != cudaSuccess);
+  EXPECT_CUDA(cudaGetTextureObjectResourceViewDesc(&runtime_view, 0x1234), cudaErrorInvalidValue);
   cudaGetLastError();
 }
 
 // The first versions of batches say which copy is wrong: "The value will be SIZE_MAX if the error doesn't pertain to
 // any specific copy."
-CASE(older_batches_name_the_copy) {
-  Stream stream;
+namespace {
+
+using Batch = CUresult (*)(CUdeviceptr*, CUdeviceptr*, size_t*, size_t, CUmemcpyAttributes*, size_t*, size_t, size_t*,
+                           CUstream);
+using Boxes = CUresult (*)(size_t, CUDA_MEMCPY3D_BATCH_OP*, size_t*, unsigned long long, CUstream);
+
+/// `named` is what these calls are given for `stream`.
+void expect_the_copy_named(Batch batch, Boxes boxes, CUstream named, CUstream stream) {
   Memory device(64), other(64);
   unsigned char* host = nullptr;
   CU_OK(cuMemHostAlloc(reinterpret_cast<void**>(&host), 256, 0));
@@ -187,17 +193,15 @@ CASE(older_batches_name_the_copy) {
   size_t sizes[] = {128, 128}, first = 0, failed = 77;
   CUmemcpyAttributes attributes = {};
   attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
-  CU_OK(cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, &failed, stream));
+  CU_OK(batch(to, from, sizes, 2, &attributes, &first, 1, &failed, named));
   CU_OK(cuStreamSynchronize(stream));
   unsigned char got[128];
   CU_OK(cuMemcpyDtoH(got, other, 128));
   for (int i = 0; i < 128; ++i) EXPECT_EQUAL_AT(i, got[i], 128 + i);
   to[1] = 0;
-  EXPECT_CUDA(cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, &failed, stream),
-              CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(batch(to, from, sizes, 2, &attributes, &first, 1, &failed, named), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQUAL(failed, 1u);
-  EXPECT_CUDA(cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 3, &failed, stream),
-              CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(batch(to, from, sizes, 2, &attributes, &first, 3, &failed, named), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQUAL(failed, SIZE_MAX);
   CUDA_MEMCPY3D_BATCH_OP ops[2] = {};
   for (int i = 0; i < 2; ++i) {
@@ -207,16 +211,36 @@ CASE(older_batches_name_the_copy) {
     ops[i].extent = {16, 8, 1};
     ops[i].srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
   }
-  CU_OK(cuMemcpy3DBatchAsync(2, ops, &failed, 0, stream));
+  CU_OK(boxes(2, ops, &failed, 0, named));
   CU_OK(cuStreamSynchronize(stream));
   CU_OK(cuMemcpyDtoH(got, device + 128, 128));
   for (int i = 0; i < 128; ++i) EXPECT_EQUAL_AT(i, got[i], 128 + i);
   ops[1].extent.width = 0;
-  EXPECT_CUDA(cuMemcpy3DBatchAsync(2, ops, &failed, 0, stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(boxes(2, ops, &failed, 0, named), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQUAL(failed, 1u);
-  EXPECT_CUDA(cuMemcpy3DBatchAsync(2, ops, &failed, 1, stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(boxes(2, ops, &failed, 1, named), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQUAL(failed, SIZE_MAX);
   CU_OK(cuMemFreeHost(host));
+}
+
+}  // namespace
+
+CASE(older_batches_name_the_copy) {
+  Stream stream;
+  size_t failed = 77;
+  expect_the_copy_named(cuMemcpyBatchAsync, cuMemcpy3DBatchAsync, stream, stream);
+  EXPECT_CUDA(cuMemcpyBatchAsync(nullptr, nullptr, nullptr, 1, nullptr, nullptr, 0, &failed, stream),
+              CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemcpy3DBatchAsync(1, nullptr, &failed, 0, stream), CUDA_ERROR_INVALID_VALUE);
+}
+
+CASE(older_batches_of_the_per_thread_stream) {
+  check::use_context();
+  size_t failed = 77;
+  expect_the_copy_named(cuMemcpyBatchAsync_ptsz, cuMemcpy3DBatchAsync_ptsz, nullptr, CU_STREAM_PER_THREAD);
+  EXPECT_CUDA(cuMemcpyBatchAsync_ptsz(nullptr, nullptr, nullptr, 1, nullptr, nullptr, 0, &failed, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemcpy3DBatchAsync_ptsz(1, nullptr, &failed, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
 CHECK_MAIN()

@@ -25,7 +25,7 @@ CASE(pools) {
   EXPECT_CUDA(cuMemPoolCreate(nullptr, &good), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemPoolCreate(&pool, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemPoolCreate(&pool, &untyped), CUDA_ERROR_INVALID_VALUE);
-  EXPECT(cuMemPoolCreate(&pool, &nowhere) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuMemPoolCreate(&pool, &nowhere), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemPoolDestroy(nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemPoolDestroy(default_pool()), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemPoolTrimTo(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
@@ -42,6 +42,10 @@ CASE(pools) {
   EXPECT_CUDA(cuMemGetMemPool(&pool, nullptr, pinned), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemSetMemPool(nullptr, pinned, default_pool()), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemSetMemPool(&place, pinned, nullptr), CUDA_ERROR_INVALID_VALUE);
+  place.id = 99;
+  EXPECT_CUDA(cuMemGetDefaultMemPool(&pool, &place, pinned), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemGetMemPool(&pool, &place, pinned), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemSetMemPool(&place, pinned, default_pool()), CUDA_ERROR_INVALID_VALUE);
 }
 
 CASE(what_pools_know) {
@@ -58,7 +62,7 @@ CASE(what_pools_know) {
   CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
   EXPECT_CUDA(cuMemPoolSetAccess(pool, nullptr, 1), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemPoolSetAccess(nullptr, &here, 1), CUDA_ERROR_INVALID_VALUE);
-  EXPECT(cuMemPoolSetAccess(pool, &nowhere, 1) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuMemPoolSetAccess(pool, &nowhere, 1), CUDA_ERROR_INVALID_DEVICE);  // an H200 (driver 580)
   EXPECT_CUDA(cuMemPoolGetAccess(nullptr, pool, &here.location), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemPoolGetAccess(&flags, pool, nullptr), CUDA_ERROR_INVALID_VALUE);
 }

@@ -93,7 +93,7 @@ CASE(texture_objects) {
   EXPECT_CUDA(cuTexObjectCreate(&none, &resource, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuTexObjectCreate(&none, &unknown, &reading, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuTexObjectCreate(&none, &resource, &wrong, nullptr), CUDA_ERROR_INVALID_VALUE);
-  EXPECT(cuTexObjectCreate(&none, &empty, &reading, nullptr) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuTexObjectCreate(&none, &empty, &reading, nullptr), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuTexObjectCreate(&object, &resource, &reading, nullptr));
   EXPECT_CUDA(cuTexObjectGetResourceDesc(nullptr, object), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuTexObjectGetTextureDesc(nullptr, object), CUDA_ERROR_INVALID_VALUE);
@@ -107,10 +107,12 @@ CASE(texture_objects) {
 CASE(surface_objects) {
   Array plain, storable(CUDA_ARRAY3D_SURFACE_LDST);
   CUsurfObject object = 0, none = 0;
-  const CUDA_RESOURCE_DESC resource = resource_of(storable), read_only = resource_of(plain);
+  const CUDA_RESOURCE_DESC resource = resource_of(storable), read_only = resource_of(plain),
+                           empty = resource_of(nullptr);
   EXPECT_CUDA(cuSurfObjectCreate(nullptr, &resource), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuSurfObjectCreate(&none, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuSurfObjectCreate(&none, &read_only), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuSurfObjectCreate(&none, &empty), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuSurfObjectCreate(&object, &resource));
   EXPECT_CUDA(cuSurfObjectGetResourceDesc(nullptr, object), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuSurfObjectDestroy(object));

@@ -46,13 +46,13 @@ CASE(destroyed_graphs) {
   CU_OK(cuGraphAddEmptyNode(&node, graph, nullptr, 0));
   CU_OK(cuGraphInstantiate(&exec, graph, 0));
   CU_OK(cuGraphDestroyNode(node));
-  EXPECT(cuGraphDestroyNode(node) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuGraphDestroyNode(node), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuGraphDestroy(graph));
-  EXPECT(cuGraphDestroy(graph) != CUDA_SUCCESS);
-  EXPECT(cuGraphAddEmptyNode(&node, graph, nullptr, 0) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuGraphDestroy(graph), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuGraphAddEmptyNode(&node, graph, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuGraphExecDestroy(exec));
-  EXPECT(cuGraphExecDestroy(exec) != CUDA_SUCCESS);
-  EXPECT(cuGraphLaunch(exec, nullptr) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuGraphExecDestroy(exec), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuGraphLaunch(exec, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
 CASE(destroyed_arrays_and_textures) {
@@ -74,7 +74,7 @@ CASE(destroyed_arrays_and_textures) {
   EXPECT_CUDA(cudaGetTextureObjectResourceDesc(&resource, texture), cudaErrorInvalidValue);
   CUDA_OK(cudaFreeArray(array));
   EXPECT_CUDA(cudaFreeArray(array), cudaErrorInvalidResourceHandle);
-  EXPECT(cudaCreateTextureObject(&texture, &resource, &reading, nullptr) != cudaSuccess);
+  EXPECT_CUDA(cudaCreateTextureObject(&texture, &resource, &reading, nullptr), cudaErrorInvalidResourceHandle);
 }
 
 CASE(destroyed_pools_and_memory) {
@@ -85,8 +85,8 @@ CASE(destroyed_pools_and_memory) {
   char host[16] = {};
   CU_OK(cuMemPoolCreate(&pool, &properties));
   CU_OK(cuMemPoolDestroy(pool));
-  EXPECT(cuMemPoolDestroy(pool) != CUDA_SUCCESS);
-  EXPECT(cuMemAllocFromPoolAsync(&memory, 64, pool, nullptr) != CUDA_SUCCESS);
+  EXPECT_CUDA(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemAllocFromPoolAsync(&memory, 64, pool, nullptr), CUDA_ERROR_INVALID_VALUE);
   CU_OK(cuMemAlloc(&memory, 1 << 20));
   CU_OK(cuMemFree(memory));
   EXPECT_CUDA(cuMemsetD8(memory, 1, 16), CUDA_ERROR_INVALID_VALUE);

@@ -122,14 +122,18 @@ CASE(boxes) {
   const cudaMemcpy3DParms narrow = slices(memory, memory + 4096, 32);
   cudaMemcpy3DParms unknown = slices(memory, memory + 4096, 64);
   unknown.kind = kUnknownKind;
+  cudaMemcpy3DParms low = slices(memory, memory + 4096, 64);
+  low.srcPtr.ysize = 2;  // fewer rows a slice than are copied
   const cudaMemcpy3DPeerParms peer = peer_slices(memory, memory + 4096, 32);
   EXPECT_CUDA(cudaMemcpy3D(nullptr), cudaErrorInvalidValue);
-  EXPECT_ONE_OF(cudaMemcpy3D(&narrow), cudaErrorInvalidValue, cudaErrorInvalidPitchValue);
+  EXPECT_CUDA(cudaMemcpy3D(&narrow), cudaErrorInvalidPitchValue);
+  EXPECT_CUDA(cudaMemcpy3DAsync(&narrow, nullptr), cudaErrorInvalidPitchValue);
+  EXPECT_CUDA(cudaMemcpy3D(&low), cudaErrorInvalidPitchValue);
   EXPECT_CUDA(cudaMemcpy3D(&unknown), cudaErrorInvalidMemcpyDirection);
   EXPECT_CUDA(cudaMemcpy3DAsync(nullptr, nullptr), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaMemcpy3DAsync(&unknown, nullptr), cudaErrorInvalidMemcpyDirection);
   EXPECT_CUDA(cudaMemcpy3DPeer(nullptr), cudaErrorInvalidValue);
-  EXPECT_ONE_OF(cudaMemcpy3DPeer(&peer), cudaErrorInvalidValue, cudaErrorInvalidPitchValue);
+  EXPECT_CUDA(cudaMemcpy3DPeer(&peer), cudaErrorInvalidPitchValue);
   EXPECT_CUDA(cudaMemcpy3DPeerAsync(nullptr, nullptr), cudaErrorInvalidValue);
 }
 
@@ -252,12 +256,12 @@ CASE(arrays) {
   float host[256] = {};
   EXPECT_CUDA(cudaMallocArray(nullptr, &good, 16, 16), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaMallocArray(&made, nullptr, 16, 16), cudaErrorInvalidValue);
-  EXPECT(cudaMallocArray(&made, &three, 16, 16) != cudaSuccess);
+  EXPECT_CUDA(cudaMallocArray(&made, &three, 16, 16), cudaErrorInvalidChannelDescriptor);
   EXPECT_CUDA(cudaMallocArray(&made, &good, 0, 16), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaMalloc3DArray(nullptr, &good, make_cudaExtent(16, 16, 16)), cudaErrorInvalidValue);
   CUDA_OK(cudaFreeArray(nullptr));
   EXPECT_CUDA(cudaGetChannelDesc(nullptr, array), cudaErrorInvalidValue);
-  EXPECT(cudaGetChannelDesc(&got, none) != cudaSuccess);
+  EXPECT_CUDA(cudaGetChannelDesc(&got, none), cudaErrorInvalidResourceHandle);
   EXPECT_CUDA(cudaArrayGetInfo(&got, &extent, &flags, none), cudaErrorInvalidResourceHandle);
   const auto in = cudaMemcpyHostToDevice, out = cudaMemcpyDeviceToHost, within = cudaMemcpyDeviceToDevice;
   EXPECT_CUDA(cudaMemcpyToArray(none, 0, 0, host, 64, in), cudaErrorInvalidResourceHandle);

@@ -220,7 +220,7 @@ CASE(what_is_no_mipmapped_array_is_refused) {
   const cudaExtent extent = make_cudaExtent(8, 8, 0);
   cudaMipmappedArray_t none = nullptr;
   EXPECT_CUDA(cudaMallocMipmappedArray(&none, &format, make_cudaExtent(0, 8, 0), 1, 0), cudaErrorInvalidValue);
-  EXPECT(cudaMallocMipmappedArray(&none, &three, extent, 1, 0) != cudaSuccess);
+  EXPECT_CUDA(cudaMallocMipmappedArray(&none, &three, extent, 1, 0), cudaErrorInvalidChannelDescriptor);
   const Mipmapped array(extent, 2);
   cudaArray_t level = nullptr, plane = nullptr;
   EXPECT_CUDA(cudaGetMipmappedArrayLevel(&level, array.handle, 2), cudaErrorInvalidValue);

@@ -141,7 +141,7 @@ CASE(functions) {
   EXPECT_CUDA(cudaGetFuncBySymbol(nullptr, function()), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaGetFuncBySymbol(&found, no_function()), cudaErrorInvalidResourceHandle);
   EXPECT_CUDA(cudaFuncGetName(nullptr, function()), cudaErrorInvalidValue);
-  EXPECT(cudaFuncGetName(&name, no_function()) != cudaSuccess);
+  EXPECT_CUDA(cudaFuncGetName(&name, no_function()), cudaErrorInvalidResourceHandle);
 }
 
 CASE(occupancy) {

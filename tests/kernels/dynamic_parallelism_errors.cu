@@ -52,7 +52,7 @@ CASE(launch_bounds_hold) {
   check::Managed<int> errors(2);
   launch_beyond_bounds<<<1, 1>>>(counter, errors);
   CUDA_OK(cudaDeviceSynchronize());
-  EXPECT(errors[0] != 0);
+  EXPECT_EQUAL(errors[0], static_cast<int>(cudaErrorInvalidConfiguration));
   EXPECT_EQUAL(errors[1], 0);
   EXPECT_EQUAL(counter[0], 64u);
 }

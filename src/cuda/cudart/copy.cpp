@@ -99,6 +99,22 @@ Result<size_t> unit_of(const Driver& cu, cudaArray_t array) {
   return texel_bytes(shape.Format, shape.NumChannels);
 }
 
+/// The rows and slices of memory that a copy reads or writes; an array knows its own. What is asked of them: an H200.
+Result<> check_rows(const cudaPitchedPtr& memory, size_t width, const cudaExtent& extent) {
+  const bool slices = extent.depth > 1, rows = slices || extent.height > 1;
+  if (rows && width > memory.pitch)
+    return fail(ErrorCode::InvalidPitch, "rows of {} bytes are to be copied, more than the pitch {}", width,
+                memory.pitch);
+  if (slices && extent.height > memory.ysize)
+    return fail(ErrorCode::InvalidPitch, "slices of {} rows are to be copied, of memory with {} rows a slice",
+                extent.height, memory.ysize);
+  return {};
+}
+
+bool empty(const cudaExtent& extent) {
+  return extent.width == 0 || extent.height == 0 || extent.depth == 0;
+}
+
 Result<CUDA_MEMCPY3D> volume(const Driver& cu, const cudaMemcpy3DParms& p) {
   TRY(check_kind(p.kind));
   CUDA_MEMCPY3D copy{};
@@ -118,11 +134,10 @@ Result<CUDA_MEMCPY3D> volume(const Driver& cu, const cudaMemcpy3DParms& p) {
   copy.WidthInBytes = p.extent.width * (p.srcArray ? src_unit : dst_unit);
   copy.Height = p.extent.height;
   copy.Depth = p.extent.depth;
+  if (empty(p.extent)) return copy;
+  if (!p.srcArray) TRY(check_rows(p.srcPtr, copy.WidthInBytes, p.extent));
+  if (!p.dstArray) TRY(check_rows(p.dstPtr, copy.WidthInBytes, p.extent));
   return copy;
-}
-
-bool empty(const cudaExtent& extent) {
-  return extent.width == 0 || extent.height == 0 || extent.depth == 0;
 }
 
 cudaMemcpy3DParms same_device(const cudaMemcpy3DPeerParms& p) {

@@ -221,9 +221,6 @@ cudaError_t cudaDeviceCanAccessPeer(int* canAccessPeer, int device, int peerDevi
 
 cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags) {
   return with_context([&](const Driver& cu) -> Result<> {
-    TRY(int device, current_device(cu));
-    if (peerDevice == device)
-      return fail(code(cudaErrorPeerAccessUnsupported), "device {} is the current device, not a peer", device);
     TRY(CUcontext peer, primary_context(cu, peerDevice));
     return check(cu.cuCtxEnablePeerAccess(peer, flags));
   });
@@ -231,9 +228,6 @@ cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags) {
 
 cudaError_t cudaDeviceDisablePeerAccess(int peerDevice) {
   return with_context([&](const Driver& cu) -> Result<> {
-    TRY(int device, current_device(cu));
-    if (peerDevice == device)
-      return fail(ErrorCode::InvalidDevice, "device {} is the current device, not a peer", device);
     TRY(CUcontext peer, primary_context(cu, peerDevice));
     return check(cu.cuCtxDisablePeerAccess(peer));
   });

@@ -106,8 +106,11 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t* functionPtr, const void* symbolP
 cudaError_t cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFuncAddr) {
   return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
     TRY(given(kernelPtr, "kernelPtr"));
-    TRY(CUfunction kernel, Registry::get().function(cu, context, entryFuncAddr));
-    *kernelPtr = reinterpret_cast<cudaKernel_t>(kernel);  // launches take either kind of handle
+    const Result<CUfunction> kernel = Registry::get().function(cu, context, entryFuncAddr);
+    if (!kernel && kernel.error().code == ErrorCode::InvalidHandle)  // alone among these calls, as on an H200
+      return fail(ErrorCode::InvalidDeviceFunction, "{}", kernel.error().message);
+    if (!kernel) return fail(kernel.error());
+    *kernelPtr = reinterpret_cast<cudaKernel_t>(*kernel);  // launches take either kind of handle
     return {};
   });
 }

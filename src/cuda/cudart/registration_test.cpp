@@ -115,7 +115,7 @@ TEST_F(Registration, WhatCompiledCodeKeepsOutlivesAReset) {
   ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
   EXPECT_EQ(__cudaLaunchKernel(kept, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
   const int other = 0;
-  EXPECT_NE(__cudaGetKernel(&kept, &other), cudaSuccess);
+  EXPECT_EQ(__cudaGetKernel(&kept, &other), cudaErrorInvalidDeviceFunction);
 }
 
 TEST_F(Registration, CopiesToAndFromSymbols) {

@@ -1,7 +1,9 @@
 // Devices. "CUDA Driver API, Device Management, Peer Context Memory Access".
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "cuda/driver/api.h"
 
@@ -15,6 +17,27 @@ void copy_text(char* to, size_t size, const std::string& text) {
   const size_t length = std::min(text.size(), size - 1);
   std::memcpy(to, text.data(), length);
   to[length] = 0;
+}
+
+struct BusId {
+  unsigned domain = 0, bus = 0, device = 0, function = 0;
+  bool operator==(const BusId&) const = default;
+};
+
+/// "[domain]:[bus]:[device].[function]", of which either the function or the domain may be left out.
+std::optional<BusId> read_bus_id(const std::string& text) {
+  BusId id;
+  const auto whole = [&](const char* format, auto*... parts) {
+    int end = -1;
+    return std::sscanf(text.c_str(), format, parts..., &end) == sizeof...(parts) &&
+           end == static_cast<int>(text.size());
+  };
+  if (whole("%x:%x:%x.%x%n", &id.domain, &id.bus, &id.device, &id.function)) return id;
+  id = {};
+  if (whole("%x:%x:%x%n", &id.domain, &id.bus, &id.device)) return id;
+  id = {};
+  if (whole("%x:%x.%x%n", &id.bus, &id.device, &id.function)) return id;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -127,12 +150,12 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* dev, const char* pciBusId) {
   return api_call([&]() -> Result<> {
     TRY(given(dev, "dev"));
     TRY(given(pciBusId, "pciBusId"));
+    const std::optional<BusId> wanted = read_bus_id(pciBusId);
+    if (!wanted)
+      return fail(ErrorCode::InvalidValue, "'{}' is no bus id: give [domain]:bus:device.function in hexadecimal digits",
+                  pciBusId);
     for (const auto& device : Runtime::get().devices()) {
-      const std::string id =
-          device->bus_id();  // "domain:bus:device.function", of which domain and function may be left out
-      const std::string without_function = id.substr(0, id.find('.'));
-      const std::string without_domain = id.substr(id.find(':') + 1);
-      if (id != pciBusId && without_function != pciBusId && without_domain != pciBusId) continue;
+      if (read_bus_id(device->bus_id()) != wanted) continue;
       *dev = device->ordinal();
       return {};
     }

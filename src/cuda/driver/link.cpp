@@ -105,10 +105,13 @@ CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) {
     return found->options.answer([&]() -> Result<> {
       Lock lock(found->mutex);
       if (found->code.units.empty()) return fail(ErrorCode::InvalidValue, "nothing was added that could be linked");
-      TRY(auto image, Runtime::get().programs.image(found->code, context->device().properties().image_target));
+      const auto image = Runtime::get().programs.image(found->code, context->device().properties().image_target);
+      if (!image && image.error().code == ErrorCode::InvalidImage)  // what is defined nowhere; the code is an H200's
+        return fail(ErrorCode::InvalidSource, "{}", image.error().message);
+      if (!image) return fail(image.error());
       constexpr uint32_t kArchitecture = 89;
       const image::FatbinEntry entry{image::FatbinKind::KernelImage, kArchitecture,
-                                     image::kFlag64Bit | image::kFlagLinux, *image, 0};
+                                     image::kFlag64Bit | image::kFlagLinux, **image, 0};
       found->output = image::write_fatbin({&entry, 1});
       *cubinOut = found->output.data();
       if (sizeOut) *sizeOut = found->output.size();

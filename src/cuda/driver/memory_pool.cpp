@@ -34,8 +34,9 @@ Result<Home> home_of(CUmemLocation location, CUmemAllocationType type) {
   const bool managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
   switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE: {
-      TRY(Device * device, Runtime::get().device(location.id));
-      return Home{device, managed ? MemoryKind::Managed : MemoryKind::Device};
+      const Result<Device*> device = Runtime::get().device(location.id);
+      if (!device) return fail(ErrorCode::InvalidValue, "{}", device.error().message);  // as an H200 (driver 580)
+      return Home{*device, managed ? MemoryKind::Managed : MemoryKind::Device};
     }
     case CU_MEM_LOCATION_TYPE_HOST:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
@@ -288,24 +289,23 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool memPool, CUme
 // ---- a device's pools ----
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool_out, CUdevice dev) {
-  CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, dev};
-  return forwarded([&] { return cuMemGetDefaultMemPool(pool_out, &location, CU_MEM_ALLOCATION_TYPE_PINNED); });
+  return api_call([&]() -> Result<> {
+    TRY(given(pool_out, "pool_out"));
+    TRY(Device * device, Runtime::get().device(dev));  // documented with INVALID_DEVICE, alone among these
+    TRY(std::shared_ptr<MemoryPool> pool, MemoryPools::get().default_of(*device, MemoryKind::Device));
+    *pool_out = handle_of<CUmemoryPool>(pool.get());
+    return {};
+  });
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
   CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, dev};
-  return forwarded([&] {
-    const CUresult status = cuMemGetMemPool(pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED);
-    return status == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : status;  // documented without the former
-  });
+  return forwarded([&] { return cuMemGetMemPool(pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED); });
 }
 
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
   CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, dev};
-  return forwarded([&] {
-    const CUresult status = cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, pool);
-    return status == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : status;  // documented without the former
-  });
+  return forwarded([&] { return cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, pool); });
 }
 
 CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool_out, CUmemLocation* location, CUmemAllocationType type) {

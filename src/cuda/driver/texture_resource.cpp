@@ -148,10 +148,12 @@ Result<> describe_resource(ImageObject& object, const CUDA_RESOURCE_DESC& resour
   object.descriptor.levels = 1;
   switch (resource.resType) {
     case CU_RESOURCE_TYPE_ARRAY: {
+      TRY(given(resource.res.array.hArray, "hArray"));
       TRY(const std::shared_ptr<Array> array, live_array(resource.res.array.hArray));
       return describe_arrays(object, {&array, 1}, view);
     }
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
+      TRY(given(resource.res.mipmap.hMipmappedArray, "hMipmappedArray"));
       TRY(const std::shared_ptr<MipmappedArray> array, live_mipmapped_array(resource.res.mipmap.hMipmappedArray));
       return describe_arrays(object, array->levels, view);
     }
