@@ -33,6 +33,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
  public:
   uint64_t id() const { return id_; }
   const std::shared_ptr<Graph>& graph() const { return graph_; }
+  bool owns_graph() const { return own_graph_; }  ///< it was begun without one
   CaptureStatus status() const EXCLUDES(mutex_);
 
   /// A node after the stream's frontier, which it becomes. Errors: StreamCaptureInvalidated; Graph::add's.
