@@ -70,6 +70,23 @@ CASE(arrays_that_are_sparse_or_for_graphics) {
   }
 }
 
+CASE(arrays_of_texels_that_are_not_plain_numbers) {
+  if (!check::on_cupola()) return;
+  check::use_context();
+  for (CUarray_format format : {CU_AD_FORMAT_NV12, CU_AD_FORMAT_UNORM_INT8X1, CU_AD_FORMAT_BC7_UNORM_SRGB,
+                                CU_AD_FORMAT_YUV444_16bit_SemiPlanar, CU_AD_FORMAT_UNORM_INT_101010_2}) {
+    const CUDA_ARRAY_DESCRIPTOR shape = {64, 64, format, 1};
+    CUarray array = nullptr;
+    EXPECT_CUDA(cuArrayCreate(&array, &shape), CUDA_ERROR_NOT_SUPPORTED);
+  }
+  for (cudaChannelFormatKind kind : {cudaChannelFormatKindNV12, cudaChannelFormatKindUnsignedNormalized8X1,
+                                     cudaChannelFormatKindUnsignedBlockCompressed7}) {
+    const cudaChannelFormatDesc format = {8, 0, 0, 0, kind};
+    cudaArray_t array = nullptr;
+    EXPECT_CUDA(cudaMallocArray(&array, &format, 64, 64, 0), cudaErrorNotSupported);
+  }
+}
+
 CASE(textures_of_compressed_texels) {
   if (!check::on_cupola()) return;
   check::use_context();

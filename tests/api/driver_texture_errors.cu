@@ -40,6 +40,11 @@ CASE(arrays) {
   EXPECT_CUDA(cuArrayCreate(&made, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuArrayCreate(&made, &three), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuArrayCreate(&made, &empty), CUDA_ERROR_INVALID_VALUE);
+  for (unsigned number : {0x00u, 0x04u, 0x90u, 0xa0u, 0xccu, unsigned{CU_AD_FORMAT_MAX}}) {
+    CUDA_ARRAY_DESCRIPTOR unknown = good;
+    unknown.Format = static_cast<CUarray_format>(number);
+    EXPECT_CUDA(cuArrayCreate(&made, &unknown), CUDA_ERROR_INVALID_VALUE);
+  }
   CUDA_ARRAY3D_DESCRIPTOR cube = {};
   cube.Width = 16;
   cube.Height = 8;  // the sides of a cube are squares

@@ -257,6 +257,9 @@ CASE(arrays) {
   EXPECT_CUDA(cudaMallocArray(nullptr, &good, 16, 16), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaMallocArray(&made, nullptr, 16, 16), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaMallocArray(&made, &three, 16, 16), cudaErrorInvalidChannelDescriptor);
+  for (const cudaChannelFormatDesc& wrong : {cudaChannelFormatDesc{8, 0, 0, 0, static_cast<cudaChannelFormatKind>(77)},
+                                             cudaChannelFormatDesc{8, 16, 0, 0, cudaChannelFormatKindUnsigned}})
+    EXPECT_CUDA(cudaMallocArray(&made, &wrong, 16, 16), cudaErrorInvalidChannelDescriptor);
   EXPECT_CUDA(cudaMallocArray(&made, &good, 0, 16), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaMalloc3DArray(nullptr, &good, make_cudaExtent(16, 16, 16)), cudaErrorInvalidValue);
   CUDA_OK(cudaFreeArray(nullptr));

@@ -3,14 +3,11 @@
 // Arrays, textures and surfaces of the driver API: a part of cuda.h, which includes it after the types it needs.
 
 typedef enum CUarray_format_enum {
-  CU_AD_FORMAT_UNSIGNED_INT8 = 0x01,
-  CU_AD_FORMAT_UNSIGNED_INT16 = 0x02,
-  CU_AD_FORMAT_UNSIGNED_INT32 = 0x03,
-  CU_AD_FORMAT_SIGNED_INT8 = 0x08,
-  CU_AD_FORMAT_SIGNED_INT16 = 0x09,
-  CU_AD_FORMAT_SIGNED_INT32 = 0x0a,
-  CU_AD_FORMAT_HALF = 0x10,
-  CU_AD_FORMAT_FLOAT = 0x20,
+#define CU_TEXEL_FORMAT(name, number, bits, kind) CU_AD_FORMAT_##name = number,
+#define CU_TEXEL_FORMAT_LACKING(name, number) CU_AD_FORMAT_##name = number,
+#include "texel_formats.def"
+#undef CU_TEXEL_FORMAT_LACKING
+#undef CU_TEXEL_FORMAT
   CU_AD_FORMAT_MAX = 0x7FFFFFFF
 } CUarray_format;
 typedef enum CUaddress_mode_enum {

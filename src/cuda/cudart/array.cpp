@@ -14,14 +14,11 @@ struct FormatRow {
   cudaChannelFormatKind kind;
 };
 constexpr FormatRow kFormats[] = {
-    {CU_AD_FORMAT_UNSIGNED_INT8, 8, cudaChannelFormatKindUnsigned},
-    {CU_AD_FORMAT_UNSIGNED_INT16, 16, cudaChannelFormatKindUnsigned},
-    {CU_AD_FORMAT_UNSIGNED_INT32, 32, cudaChannelFormatKindUnsigned},
-    {CU_AD_FORMAT_SIGNED_INT8, 8, cudaChannelFormatKindSigned},
-    {CU_AD_FORMAT_SIGNED_INT16, 16, cudaChannelFormatKindSigned},
-    {CU_AD_FORMAT_SIGNED_INT32, 32, cudaChannelFormatKindSigned},
-    {CU_AD_FORMAT_HALF, 16, cudaChannelFormatKindFloat},
-    {CU_AD_FORMAT_FLOAT, 32, cudaChannelFormatKindFloat},
+#define CU_TEXEL_FORMAT(name, number, bits, kind) {CU_AD_FORMAT_##name, bits, cudaChannelFormatKind##kind},
+#define CU_TEXEL_FORMAT_LACKING(name, number)
+#include "cupola/texel_formats.def"
+#undef CU_TEXEL_FORMAT_LACKING
+#undef CU_TEXEL_FORMAT
 };
 
 }  // namespace
@@ -29,13 +26,15 @@ constexpr FormatRow kFormats[] = {
 namespace cupola::cudart {
 
 Result<TexelFormat> texel_format(const cudaChannelFormatDesc& desc) {
+  if (desc.f > cudaChannelFormatKindNone && desc.f <= cudaChannelFormatKindUnsignedNormalized1010102)
+    return fail(ErrorCode::NotSupported, "texels of kind {} are not supported", static_cast<int>(desc.f));
   const unsigned channels = desc.w ? 4 : desc.z ? 3 : desc.y ? 2 : 1;
   const bool same = (channels < 2 || desc.y == desc.x) && (channels < 4 || (desc.z == desc.x && desc.w == desc.x));
   if (same && channels != 3)
     for (const FormatRow& row : kFormats)
       if (row.bits == desc.x && row.kind == desc.f) return TexelFormat{row.format, channels};
-  return fail(code(cudaErrorInvalidChannelDescriptor), "a texel of {}, {}, {}, {} bits of kind {} is not supported",
-              desc.x, desc.y, desc.z, desc.w, static_cast<int>(desc.f));
+  return fail(code(cudaErrorInvalidChannelDescriptor), "there is no texel of {}, {}, {}, {} bits of kind {}", desc.x,
+              desc.y, desc.z, desc.w, static_cast<int>(desc.f));
 }
 
 cudaChannelFormatDesc channel_descriptor(CUarray_format format, unsigned channels) {

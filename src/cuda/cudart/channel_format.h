@@ -11,12 +11,12 @@ struct TexelFormat {
   unsigned channels;
 };
 
-/// Error: cudaErrorInvalidChannelDescriptor.
+/// Errors: cudaErrorInvalidChannelDescriptor; NotSupported for kinds that are documented.
 Result<TexelFormat> texel_format(const cudaChannelFormatDesc& desc);
 cudaChannelFormatDesc channel_descriptor(CUarray_format format, unsigned channels);
 unsigned texel_bytes(CUarray_format format, unsigned channels);
 
-/// What cuArray3DCreate and cuMipmappedArrayCreate get. Error: cudaErrorInvalidChannelDescriptor.
+/// What cuArray3DCreate and cuMipmappedArrayCreate get. Errors: those of texel_format.
 Result<CUDA_ARRAY3D_DESCRIPTOR> shape_of(const cudaChannelFormatDesc& desc, const cudaExtent& extent, unsigned flags);
 /// The array's shape. Errors: the driver's.
 Result<CUDA_ARRAY3D_DESCRIPTOR> shape_of(const Driver& cu, cudaArray_const_t array);

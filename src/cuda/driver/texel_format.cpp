@@ -1,29 +1,56 @@
 #include "cuda/driver/texel_format.h"
 
+#include <algorithm>
+
 namespace cupola::driver {
 
+namespace {
+
+struct Row {
+  CUarray_format format;
+  unsigned char bits;
+  image::ChannelKind kind;
+};
+constexpr Row kRows[] = {
+#define CU_TEXEL_FORMAT(name, number, bits, kind) {CU_AD_FORMAT_##name, bits, image::ChannelKind::kind},
+#define CU_TEXEL_FORMAT_LACKING(name, number)
+#include "cupola/texel_formats.def"
+#undef CU_TEXEL_FORMAT_LACKING
+#undef CU_TEXEL_FORMAT
+};
+
+constexpr CUarray_format kLacking[] = {
+#define CU_TEXEL_FORMAT(name, number, bits, kind)
+#define CU_TEXEL_FORMAT_LACKING(name, number) CU_AD_FORMAT_##name,
+#include "cupola/texel_formats.def"
+#undef CU_TEXEL_FORMAT_LACKING
+#undef CU_TEXEL_FORMAT
+};
+constexpr unsigned char kChannels[] = {1, 2, 4};
+
+}  // namespace
+
 Result<TexelFormat> texel_format(CUarray_format format, unsigned channels) {
-  using enum image::ChannelKind;
-  struct Row {
-    CUarray_format format;
-    unsigned char bits;
-    image::ChannelKind kind;
-  };
-  constexpr Row kRows[] = {
-      {CU_AD_FORMAT_UNSIGNED_INT8, 8, Unsigned},
-      {CU_AD_FORMAT_UNSIGNED_INT16, 16, Unsigned},
-      {CU_AD_FORMAT_UNSIGNED_INT32, 32, Unsigned},
-      {CU_AD_FORMAT_SIGNED_INT8, 8, Signed},
-      {CU_AD_FORMAT_SIGNED_INT16, 16, Signed},
-      {CU_AD_FORMAT_SIGNED_INT32, 32, Signed},
-      {CU_AD_FORMAT_HALF, 16, Float},
-      {CU_AD_FORMAT_FLOAT, 32, Float},
-  };
-  if (channels != 1 && channels != 2 && channels != 4)
+  if (std::ranges::find(kLacking, format) != std::end(kLacking))
+    return fail(ErrorCode::NotSupported, "the texel format {:#x} is not supported", static_cast<unsigned>(format));
+  const Row* const row = std::ranges::find(kRows, format, &Row::format);
+  if (row == std::end(kRows))
+    return fail(ErrorCode::InvalidValue, "{:#x} is not a format of texels", static_cast<unsigned>(format));
+  if (std::ranges::find(kChannels, channels) == std::end(kChannels))
     return fail(ErrorCode::InvalidValue, "a texel of {} channels; there may be 1, 2 or 4", channels);
-  for (const Row& row : kRows)
-    if (row.format == format) return TexelFormat{static_cast<unsigned char>(channels), row.bits, row.kind};
-  return fail(ErrorCode::NotSupported, "the texel format {:#x} is not supported", static_cast<unsigned>(format));
+  return TexelFormat{static_cast<unsigned char>(channels), row->bits, row->kind};
+}
+
+Result<TexelFormat> texel_format(CUresourceViewFormat view) {
+  constexpr unsigned kFormats = std::size(kRows) * std::size(kChannels);
+  static_assert(CU_RES_VIEW_FORMAT_UINT_1X8 == 1 && CU_RES_VIEW_FORMAT_FLOAT_4X32 == kFormats);
+  const auto number = static_cast<unsigned>(view);
+  if (number > kFormats && number <= CU_RES_VIEW_FORMAT_UNSIGNED_BC7)
+    return fail(ErrorCode::NotSupported, "views of compressed texels are not supported");
+  if (number == CU_RES_VIEW_FORMAT_NONE || number > kFormats)
+    return fail(ErrorCode::InvalidValue, "{:#x} is not a format of a view", number);
+  const Row& row = kRows[(number - 1) / std::size(kChannels)];
+  return TexelFormat{kChannels[(number - 1) % std::size(kChannels)], row.bits, row.kind};
 }
 
 Result<std::shared_ptr<Array>> live_array(CUarray handle) {

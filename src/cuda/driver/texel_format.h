@@ -12,8 +12,11 @@ struct TexelFormat {
   unsigned bytes() const { return channels * channel_bits / 8u; }
 };
 
-/// Errors: InvalidValue for 3 or no channels, NotSupported for formats other than 8, 16 and 32-bit numbers.
+/// Errors: InvalidValue for 3 or no channels and for what is no format; NotSupported for those that texel_formats.def
+/// lacks.
 Result<TexelFormat> texel_format(CUarray_format format, unsigned channels);
+/// Errors: InvalidValue for what is no format, CU_RES_VIEW_FORMAT_NONE too; NotSupported for compressed ones.
+Result<TexelFormat> texel_format(CUresourceViewFormat view);
 
 /// Error for both: InvalidHandle.
 Result<std::shared_ptr<Array>> live_array(CUarray handle);

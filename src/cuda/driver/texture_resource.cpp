@@ -72,20 +72,9 @@ struct Part {
   unsigned first_layer, last_layer;  ///< faces count as layers
 };
 
-/// CUresourceViewFormat counts 1, 2 and 4 channels of each of these, from 1 on.
-constexpr CUarray_format kViewFormats[] = {
-    CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FORMAT_SIGNED_INT8,  CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_SIGNED_INT16,
-    CU_AD_FORMAT_UNSIGNED_INT32, CU_AD_FORMAT_SIGNED_INT32, CU_AD_FORMAT_HALF,           CU_AD_FORMAT_FLOAT};
-constexpr unsigned kChannels[] = {1, 2, 4};
-constexpr auto kLastCompressed = CU_RES_VIEW_FORMAT_UNSIGNED_BC7;
-
-Result<TexelFormat> view_format(CUresourceViewFormat format, const TexelFormat& original) {
-  const auto number = static_cast<unsigned>(format);
-  if (number == CU_RES_VIEW_FORMAT_NONE) return original;
-  if (number > CU_RES_VIEW_FORMAT_FLOAT_4X32 && number <= kLastCompressed)
-    return fail(ErrorCode::NotSupported, "views of compressed texels are not supported");
-  if (number > kLastCompressed) return fail(ErrorCode::InvalidValue, "{:#x} is not a format of a view", number);
-  TRY(const TexelFormat seen, texel_format(kViewFormats[(number - 1) / 3], kChannels[(number - 1) % 3]));
+Result<TexelFormat> seen_format(CUresourceViewFormat view, const TexelFormat& original) {
+  if (view == CU_RES_VIEW_FORMAT_NONE) return original;
+  TRY(const TexelFormat seen, texel_format(view));
   if (seen.bytes() != original.bytes())
     return fail(ErrorCode::InvalidValue, "a view of texels of {} bytes on an array of texels of {}", seen.bytes(),
                 original.bytes());
@@ -103,7 +92,7 @@ Result<Part> part_of(const Array& array, uint64_t levels, const CUDA_RESOURCE_VI
   const bool layered = array.flags & CUDA_ARRAY3D_LAYERED, cube = array.flags & CUDA_ARRAY3D_CUBEMAP;
   const auto layers = static_cast<unsigned>(layered ? array.depth : 1);
   if (!view) return Part{format, 0, static_cast<unsigned>(levels - 1), 0, layers - 1};
-  TRY(const TexelFormat seen, view_format(view->format, format));
+  TRY(const TexelFormat seen, seen_format(view->format, format));
   if (view->width != array.width || view->height != array.height || view->depth != array.depth)
     return fail(ErrorCode::InvalidValue, "a view of {} x {} x {} on an array of {} x {} x {}; they are to be the same",
                 view->width, view->height, view->depth, array.width, array.height, array.depth);
