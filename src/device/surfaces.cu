@@ -1,15 +1,15 @@
+#include "../image/texture_calls.h"
+
 #include "texels.h"
 
-// Surfaces: "PTX ISA, Surface Instructions". Names and arguments are the contract with ptx/lower/textures.cpp. The
-// coordinates come in words 0 to 3 as PTX lists them, a layer first. Where the documents leave something open, GPUs
-// decide: formatted stores of large numbers.
+// Surfaces: "PTX ISA, Surface Instructions". Where words are is said in image/texture_calls.h. Where the documents
+// leave something open, GPUs decide: formatted stores of large numbers.
 
 namespace {
 
 using namespace cupola::device;
-
-/// What becomes of an access outside the surface.
-enum Outside : unsigned { kTrap, kClamp, kZero };
+using Geometry = cupola::image::TextureGeometry;
+using Outside = cupola::image::SurfaceOutside;
 
 /// Layers, of which a cube's faces are some.
 LOCAL unsigned surface_layers(const Texture& t) {
@@ -20,7 +20,7 @@ LOCAL unsigned surface_layers(const Texture& t) {
 /// formatted accesses.
 template <int D, bool kLayered>
 LOCAL Address surface_address(const unsigned* words, const Texture& t, unsigned bytes, unsigned x_unit,
-                              unsigned outside) {
+                              Outside outside) {
   const long long row = (long long)t.width * texel_bytes(t);
   long long at[3] = {(long long)(int)words[kLayered] * x_unit, D > 1 ? (int)words[1 + kLayered] : 0,
                      D > 2 ? (int)words[2 + kLayered] : 0};
@@ -28,45 +28,42 @@ LOCAL Address surface_address(const unsigned* words, const Texture& t, unsigned 
   if (last[0] < 0) __builtin_trap();
   for (int d = 0; d < D; ++d) {
     if (at[d] >= 0 && at[d] <= last[d]) continue;
-    if (outside == kTrap) __builtin_trap();
-    if (outside == kZero) return 0;
+    if (outside == Outside::Trap) __builtin_trap();
+    if (outside == Outside::Zero) return 0;
     at[d] = at[d] < 0 ? 0 : last[d];
   }
   if (kLayered) {
     const unsigned layers = surface_layers(t);
-    if (words[0] >= layers && outside == kTrap) __builtin_trap();
-    if (words[0] >= layers && outside == kZero) return 0;
+    if (words[0] >= layers && outside == Outside::Trap) __builtin_trap();
+    if (words[0] >= layers && outside == Outside::Zero) return 0;
     at[2] = words[0] < layers ? words[0] : layers ? layers - 1 : 0;
   }
   return t.address + (Address)at[2] * t.slice_pitch + (Address)at[1] * t.row_pitch + (Address)at[0];
 }
 
-/// By the geometry's number in ptx/lower/textures.cpp.
-LOCAL Address surface_place(const unsigned* words, const Texture& t, unsigned geometry, unsigned bytes, unsigned x_unit,
-                            unsigned outside) {
+LOCAL Address surface_place(const unsigned* words, const Texture& t, Geometry geometry, unsigned bytes, unsigned x_unit,
+                            Outside outside) {
   switch (geometry) {
-    case 0:
-      return surface_address<1, false>(words, t, bytes, x_unit, outside);
-    case 1:
-      return surface_address<2, false>(words, t, bytes, x_unit, outside);
-    case 2:
-      return surface_address<3, false>(words, t, bytes, x_unit, outside);
-    case 3:
-      return surface_address<1, true>(words, t, bytes, x_unit, outside);
+#define TEXTURE_GEOMETRY(modifier, name, dimensions, layers) \
+  case Geometry::modifier:                                   \
+    return surface_address<dimensions, layers>(words, t, bytes, x_unit, outside);
+#define TEXTURE_CUBE(modifier, name, layers)  // are surfaces of layers
+#define TEXTURE_QUESTION(modifier)
+#include "../image/texture_calls.def"
     default:
-      return surface_address<2, true>(words, t, bytes, x_unit, outside);
+      __builtin_trap();
   }
 }
 
 }  // namespace
 
 /// Where suld.b, sust.b and sured.b find their `bytes`; null where the access is dropped.
-NV char* __cupola_ptx_surface_bytes(const unsigned* words, Address object, unsigned geometry, unsigned bytes,
-                                    unsigned outside) {
+NV char* __cupola_ptx_surface_bytes(const unsigned* words, Address object, Geometry geometry, unsigned bytes,
+                                    Outside outside) {
   return (char*)surface_place(words, texture_at(object), geometry, bytes, 1, outside);
 }
 /// Where sured.p finds its texel.
-NV char* __cupola_ptx_surface_texel(const unsigned* words, Address object, unsigned geometry, unsigned outside) {
+NV char* __cupola_ptx_surface_texel(const unsigned* words, Address object, Geometry geometry, Outside outside) {
   const Texture& t = texture_at(object);
   return (char*)surface_place(words, t, geometry, texel_bytes(t), texel_bytes(t), outside);
 }
@@ -86,13 +83,13 @@ LOCAL unsigned saturated(const Texture& t, unsigned word) {
 
 }  // namespace
 
-/// sust.p: words 4 to 7 are the channels, integers or bits of f32 as the surface's are.
-NV void __cupola_ptx_surface_store_texel(const unsigned* words, Address object, unsigned geometry, unsigned outside) {
+/// sust.p: the channels are integers or bits of f32, as the surface's are.
+NV void __cupola_ptx_surface_store_texel(const unsigned* words, Address object, Geometry geometry, Outside outside) {
   const Texture& t = texture_at(object);
   const Address at = surface_place(words, t, geometry, texel_bytes(t), texel_bytes(t), outside);
   if (!at) return;
   for (unsigned c = 0; c < t.channels; ++c) {
-    unsigned word = words[4 + c];
+    unsigned word = words[cupola::image::kStoredChannelWord + c];
     if (t.channel_kind != ChannelKind::Float)
       word = saturated(t, word);
     else if (t.channel_bits == 16)

@@ -1,16 +1,15 @@
+#include "../image/texture_calls.h"
+
 #include "texels.h"
 #include "texture_cubes.h"
 
-// Textures: "CUDA C++ Programming Guide, Texture Fetching" and "PTX ISA, Texture Instructions". Names and arguments are
-// the contract with ptx/lower/textures.cpp.
-//
-// The coordinates come in words 0 to 3 as PTX lists them (a layer first), offsets in words 4 to 6, a level of detail in
-// word 7, gradients in words 8 and 12 and those behind; the four channels of the result replace the coordinates. What a
-// texel has no channel for reads as 0.
+// Textures: "CUDA C++ Programming Guide, Texture Fetching" and "PTX ISA, Texture Instructions". Where words are is said
+// in image/texture_calls.h; what a texel has no channel for reads as 0.
 
 namespace {
 
 using namespace cupola::device;
+using cupola::image::kGradientWords, cupola::image::kLevelWord, cupola::image::kOffsetWord;
 
 // -- filters --
 
@@ -114,7 +113,7 @@ LOCAL float level_of_gradients(const Texture& t, const float (&dx)[3], const flo
 
 // -- fetches --
 
-/// What tells the level: nothing, a number in word 7, or gradients in words 8 and 12 and those behind.
+/// What tells the level: nothing, a number, or gradients.
 enum class By { Zero, Level, Gradients };
 
 LOCAL void give(unsigned* words, const Texel& texel) {
@@ -128,10 +127,10 @@ LOCAL void take(float (&to)[3], const unsigned* words, int count) {
 template <int D>
 LOCAL float level_in(const unsigned* words, const Texture& t, By by) {
   if (by == By::Zero) return 0;
-  if (by == By::Level) return from_bits(words[7]);
+  if (by == By::Level) return from_bits(words[kLevelWord]);
   float dx[3] = {}, dy[3] = {};
-  take(dx, words + 8, D);
-  take(dy, words + 12, D);
+  take(dx, words + kGradientWords[0], D);
+  take(dy, words + kGradientWords[1], D);
   return level_of_gradients<D>(t, dx, dy);
 }
 
@@ -142,7 +141,7 @@ LOCAL void fetch(unsigned* words, Address object) {
   take(x, words + kLayered, D);
   const int slice = kLayered ? layer_of(t, words[0]) : 0;
   give(words, at_detail(t, level_in<D>(words, t, kBy), [&](const Texture& level) INLINE {
-         return sample<D>(level, x, (const int*)words + 4, slice);
+         return sample<D>(level, x, (const int*)words + kOffsetWord, slice);
        }));
 }
 
@@ -151,7 +150,7 @@ template <int D, bool kLayered, By kBy>
 LOCAL void fetch_texel(unsigned* words, Address object) {
   const Texture& whole = texture_at(object);
   unsigned level = 0;
-  if (kBy == By::Level) level = words[7];
+  if (kBy == By::Level) level = words[kLevelWord];
   if (kBy == By::Gradients && whole.levels > 1)
     level = nearest_level(allowed_level(whole, level_in<D>(words, whole, kBy)));
   if (level >= whole.levels) return give(words, {});
@@ -160,7 +159,7 @@ LOCAL void fetch_texel(unsigned* words, Address object) {
   unsigned i[3] = {0, 0, kLayered ? (unsigned)layer_of(t, words[0]) : 0u};
   bool inside = true;
   for (int d = 0; d < D; ++d) {
-    i[d] = words[d + kLayered] + words[4 + d];
+    i[d] = words[d + kLayered] + words[kOffsetWord + d];
     inside &= i[d] < size[d];
   }
   give(words, inside ? texel_at(t, (int)i[0], (int)i[1], (int)i[2]) : Texel{});
@@ -195,11 +194,11 @@ LOCAL void fetch_cube(unsigned* words, Address object) {
   const OnFace at = on_face(face, x[0], x[1], x[2]);
   const bool is_null = at.m == 0;
   const float s = is_null ? 0.5f : (at.s / at.m + 1.0f) * 0.5f, t = is_null ? 0.5f : (at.t / at.m + 1.0f) * 0.5f;
-  float level = kBy == By::Level ? from_bits(words[7]) : 0;
+  float level = kBy == By::Level ? from_bits(words[kLevelWord]) : 0;
   if (kBy == By::Gradients) {
     float dx[3] = {}, dy[3] = {};
-    face_gradient(dx, face, at, words + 8);
-    face_gradient(dy, face, at, words + 12);
+    face_gradient(dx, face, at, words + kGradientWords[0]);
+    face_gradient(dy, face, at, words + kGradientWords[1]);
     level = level_of_gradients<2>(cube, dx, dy);
   }
   const int slice = kLayered ? 6 * layer_of(cube, words[0]) : 0;
@@ -233,74 +232,63 @@ LOCAL void gather(unsigned* words, const Texture& t, const float (&coordinates)[
   NV void __cupola_ptx_tex_##mode##name##_f32(unsigned* words, Address object) { \
     fetch_cube<layered, By::by>(words, object);                                  \
   }
-#define FETCHES(mode, by)           \
-  FETCH(mode, by, 1d, 1, false)     \
-  FETCH(mode, by, 2d, 2, false)     \
-  FETCH(mode, by, 3d, 3, false)     \
-  FETCH(mode, by, a1d, 1, true)     \
-  FETCH(mode, by, a2d, 2, true)     \
-  FETCH_CUBE(mode, by, cube, false) \
-  FETCH_CUBE(mode, by, acube, true)
-FETCHES(, Zero)
-FETCHES(level_, Level)
-FETCHES(grad_, Gradients)
-#undef FETCHES
+#define TEXTURE_QUESTION(modifier)
+#define TEXTURE_GEOMETRY(modifier, name, dimensions, layers) FETCH(, Zero, name, dimensions, layers)
+#define TEXTURE_CUBE(modifier, name, layers) FETCH_CUBE(, Zero, name, layers)
+#include "../image/texture_calls.def"
+#define TEXTURE_QUESTION(modifier)
+#define TEXTURE_GEOMETRY(modifier, name, dimensions, layers) FETCH(level_, Level, name, dimensions, layers)
+#define TEXTURE_CUBE(modifier, name, layers) FETCH_CUBE(level_, Level, name, layers)
+#include "../image/texture_calls.def"
+#define TEXTURE_QUESTION(modifier)
+#define TEXTURE_GEOMETRY(modifier, name, dimensions, layers) FETCH(grad_, Gradients, name, dimensions, layers)
+#define TEXTURE_CUBE(modifier, name, layers) FETCH_CUBE(grad_, Gradients, name, layers)
+#include "../image/texture_calls.def"
 #undef FETCH_CUBE
 #undef FETCH
 
 NV void __cupola_ptx_tld4_2d(unsigned* words, Address object, unsigned channel) {
-  gather(words, texture_at(object), {from_bits(words[0]), from_bits(words[1]), 0}, (const int*)words + 4, 0, channel);
+  gather(words, texture_at(object), {from_bits(words[0]), from_bits(words[1]), 0}, (const int*)words + kOffsetWord, 0,
+         channel);
 }
 NV void __cupola_ptx_tld4_a2d(unsigned* words, Address object, unsigned channel) {
   const Texture& t = texture_at(object);
-  gather(words, t, {from_bits(words[1]), from_bits(words[2]), 0}, (const int*)words + 4, layer_of(t, words[0]),
-         channel);
+  gather(words, t, {from_bits(words[1]), from_bits(words[2]), 0}, (const int*)words + kOffsetWord,
+         layer_of(t, words[0]), channel);
 }
 
 // -- questions --
 
-/// Numbers of ptx/lower/textures.cpp.
-enum Question : unsigned {
-  kWidth,
-  kHeight,
-  kDepth,
-  kChannelType,
-  kChannelOrder,
-  kNormalized,
-  kLayers,
-  kLevels,
-  kSamples
-};
-
 /// Of a level of detail; sizes of one that there is not are 0.
-NV unsigned __cupola_ptx_texture_query(Address object, unsigned question, unsigned level) {
+NV unsigned __cupola_ptx_texture_query(Address object, cupola::image::TextureQuestion question, unsigned level) {
+  using enum cupola::image::TextureQuestion;
   const Texture& t = texture_at(object);
-  if (question <= kDepth && level) {
+  if (level && (question == Width || question == Height || question == Depth)) {
     if (level >= t.levels) return 0;
     const Texture at = at_level(t, level);
-    return question == kWidth ? at.width : question == kHeight ? at.height : at.depth;
+    return question == Width ? at.width : question == Height ? at.height : at.depth;
   }
   const unsigned size = t.channel_bits == 8 ? 0 : t.channel_bits == 16 ? 1 : 2;
   switch (question) {
-    case kWidth:
+    case Width:
       return t.width;
-    case kHeight:
+    case Height:
       return t.is_linear_memory ? 0 : t.height;
-    case kDepth:
+    case Depth:
       return t.depth;
-    case kChannelType:  // the numbers of "PTX ISA, Channel Data Type and Channel Order Fields"
+    case ChannelDataType:  // the numbers of "PTX ISA, Channel Data Type and Channel Order Fields"
       if (t.channel_kind == ChannelKind::Float) return 0x10dcu + size;
       if (t.is_normalized_read) return (t.channel_kind == ChannelKind::Signed ? 0x10d0u : 0x10d2u) + size;
       return (t.channel_kind == ChannelKind::Signed ? 0x10d7u : 0x10dau) + size;
-    case kChannelOrder:
+    case ChannelOrder:
       return t.channels == 1 ? 0x10b0 : t.channels == 2 ? 0x10b2 : 0x10b5;
-    case kNormalized:
+    case NormalizedCoords:
       return t.has_normalized_coordinates;
-    case kLayers:
+    case ArraySize:
       return t.layers;
-    case kLevels:
+    case NumMipmapLevels:
       return t.levels;
-    default:
+    case NumSamples:
       return 1;
   }
 }

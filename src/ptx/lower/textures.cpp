@@ -1,15 +1,16 @@
+#include "image/texture_calls.h"
 #include "ptx/lower/emission.h"
 
 // Texture and surface instructions. PTX ISA, "Texture Instructions", "Surface Instructions". The work is done by the
 // device library (src/device/textures.cu, surfaces.cu); here coordinates become its array of words, and words
-// registers.
+// registers: image/texture_calls.h.
 
 namespace cupola::ptx {
 namespace {
 
 using enum Modifier;
 
-/// A geometry: what the vector of coordinates holds, layer included. The order is that of surface_place in the library.
+/// A geometry: what the vector of coordinates holds, layer included.
 struct Geometry {
   Modifier name;
   unsigned coordinates;
@@ -17,8 +18,16 @@ struct Geometry {
   unsigned gradient;    ///< elements of one
 };
 constexpr Geometry kGeometries[] = {
-    {Dim1d, 1, 1, 1},  {Dim2d, 2, 2, 2}, {Dim3d, 3, 3, 3}, {DimA1d, 2, 1, 1},
-    {DimA2d, 3, 2, 2}, {Cube, 3, 0, 3},  {Acube, 4, 0, 3},
+#define TEXTURE_GEOMETRY(modifier, name, dimensions, layers) {modifier, dimensions + layers, dimensions, dimensions},
+#define TEXTURE_CUBE(modifier, name, layers) {modifier, 3 + layers, 0, 3},
+#define TEXTURE_QUESTION(modifier)
+#include "image/texture_calls.def"
+};
+constexpr Modifier kQuestions[] = {
+#define TEXTURE_GEOMETRY(modifier, name, dimensions, layers)
+#define TEXTURE_CUBE(modifier, name, layers)
+#define TEXTURE_QUESTION(modifier) modifier,
+#include "image/texture_calls.def"
 };
 
 const Geometry& geometry_of(const Emission& e) {
@@ -26,8 +35,6 @@ const Geometry& geometry_of(const Emission& e) {
     if (e.has(each.name)) return each;
   return kGeometries[0];
 }
-
-constexpr unsigned kFirstOffset = 4, kLevel = 7, kFirstGradient = 8, kGradientWords = 4;
 
 /// The 64-bit object in the brackets of operand i. Null, and refused, where a variable's name stands there.
 Value* object(Emission& e, size_t i) {
@@ -69,14 +76,14 @@ bool put_offset(Emission& e, size_t i, const Geometry& geometry) {
   }
   for (unsigned d = 0; d < 3; ++d)
     e.b.CreateStore(given && d < geometry.dimensions ? e.read(parts[d], Type::S32) : e.i32(0),
-                    e.word(kFirstOffset + d));
+                    e.word(image::kOffsetWord + d));
   return true;
 }
 
 /// The level in operand 2, or the gradients in operands 2 and 3, to words 7 and on. False, and refused, when a gradient
 /// is too short.
 bool put_detail(Emission& e, const Geometry& geometry) {
-  if (e.has(Level)) e.b.CreateStore(e.read(2, e.type()), e.word(kLevel));
+  if (e.has(Level)) e.b.CreateStore(e.read(2, e.type()), e.word(image::kLevelWord));
   if (!e.has(Grad)) return true;
   for (unsigned g = 0; g < 2; ++g) {
     const auto parts = e.elements(size_t{2} + g);
@@ -85,7 +92,7 @@ bool put_detail(Emission& e, const Geometry& geometry) {
       return false;
     }
     for (unsigned d = 0; d < geometry.gradient; ++d)
-      e.b.CreateStore(e.read(parts[d], Type::B32), e.word(kFirstGradient + g * kGradientWords + d));
+      e.b.CreateStore(e.read(parts[d], Type::B32), e.word(image::kGradientWords[g] + d));
   }
   return true;
 }
@@ -112,13 +119,14 @@ void take_channels(Emission& e, Type type) {
   }
 }
 
-/// What becomes of an access outside: numbers of the library.
-uint32_t outside_of(const Emission& e) {
-  return e.has(Trap) ? 0 : e.has(Clamp) ? 1 : 2;
+Value* outside_of(Emission& e) {
+  using enum image::SurfaceOutside;
+  return e.i32(static_cast<uint32_t>(e.has(Modifier::Trap) ? Trap : e.has(Modifier::Clamp) ? Clamp : Zero));
 }
 
-uint32_t number_of(const Geometry& geometry) {
-  return static_cast<uint32_t>(&geometry - kGeometries);
+/// Its image::TextureGeometry.
+Value* number_of(Emission& e, const Geometry& geometry) {
+  return e.i32(static_cast<uint32_t>(&geometry - kGeometries));
 }
 
 /// Where the bytes of suld.b, sust.b and sured are; null for those that are dropped. Null and refused without an
@@ -128,7 +136,7 @@ Value* surface_bytes(Emission& e, size_t i, unsigned bytes) {
   Value* surface = object(e, i);
   if (!surface || !put_coordinates(e, i, geometry)) return nullptr;
   return e.call_library("__cupola_ptx_surface_bytes", e.b.getPtrTy(),
-                        {e.words(), surface, e.i32(number_of(geometry)), e.i32(bytes), e.i32(outside_of(e))});
+                        {e.words(), surface, number_of(e, geometry), e.i32(bytes), outside_of(e)});
 }
 
 /// Emits `access` for pointers that are not null. Values that reach what follows go through memory.
@@ -179,8 +187,6 @@ void texture_gather(Emission& e) {
 
 void texture_query(Emission& e) {
   if (e.has(MemoryLayout)) return e.refuse("surfaces have no layout that a program could ask for");
-  constexpr Modifier kQuestions[] = {
-      Width, Height, Depth, ChannelDataType, ChannelOrder, NormalizedCoords, ArraySize, NumMipmapLevels, NumSamples};
   uint32_t question = 0;
   while (question + 1 < std::size(kQuestions) && !e.has(kQuestions[question])) ++question;
   Value* level = e.has(Level) ? e.read(2, Type::B32) : e.i32(0);
@@ -218,9 +224,9 @@ void surface_store(Emission& e) {
     Value* surface = object(e, 0);
     if (!surface || !put_coordinates(e, 0, geometry)) return;
     for (unsigned c = 0; c < 4; ++c)
-      e.b.CreateStore(c < count ? e.read(registers[c], Type::B32) : e.i32(0), e.word(kFirstOffset + c));
+      e.b.CreateStore(c < count ? e.read(registers[c], Type::B32) : e.i32(0), e.word(image::kStoredChannelWord + c));
     e.call_library("__cupola_ptx_surface_store_texel", e.b.getVoidTy(),
-                   {e.words(), surface, e.i32(number_of(geometry)), e.i32(outside_of(e))});
+                   {e.words(), surface, number_of(e, geometry), outside_of(e)});
     return;
   }
   Value* pointer = surface_bytes(e, 0, count * bits / 8);
@@ -248,7 +254,7 @@ void surface_reduce(Emission& e) {
     Value* surface = object(e, 0);
     if (!surface || !put_coordinates(e, 0, geometry)) return;
     pointer = e.call_library("__cupola_ptx_surface_texel", e.b.getPtrTy(),
-                             {e.words(), surface, e.i32(number_of(geometry)), e.i32(outside_of(e))});
+                             {e.words(), surface, number_of(e, geometry), outside_of(e)});
   } else {
     pointer = surface_bytes(e, 0, bytes);
   }
