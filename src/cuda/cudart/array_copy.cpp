@@ -1,75 +1,45 @@
 // Copies of bytes in a row to, from and between CUDA arrays. "CUDA Runtime API, Memory Management [DEPRECATED]":
-// cudaMemcpyToArray and relatives. Bytes run through the rows of an array, one after another; a copy is made of boxes.
+// cudaMemcpyToArray and relatives.
 
 #include <algorithm>
 
 #include "cuda/cudart/channel_format.h"
 #include "cuda/cudart/public.h"
+#include "cuda/row_copy.h"
 
 using namespace cupola;
 using namespace cupola::cudart;
 
 namespace {
 
-/// One side of a copy: plain memory, or an array.
-struct Side {
-  CUmemorytype type;
-  const void* memory = nullptr;
-  CUarray array = nullptr;
-  size_t offset = 0, row = SIZE_MAX;
-
-  size_t left_in_row() const { return row == SIZE_MAX ? SIZE_MAX : row - offset % row; }
-};
-
-Result<Side> array_side(const Driver& cu, cudaArray_const_t array, size_t x, size_t y) {
+Result<RowSide> array_side(const Driver& cu, cudaArray_const_t array, size_t x, size_t y) {
   TRY(const CUDA_ARRAY3D_DESCRIPTOR shape, shape_of(cu, array));
   const size_t row = shape.Width * texel_bytes(shape.Format, shape.NumChannels);
   const size_t rows = std::max<size_t>(shape.Height, 1);
   if (x >= row || y >= rows)
     return fail(ErrorCode::InvalidValue, "byte {} of row {} is not in an array of {} rows of {} bytes", x, y, rows,
                 row);
-  return Side{CU_MEMORYTYPE_ARRAY, nullptr, driver_array(array), y * row + x, row};
+  return RowSide{.type = CU_MEMORYTYPE_ARRAY, .array = driver_array(array), .offset = y * row + x, .row = row};
 }
 
-Result<Side> memory_side(const void* memory, cudaMemcpyKind kind, cudaMemcpyKind with_host) {
-  if (kind == with_host) return Side{CU_MEMORYTYPE_HOST, memory};
-  if (kind == cudaMemcpyDeviceToDevice) return Side{CU_MEMORYTYPE_DEVICE, memory};
-  if (kind == cudaMemcpyDefault) return Side{CU_MEMORYTYPE_UNIFIED, memory};
-  return fail(ErrorCode::InvalidMemcpyDirection, "kind is {}, but an array is device memory", static_cast<int>(kind));
+Result<RowSide> memory_side(const void* memory, cudaMemcpyKind kind, cudaMemcpyKind with_host) {
+  RowSide side{.host = const_cast<void*>(memory), .device = address(memory)};
+  if (kind == with_host)
+    side.type = CU_MEMORYTYPE_HOST;
+  else if (kind == cudaMemcpyDeviceToDevice)
+    side.type = CU_MEMORYTYPE_DEVICE;
+  else if (kind == cudaMemcpyDefault)
+    side.type = CU_MEMORYTYPE_UNIFIED;
+  else
+    return fail(ErrorCode::InvalidMemcpyDirection, "kind is {}, but an array is device memory", static_cast<int>(kind));
+  return side;
 }
 
-void set_source(CUDA_MEMCPY2D& copy, const Side& side, size_t done) {
-  const auto* const memory = static_cast<const char*>(side.memory) + (side.memory ? done : 0);
-  copy.srcMemoryType = side.type;
-  copy.srcHost = memory, copy.srcDevice = address(memory), copy.srcPitch = copy.WidthInBytes;
-  if (!side.array) return;
-  copy.srcArray = side.array, copy.srcXInBytes = side.offset % side.row, copy.srcY = side.offset / side.row;
-}
-
-void set_destination(CUDA_MEMCPY2D& copy, const Side& side, size_t done) {
-  auto* const memory = const_cast<char*>(static_cast<const char*>(side.memory)) + (side.memory ? done : 0);
-  copy.dstMemoryType = side.type;
-  copy.dstHost = memory, copy.dstDevice = address(memory), copy.dstPitch = copy.WidthInBytes;
-  if (!side.array) return;
-  copy.dstArray = side.array, copy.dstXInBytes = side.offset % side.row, copy.dstY = side.offset / side.row;
-}
-
-/// Copies box by box: whole rows where both sides are at the beginning of one, else parts of rows. `each` is the
-/// driver's call.
+/// `each` is the driver's call.
 template <typename Each>
-Result<> copy_rows(Side to, Side from, size_t bytes, Each each) {
-  for (size_t done = 0; done < bytes;) {
-    CUDA_MEMCPY2D copy{};
-    const size_t left = bytes - done, row = std::min(to.row, from.row);
-    copy.WidthInBytes = std::min({left, to.left_in_row(), from.left_in_row()});
-    const bool same = to.row == from.row || to.row == SIZE_MAX || from.row == SIZE_MAX;
-    copy.Height = same && copy.WidthInBytes == row ? left / row : 1;
-    set_source(copy, from, done);
-    set_destination(copy, to, done);
-    TRY(check(each(copy)));
-    const size_t moved = copy.WidthInBytes * copy.Height;
-    done += moved, to.offset += moved, from.offset += moved;
-  }
+Result<> copy_rows(const RowSide& to, const RowSide& from, size_t bytes, Each each) {
+  RowCopy boxes(to, from, bytes);
+  while (const auto box = boxes.next()) TRY(check(each(*box)));
   return {};
 }
 
@@ -86,8 +56,8 @@ auto later(const Driver& cu, cudaStream_t stream) {
 cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void* src, size_t count,
                               cudaMemcpyKind kind) {
   return with_context([&](const Driver& cu) -> Result<> {
-    TRY(const Side to, array_side(cu, dst, wOffset, hOffset));
-    TRY(const Side from, memory_side(src, kind, cudaMemcpyHostToDevice));
+    TRY(const RowSide to, array_side(cu, dst, wOffset, hOffset));
+    TRY(const RowSide from, memory_side(src, kind, cudaMemcpyHostToDevice));
     return copy_rows(to, from, count, now(cu));
   });
 }
@@ -95,8 +65,8 @@ cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, c
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void* src, size_t count,
                                    cudaMemcpyKind kind, cudaStream_t stream) {
   return with_context([&](const Driver& cu) -> Result<> {
-    TRY(const Side to, array_side(cu, dst, wOffset, hOffset));
-    TRY(const Side from, memory_side(src, kind, cudaMemcpyHostToDevice));
+    TRY(const RowSide to, array_side(cu, dst, wOffset, hOffset));
+    TRY(const RowSide from, memory_side(src, kind, cudaMemcpyHostToDevice));
     return copy_rows(to, from, count, later(cu, stream));
   });
 }
@@ -104,8 +74,8 @@ cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffs
 cudaError_t cudaMemcpyFromArray(void* dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
                                 cudaMemcpyKind kind) {
   return with_context([&](const Driver& cu) -> Result<> {
-    TRY(const Side from, array_side(cu, src, wOffset, hOffset));
-    TRY(const Side to, memory_side(dst, kind, cudaMemcpyDeviceToHost));
+    TRY(const RowSide from, array_side(cu, src, wOffset, hOffset));
+    TRY(const RowSide to, memory_side(dst, kind, cudaMemcpyDeviceToHost));
     return copy_rows(to, from, count, now(cu));
   });
 }
@@ -113,8 +83,8 @@ cudaError_t cudaMemcpyFromArray(void* dst, cudaArray_const_t src, size_t wOffset
 cudaError_t cudaMemcpyFromArrayAsync(void* dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
                                      cudaMemcpyKind kind, cudaStream_t stream) {
   return with_context([&](const Driver& cu) -> Result<> {
-    TRY(const Side from, array_side(cu, src, wOffset, hOffset));
-    TRY(const Side to, memory_side(dst, kind, cudaMemcpyDeviceToHost));
+    TRY(const RowSide from, array_side(cu, src, wOffset, hOffset));
+    TRY(const RowSide to, memory_side(dst, kind, cudaMemcpyDeviceToHost));
     return copy_rows(to, from, count, later(cu, stream));
   });
 }
@@ -122,8 +92,8 @@ cudaError_t cudaMemcpyFromArrayAsync(void* dst, cudaArray_const_t src, size_t wO
 cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src,
                                    size_t wOffsetSrc, size_t hOffsetSrc, size_t count, cudaMemcpyKind kind) {
   return with_context([&](const Driver& cu) -> Result<> {
-    TRY(const Side to, array_side(cu, dst, wOffsetDst, hOffsetDst));
-    TRY(const Side from, array_side(cu, src, wOffsetSrc, hOffsetSrc));
+    TRY(const RowSide to, array_side(cu, dst, wOffsetDst, hOffsetDst));
+    TRY(const RowSide from, array_side(cu, src, wOffsetSrc, hOffsetSrc));
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
       return fail(ErrorCode::InvalidMemcpyDirection, "kind is {}, but arrays are device memory",
                   static_cast<int>(kind));
