@@ -22,20 +22,12 @@ struct Known {
   }
 };
 
-void count_reserved(const Device& device, int64_t bytes) {
+void count(const Device& device, GraphMemoryUsage::Bytes GraphMemoryUsage::* which, int64_t bytes) {
   Known& known = Known::get();
   Lock lock(known.mutex);
-  GraphMemoryUsage& usage = known.usage[&device];
-  usage.reserved += static_cast<uint64_t>(bytes);
-  usage.most_reserved = std::max(usage.most_reserved, usage.reserved);
-}
-
-void count_used(const Device& device, int64_t bytes) {
-  Known& known = Known::get();
-  Lock lock(known.mutex);
-  GraphMemoryUsage& usage = known.usage[&device];
-  usage.used += static_cast<uint64_t>(bytes);
-  usage.most_used = std::max(usage.most_used, usage.used);
+  GraphMemoryUsage::Bytes& counted = known.usage[&device].*which;
+  counted.now += static_cast<uint64_t>(bytes);
+  counted.most = std::max(counted.most, counted.now);
 }
 
 }  // namespace
@@ -45,7 +37,7 @@ Result<std::shared_ptr<GraphAllocation>> GraphAllocation::make(Context& context,
   Device& device = context.device();
   TRY(memory::Allocation block, allocate_making_room(device, [&] { return device.heap().allocate(bytes); }));
   auto made = std::shared_ptr<GraphAllocation>(new GraphAllocation(context, std::move(block)));
-  count_reserved(device, static_cast<int64_t>(bytes));
+  count(device, &GraphMemoryUsage::reserved, static_cast<int64_t>(bytes));
   TRY(Runtime::get().addresses.add({made->address(), bytes, MemoryKind::Graph, &context}));
   Known& known = Known::get();
   Lock lock(known.mutex);
@@ -59,7 +51,7 @@ GraphAllocation::~GraphAllocation() {
     Lock lock(known.mutex);
     known.allocations.erase(address());
   }
-  count_reserved(device_, -static_cast<int64_t>(bytes()));
+  count(device_, &GraphMemoryUsage::reserved, -static_cast<int64_t>(bytes()));
   Runtime::get().addresses.take(address(), [](const MemoryRange& range) { return range.kind == MemoryKind::Graph; });
 }
 
@@ -77,23 +69,22 @@ bool GraphAllocation::allocated() const {
   return self_ != nullptr;
 }
 
-void GraphAllocation::set_allocated(bool allocated) {
+bool GraphAllocation::set_allocated(bool allocated) {
   std::shared_ptr<GraphAllocation> let_go;
   {
     Lock lock(mutex_);
-    if (allocated == (self_ != nullptr)) return;
+    if (allocated == (self_ != nullptr)) return false;
     let_go = std::exchange(self_, allocated ? shared_from_this() : nullptr);
   }
   const auto size = static_cast<int64_t>(bytes());
-  count_used(device_, allocated ? size : -size);
+  count(device_, &GraphMemoryUsage::used, allocated ? size : -size);
+  return true;
 }
 
 Result<> free_graph_memory(hal::Address address) {
   TRY(std::shared_ptr<GraphAllocation> allocation, GraphAllocation::find(address));
-  if (!allocation->allocated())
-    return fail(ErrorCode::InvalidValue, "the graph memory at {:#x} is not allocated", address);
-  allocation->set_allocated(false);
-  return {};
+  if (allocation->set_allocated(false)) return {};
+  return fail(ErrorCode::InvalidValue, "the graph memory at {:#x} is not allocated", address);
 }
 
 Result<hal::Address> capture_allocation(Stream& stream, uint64_t bytes) {
@@ -110,16 +101,11 @@ GraphMemoryUsage graph_memory_usage(const Device& device) {
   return known.usage[&device];
 }
 
-void reset_most_used(const Device& device) {
+void reset_most(const Device& device, GraphMemoryUsage::Bytes GraphMemoryUsage::* which) {
   Known& known = Known::get();
   Lock lock(known.mutex);
-  known.usage[&device].most_used = known.usage[&device].used;
-}
-
-void reset_most_reserved(const Device& device) {
-  Known& known = Known::get();
-  Lock lock(known.mutex);
-  known.usage[&device].most_reserved = known.usage[&device].reserved;
+  GraphMemoryUsage::Bytes& counted = known.usage[&device].*which;
+  counted.most = counted.now;
 }
 
 }  // namespace cupola::runtime

@@ -28,7 +28,8 @@ class GraphAllocation : public std::enable_shared_from_this<GraphAllocation> {
   uint64_t bytes() const { return block_.size(); }
 
   bool allocated() const EXCLUDES(mutex_);
-  void set_allocated(bool allocated) EXCLUDES(mutex_);
+  /// False when it was so already.
+  bool set_allocated(bool allocated) EXCLUDES(mutex_);
 
  private:
   GraphAllocation(Context& context, memory::Allocation block)
@@ -49,12 +50,14 @@ Result<hal::Address> capture_allocation(Stream& stream, uint64_t bytes);
 
 /// Bytes of graph memory of a device.
 struct GraphMemoryUsage {
-  uint64_t used = 0, most_used = 0;          ///< allocated now
-  uint64_t reserved = 0, most_reserved = 0;  ///< backed, for nodes that are there
+  struct Bytes {
+    uint64_t now = 0, most = 0;
+  };
+  Bytes used;      ///< allocated
+  Bytes reserved;  ///< backed, for nodes that are there
 };
 GraphMemoryUsage graph_memory_usage(const Device& device);
-/// The high-water marks begin anew at what is there now.
-void reset_most_used(const Device& device);
-void reset_most_reserved(const Device& device);
+/// The high-water mark begins anew at what is there now.
+void reset_most(const Device& device, GraphMemoryUsage::Bytes GraphMemoryUsage::* which);
 
 }  // namespace cupola::runtime

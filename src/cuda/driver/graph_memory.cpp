@@ -9,18 +9,21 @@ using namespace cupola::driver;
 
 namespace {
 
-Result<cuuint64_t> graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute) {
-  const GraphMemoryUsage usage = graph_memory_usage(device);
-  switch (attribute) {
-    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-      return usage.used;
-    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-      return usage.most_used;
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-      return usage.reserved;
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-      return usage.most_reserved;
-  }
+struct Row {
+  CUgraphMem_attribute attribute;
+  GraphMemoryUsage::Bytes GraphMemoryUsage::* which;
+  bool is_mark;  ///< the most there was
+};
+constexpr Row kRows[] = {
+    {CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &GraphMemoryUsage::used, false},
+    {CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &GraphMemoryUsage::used, true},
+    {CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &GraphMemoryUsage::reserved, false},
+    {CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &GraphMemoryUsage::reserved, true},
+};
+
+Result<Row> row_of(CUgraphMem_attribute attribute) {
+  for (const Row& row : kRows)
+    if (row.attribute == attribute) return row;
   return fail(ErrorCode::InvalidValue, "there is no attribute {} of graph memory", static_cast<int>(attribute));
 }
 
@@ -30,7 +33,9 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
   return api_call([&]() -> Result<> {
     TRY(given(value, "value"));
     TRY(Device* const found, Runtime::get().device(device));
-    TRY(*static_cast<cuuint64_t*>(value), graph_memory_attribute(*found, attr));
+    TRY(const Row row, row_of(attr));
+    const GraphMemoryUsage usage = graph_memory_usage(*found);
+    *static_cast<cuuint64_t*>(value) = row.is_mark ? (usage.*row.which).most : (usage.*row.which).now;
     return {};
   });
 }
@@ -39,10 +44,10 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
   return api_call([&]() -> Result<> {
     TRY(given(value, "value"));
     TRY(Device* const found, Runtime::get().device(device));
-    const bool is_mark = attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
-    if (!is_mark || *static_cast<const cuuint64_t*>(value) != 0)
+    TRY(const Row row, row_of(attr));
+    if (!row.is_mark || *static_cast<const cuuint64_t*>(value) != 0)
       return fail(ErrorCode::InvalidValue, "only the high-water marks can be set, and only to 0");
-    attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH ? reset_most_used(*found) : reset_most_reserved(*found);
+    reset_most(*found, row.which);
     return {};
   });
 }
