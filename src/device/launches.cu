@@ -80,6 +80,19 @@ LOCAL int launch(const void* kernel, void* buffer, const DeviceShape& shape, Han
   return finish((DeviceError)error);
 }
 
+LOCAL int create(DeviceCall kind, Handle* made, bool are_flags_right) {
+  DeviceHandle operands{};
+  if (!made || !are_flags_right) return finish(DeviceError::InvalidValue);
+  const int error = call(kind, operands);
+  *made = operands.handle;
+  return error;
+}
+
+LOCAL int destroy(DeviceCall kind, void* object) {
+  DeviceHandle operands{(Handle)object};
+  return call(kind, operands);
+}
+
 /// Kinds of copies: from device to device, and whatever the addresses say. A kernel reaches the host's memory where the
 /// device does.
 LOCAL bool is_kind(int kind) {
@@ -122,29 +135,19 @@ DEVICE int cudaLaunchDeviceV2(void* buffer, Stream stream) {
 // -- streams and events: only those that order launches; no kernel waits for them --
 
 DEVICE int cudaStreamCreateWithFlags(Handle* stream, unsigned flags) {
-  DeviceHandle operands{};
-  if (!stream || flags != 1) return finish(DeviceError::InvalidValue);  // cudaStreamNonBlocking
-  const int error = call(DeviceCall::CreateStream, operands);
-  *stream = operands.handle;
-  return error;
+  return create(DeviceCall::CreateStream, stream, flags == 1);  // cudaStreamNonBlocking
 }
 
 DEVICE int cudaStreamDestroy(Stream stream) {
-  DeviceHandle operands{(Handle)stream};
-  return call(DeviceCall::DestroyStream, operands);
+  return destroy(DeviceCall::DestroyStream, stream);
 }
 
 DEVICE int cudaEventCreateWithFlags(Handle* event, unsigned flags) {
-  DeviceHandle operands{};
-  if (!event || flags != 2) return finish(DeviceError::InvalidValue);  // cudaEventDisableTiming
-  const int error = call(DeviceCall::CreateEvent, operands);
-  *event = operands.handle;
-  return error;
+  return create(DeviceCall::CreateEvent, event, flags == 2);  // cudaEventDisableTiming
 }
 
 DEVICE int cudaEventDestroy(Event event) {
-  DeviceHandle operands{(Handle)event};
-  return call(DeviceCall::DestroyEvent, operands);
+  return destroy(DeviceCall::DestroyEvent, event);
 }
 
 DEVICE int cudaEventRecord(Event event, Stream stream) {

@@ -12,15 +12,19 @@ namespace {
 
 constinit thread_local cudaError_t last_error = cudaSuccess;  // no destructor: usable while the process ends
 
-const char* error_name(cudaError_t error) {
+struct Words {
+  const char *name, *text;
+};
+
+Words words_of(cudaError_t error) {
   switch (static_cast<int>(error)) {
 #define CUDART_ERROR(name, number, text) \
   case number:                           \
-    return #name;
+    return {#name, text};
 #include "cuda/cudart/cuda_errors.def"
 #undef CUDART_ERROR
   }
-  return "unrecognized error code";
+  return {"unrecognized error code", "unrecognized error code"};
 }
 
 }  // namespace
@@ -47,7 +51,7 @@ cudaError_t finish(const char* call, const Result<>& result) {
 }
 
 void log_forwarded(const char* call, cudaError_t status) {
-  log::line(log::Topic::Api, "{} = {}", call, error_name(status));
+  log::line(log::Topic::Api, "{} = {}", call, words_of(status).name);
 }
 
 Result<> given(const void* pointer, const char* what) {
@@ -70,17 +74,10 @@ cudaError_t cudaPeekAtLastError(void) {
 
 const char* cudaGetErrorName(cudaError_t error) {
   const trace::Call traced(trace::Kind::RuntimeCall, __func__);
-  return error_name(error);
+  return words_of(error).name;
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
   const trace::Call traced(trace::Kind::RuntimeCall, __func__);
-  switch (static_cast<int>(error)) {
-#define CUDART_ERROR(name, number, text) \
-  case number:                           \
-    return text;
-#include "cuda/cudart/cuda_errors.def"
-#undef CUDART_ERROR
-  }
-  return "unrecognized error code";
+  return words_of(error).text;
 }

@@ -13,6 +13,19 @@ static_assert(cudaJitErrorLogBuffer == static_cast<int>(CU_JIT_ERROR_LOG_BUFFER)
 static_assert(cudaJitOverrideDirectiveValues == static_cast<int>(CU_JIT_OVERRIDE_DIRECTIVE_VALUES));
 static_assert(cudaLibraryBinaryIsPreserved == static_cast<int>(CU_LIBRARY_BINARY_IS_PRESERVED));
 
+namespace {
+
+/// What the driver's `find` says of a variable.
+template <typename Find>
+Result<> variable(Find find, void** address, size_t* bytes, cudaLibrary_t library, const char* name) {
+  CUdeviceptr found = 0;
+  TRY(check(find(&found, bytes, library, name)));
+  if (address) *address = pointer(found);
+  return {};
+}
+
+}  // namespace
+
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* jitOptions,
                                 void** jitOptionsValues, unsigned int numJitOptions, cudaLibraryOption* libraryOptions,
                                 void** libraryOptionValues, unsigned int numLibraryOptions) {
@@ -63,21 +76,11 @@ cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned int numK
 }
 
 cudaError_t cudaLibraryGetGlobal(void** dptr, size_t* bytes, cudaLibrary_t library, const char* name) {
-  return with_context([&](const Driver& cu) -> Result<> {
-    CUdeviceptr variable = 0;
-    TRY(check(cu.cuLibraryGetGlobal(&variable, bytes, library, name)));
-    if (dptr) *dptr = pointer(variable);
-    return {};
-  });
+  return with_context([&](const Driver& cu) { return variable(cu.cuLibraryGetGlobal, dptr, bytes, library, name); });
 }
 
 cudaError_t cudaLibraryGetManaged(void** dptr, size_t* bytes, cudaLibrary_t library, const char* name) {
-  return with_context([&](const Driver& cu) -> Result<> {
-    CUdeviceptr variable = 0;
-    TRY(check(cu.cuLibraryGetManaged(&variable, bytes, library, name)));
-    if (dptr) *dptr = pointer(variable);
-    return {};
-  });
+  return with_context([&](const Driver& cu) { return variable(cu.cuLibraryGetManaged, dptr, bytes, library, name); });
 }
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attr, int value, int device) {

@@ -107,36 +107,39 @@ Result<> check_reading(const cudaTextureDesc& texture, Channel channel) {
   return {};
 }
 
+/// What both APIs call the same, and number the same.
+template <typename To, typename From>
+void copy_sampling(To& to, const From& from) {
+  const auto take = [](auto& value, const auto& other) {
+    value = static_cast<std::remove_reference_t<decltype(value)>>(other);
+  };
+  for (int i = 0; i < 3; ++i) take(to.addressMode[i], from.addressMode[i]);
+  take(to.filterMode, from.filterMode);
+  to.maxAnisotropy = from.maxAnisotropy;
+  take(to.mipmapFilterMode, from.mipmapFilterMode);
+  to.mipmapLevelBias = from.mipmapLevelBias;
+  to.minMipmapLevelClamp = from.minMipmapLevelClamp, to.maxMipmapLevelClamp = from.maxMipmapLevelClamp;
+  for (int c = 0; c < 4; ++c) to.borderColor[c] = from.borderColor[c];
+}
+
 CUDA_TEXTURE_DESC driver_texture(const cudaTextureDesc& from) {
   CUDA_TEXTURE_DESC t{};
-  for (int i = 0; i < 3; ++i) t.addressMode[i] = static_cast<CUaddress_mode>(from.addressMode[i]);
-  t.filterMode = static_cast<CUfilter_mode>(from.filterMode);
+  copy_sampling(t, from);
   t.flags = (from.readMode == cudaReadModeElementType ? CU_TRSF_READ_AS_INTEGER : 0u) |
             (from.normalizedCoords ? CU_TRSF_NORMALIZED_COORDINATES : 0u) | (from.sRGB ? CU_TRSF_SRGB : 0u) |
             (from.disableTrilinearOptimization ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0u) |
             (from.seamlessCubemap ? CU_TRSF_SEAMLESS_CUBEMAP : 0u);
-  t.maxAnisotropy = from.maxAnisotropy;
-  t.mipmapFilterMode = static_cast<CUfilter_mode>(from.mipmapFilterMode);
-  t.mipmapLevelBias = from.mipmapLevelBias;
-  t.minMipmapLevelClamp = from.minMipmapLevelClamp, t.maxMipmapLevelClamp = from.maxMipmapLevelClamp;
-  for (int c = 0; c < 4; ++c) t.borderColor[c] = from.borderColor[c];
   return t;
 }
 
 cudaTextureDesc runtime_texture(const CUDA_TEXTURE_DESC& from) {
   cudaTextureDesc t{};
-  for (int i = 0; i < 3; ++i) t.addressMode[i] = static_cast<cudaTextureAddressMode>(from.addressMode[i]);
-  t.filterMode = static_cast<cudaTextureFilterMode>(from.filterMode);
+  copy_sampling(t, from);
   t.readMode = from.flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType : cudaReadModeNormalizedFloat;
   t.normalizedCoords = (from.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
   t.sRGB = (from.flags & CU_TRSF_SRGB) != 0;
   t.seamlessCubemap = (from.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
   t.disableTrilinearOptimization = (from.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) != 0;
-  t.maxAnisotropy = from.maxAnisotropy;
-  t.mipmapFilterMode = static_cast<cudaTextureFilterMode>(from.mipmapFilterMode);
-  t.mipmapLevelBias = from.mipmapLevelBias;
-  t.minMipmapLevelClamp = from.minMipmapLevelClamp, t.maxMipmapLevelClamp = from.maxMipmapLevelClamp;
-  for (int c = 0; c < 4; ++c) t.borderColor[c] = from.borderColor[c];
   return t;
 }
 
@@ -144,20 +147,9 @@ cudaTextureDesc runtime_texture(const CUDA_TEXTURE_DESC& from) {
 static_assert(int{cudaResViewFormatFloat4} == int{CU_RES_VIEW_FORMAT_FLOAT_4X32} &&
               int{cudaResViewFormatUnsignedBlockCompressed7} == int{CU_RES_VIEW_FORMAT_UNSIGNED_BC7});
 
-CUDA_RESOURCE_VIEW_DESC driver_view(const cudaResourceViewDesc& from) {
-  return {static_cast<CUresourceViewFormat>(from.format),
-          from.width,
-          from.height,
-          from.depth,
-          from.firstMipmapLevel,
-          from.lastMipmapLevel,
-          from.firstLayer,
-          from.lastLayer,
-          {}};
-}
-
-cudaResourceViewDesc runtime_view(const CUDA_RESOURCE_VIEW_DESC& from) {
-  return {static_cast<cudaResourceViewFormat>(from.format),
+template <typename To, typename From>
+To view_as(const From& from) {
+  return {static_cast<decltype(To::format)>(from.format),
           from.width,
           from.height,
           from.depth,
@@ -179,7 +171,8 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* pTexObject, const cudaR
     TRY(const Resource resource, driver_resource(cu, *pResDesc));
     TRY(check_reading(*pTexDesc, channel_of(resource.format, pResViewDesc)));
     const CUDA_TEXTURE_DESC texture = driver_texture(*pTexDesc);
-    const CUDA_RESOURCE_VIEW_DESC view = pResViewDesc ? driver_view(*pResViewDesc) : CUDA_RESOURCE_VIEW_DESC{};
+    const CUDA_RESOURCE_VIEW_DESC view =
+        pResViewDesc ? view_as<CUDA_RESOURCE_VIEW_DESC>(*pResViewDesc) : CUDA_RESOURCE_VIEW_DESC{};
     return check(cu.cuTexObjectCreate(pTexObject, &resource.desc, &texture, pResViewDesc ? &view : nullptr));
   });
 }
@@ -214,7 +207,7 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* pResViewD
     TRY(given(pResViewDesc, "pResViewDesc"));
     CUDA_RESOURCE_VIEW_DESC view{};
     TRY(check(cu.cuTexObjectGetResourceViewDesc(&view, texObject)));
-    *pResViewDesc = runtime_view(view);
+    *pResViewDesc = view_as<cudaResourceViewDesc>(view);
     return {};
   });
 }

@@ -105,18 +105,18 @@ Result<std::vector<MemoryOp>> cupola::driver::memory_ops(const CUstreamBatchMemO
 CUstreamBatchMemOpParams cupola::driver::params_of(const MemoryOp& op) {
   CUstreamBatchMemOpParams params;
   std::memset(&params, 0, sizeof params);
+  const auto describe = [&](auto& value, CUstreamBatchMemOpType narrow, CUstreamBatchMemOpType wide) {
+    value.operation = op.bytes == 4 ? narrow : wide;
+    value.address = op.address;
+    value.value64 = op.value;
+    value.flags = op.flags;
+  };
   switch (op.kind) {
     case MemoryOp::Kind::Wait:
-      params.waitValue.operation = op.bytes == 4 ? CU_STREAM_MEM_OP_WAIT_VALUE_32 : CU_STREAM_MEM_OP_WAIT_VALUE_64;
-      params.waitValue.address = op.address;
-      params.waitValue.value64 = op.value;
-      params.waitValue.flags = op.flags;
+      describe(params.waitValue, CU_STREAM_MEM_OP_WAIT_VALUE_32, CU_STREAM_MEM_OP_WAIT_VALUE_64);
       break;
     case MemoryOp::Kind::Write:
-      params.writeValue.operation = op.bytes == 4 ? CU_STREAM_MEM_OP_WRITE_VALUE_32 : CU_STREAM_MEM_OP_WRITE_VALUE_64;
-      params.writeValue.address = op.address;
-      params.writeValue.value64 = op.value;
-      params.writeValue.flags = op.flags;
+      describe(params.writeValue, CU_STREAM_MEM_OP_WRITE_VALUE_32, CU_STREAM_MEM_OP_WRITE_VALUE_64);
       break;
     case MemoryOp::Kind::Barrier:
       params.memoryBarrier.operation = CU_STREAM_MEM_OP_BARRIER;

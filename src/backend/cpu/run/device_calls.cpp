@@ -70,28 +70,26 @@ DeviceError launch(Block& block, const image::DeviceLaunch& asked) {
 
 DeviceError copy(Block& block, const image::DeviceCopy& asked) {
   if (!asked.width || !asked.height || !asked.depth) return DeviceError::None;
-  hal::Copy made;
-  made.destination = asked.destination;
-  made.source = asked.source;
-  made.width = asked.width;
-  made.height = asked.height;
-  made.depth = asked.depth;
-  made.destination_pitch = asked.destination_pitch;
-  made.source_pitch = asked.source_pitch;
-  made.destination_slice = asked.destination_slice;
-  made.source_slice = asked.source_slice;
-  return block.grid().device_queues().transfer(std::move(made), asked.stream, block.stream());
+  return block.grid().device_queues().transfer(hal::Copy{.destination = asked.destination,
+                                                         .source = asked.source,
+                                                         .width = asked.width,
+                                                         .height = asked.height,
+                                                         .depth = asked.depth,
+                                                         .destination_pitch = asked.destination_pitch,
+                                                         .source_pitch = asked.source_pitch,
+                                                         .destination_slice = asked.destination_slice,
+                                                         .source_slice = asked.source_slice},
+                                               asked.stream, block.stream());
 }
 
 DeviceError fill(Block& block, const image::DeviceFill& asked) {
   if (!asked.width || !asked.height) return DeviceError::None;
-  hal::Fill made;
-  made.destination = asked.destination;
-  made.value = asked.value;
-  made.width = asked.width;
-  made.height = asked.height;
-  made.pitch = asked.pitch;
-  return block.grid().device_queues().transfer(std::move(made), asked.stream, block.stream());
+  return block.grid().device_queues().transfer(hal::Fill{.destination = asked.destination,
+                                                         .value = asked.value,
+                                                         .width = asked.width,
+                                                         .height = asked.height,
+                                                         .pitch = asked.pitch},
+                                               asked.stream, block.stream());
 }
 
 DeviceError kernel_facts(Block& block, image::DeviceKernelFacts& facts) {
