@@ -21,6 +21,11 @@ const char* read_into(std::string& value, std::string_view text) {
   return nullptr;
 }
 
+const char* read_into(std::optional<std::string>& value, std::string_view text) {
+  value = text;
+  return nullptr;
+}
+
 const char* read_into(int64_t& value, std::string_view text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -36,6 +41,15 @@ const char* read_into(bool& value, std::string_view text) {
   return nullptr;
 }
 
+/// Whether the variable says something.
+template <typename Value>
+bool is_set(const Value&, const char* text) {
+  return text && *text;
+}
+bool is_set(const std::optional<std::string>&, const char* text) {
+  return text;
+}
+
 /// The settings and what was wrong with them.
 struct Reading {
   std::vector<std::string> problems;
@@ -47,9 +61,9 @@ struct Reading {
 
 Settings read_settings(std::vector<std::string>& problems) {
   Settings result;
-#define CUPOLA_SETTING(name, variable, type, fallback, doc)    \
-  if (const char* text = std::getenv(variable); text && *text) \
-    if (const char* right = read_into(result.name, text))      \
+#define CUPOLA_SETTING(name, variable, type, fallback, doc)                \
+  if (const char* text = std::getenv(variable); is_set(result.name, text)) \
+    if (const char* right = read_into(result.name, text))                  \
       problems.push_back(formatted("{} is '{}', which is ignored: it must be {}", variable, text, right));
 #include "base/settings.def"
 #undef CUPOLA_SETTING

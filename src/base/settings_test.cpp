@@ -49,6 +49,15 @@ TEST(Settings, EmptyVariableMeansTheDefault) {
   EXPECT_EQ(read.cache, Settings().cache);
 }
 
+TEST(Settings, NoDeviceIsNotTheSameAsNoWish) {
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_FALSE(read_settings().visible_devices.has_value());
+  Variable none("CUDA_VISIBLE_DEVICES", "");
+  EXPECT_EQ(read_settings().visible_devices, "");
+  Variable some("CUDA_VISIBLE_DEVICES", "1,0");
+  EXPECT_EQ(read_settings().visible_devices, "1,0");
+}
+
 TEST(Settings, OffSwitchesOff) {
   for (const char* off : {"off", "0", "false", "no"}) {
     Variable cache("CUPOLA_CACHE", off);

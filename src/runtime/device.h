@@ -1,12 +1,12 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
 
 #include "hal/device.h"
 #include "memory/heap.h"
+#include "runtime/visible_devices.h"
 
 namespace cupola::runtime {
 
@@ -15,8 +15,8 @@ class Context;
 /// A device as the API shows it. Lives as long as the process. Any thread.
 class Device {
  public:
-  /// One of `count`.
-  Device(int ordinal, int count, std::unique_ptr<hal::Device> hal);
+  /// One of `count`; `place` is its number among the machine's devices, where some are hidden or come in another order.
+  Device(int ordinal, int count, size_t place, std::unique_ptr<hal::Device> hal);
   ~Device();
 
   int ordinal() const { return ordinal_; }
@@ -30,13 +30,15 @@ class Device {
   std::optional<int> attribute(int number) const;
 
   /// Stable for the machine and device, not secret: made from the device's name and place.
-  std::array<unsigned char, 16> uuid() const;
+  Uuid uuid() const { return uuid_of(properties(), place_); }
+  static Uuid uuid_of(const hal::DeviceProperties& properties, size_t place);
 
-  /// "0000:00:00.0" with the device's ordinal as the bus.
+  /// "0000:00:00.0" with the device's place as the bus.
   std::string bus_id() const;
 
  private:
   const int ordinal_, count_;
+  const size_t place_;
   const std::unique_ptr<hal::Device> hal_;
   memory::Heap heap_;
   std::shared_ptr<Context> primary_;

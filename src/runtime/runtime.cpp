@@ -20,12 +20,25 @@ void show_output_at_exit() {
   for (const auto& device : Runtime::get().devices()) device->hal().flush_output();
 }
 
+/// Which of the devices programs see.
+Result<std::vector<size_t>> places_of(std::span<const std::unique_ptr<hal::Device>> devices) {
+  std::vector<size_t> all;
+  std::vector<Uuid> uuids;
+  for (const auto& device : devices) {
+    uuids.push_back(Device::uuid_of(device->properties(), all.size()));
+    all.push_back(all.size());
+  }
+  const std::optional<std::string>& wanted = settings().visible_devices;
+  return wanted ? visible_devices(*wanted, uuids) : all;
+}
+
 }  // namespace
 
 Result<> Runtime::initialise() {
   static const auto* const result = new Result<>([]() -> Result<> {
     TRY(auto devices, make_devices(settings().device));
-    instance.store(new Runtime(std::move(devices)), std::memory_order_release);  // leaked: see the class
+    TRY(const std::vector<size_t> places, places_of(devices));
+    instance.store(new Runtime(std::move(devices), places), std::memory_order_release);  // leaked: see the class
     pthread_atfork(nullptr, nullptr, [] { in_child.store(true); });
     std::atexit(show_output_at_exit);
     return {};
@@ -46,10 +59,11 @@ bool Runtime::forked() {
   return in_child.load(std::memory_order_relaxed);
 }
 
-Runtime::Runtime(std::vector<std::unique_ptr<hal::Device>> devices) {
-  const auto count = static_cast<int>(devices.size());
-  for (auto& device : devices)
-    devices_.push_back(std::make_unique<Device>(static_cast<int>(devices_.size()), count, std::move(device)));
+Runtime::Runtime(std::vector<std::unique_ptr<hal::Device>> devices, std::span<const size_t> places) {
+  const auto count = static_cast<int>(places.size());
+  for (const size_t place : places)
+    devices_.push_back(
+        std::make_unique<Device>(static_cast<int>(devices_.size()), count, place, std::move(devices[place])));
 }
 
 Result<Device*> Runtime::device(int ordinal) const {

@@ -74,7 +74,8 @@ class Runtime {
   ProgramCache programs;
 
  private:
-  explicit Runtime(std::vector<std::unique_ptr<hal::Device>> devices);
+  /// Of the devices at the places.
+  Runtime(std::vector<std::unique_ptr<hal::Device>> devices, std::span<const size_t> places);
 
   std::vector<std::unique_ptr<Device>> devices_;
 };

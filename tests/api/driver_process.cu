@@ -2,6 +2,8 @@
 // Oracle: "CUDA Driver API", Initialization, Context Management and the descriptions of CUresult; "CUDA C++ Programming
 // Guide" on fork.
 
+#include <fcntl.h>
+
 #include "driver.h"
 
 CASE(calls_before_init) {
@@ -18,6 +20,58 @@ CASE(calls_before_init) {
   const char* text = nullptr;
   CU_OK(cuGetErrorName(CUDA_ERROR_NOT_INITIALIZED, &text));
   EXPECT_EQUAL(std::string(text), "CUDA_ERROR_NOT_INITIALIZED");
+}
+
+// "CUDA C++ Programming Guide, CUDA Environment Variables": CUDA_VISIBLE_DEVICES.
+CASE(hidden_devices) {
+  setenv("CUDA_VISIBLE_DEVICES", "-1,0", 1);
+  EXPECT_CUDA(cuInit(0), CUDA_ERROR_NO_DEVICE);
+  int count = 0;
+  EXPECT_CUDA(cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
+}
+
+CASE(devices_before_an_invalid_one) {
+  setenv("CUDA_VISIBLE_DEVICES", "0,-1", 1);
+  CU_OK(cuInit(0));
+  int count = 0;
+  CU_OK(cuDeviceGetCount(&count));
+  EXPECT_EQUAL(count, 1);
+}
+
+// As an H200 (driver 580) answers.
+CASE(a_device_named_twice) {
+  setenv("CUDA_VISIBLE_DEVICES", "0,0", 1);
+  EXPECT_CUDA(cuInit(0), CUDA_ERROR_INVALID_DEVICE);
+}
+
+// "CUDA C++ Programming Guide, Error Log Management": "Set the CUDA_LOG_FILE environment variable. Acceptable values
+// are stdout, stderr, or a valid path on the system to write a file." A file that is there goes on, as on an H200
+// (driver 580).
+CASE(messages_in_a_file) {
+  const check::TextFile file("before\n");
+  setenv("CUDA_LOG_FILE", file.path(), 1);
+  EXPECT_CUDA(cuInit(1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuCtxSynchronize(), CUDA_ERROR_NOT_INITIALIZED);
+  std::ifstream opened(file.path());
+  std::string before, first, second;
+  std::getline(opened, before), std::getline(opened, first), std::getline(opened, second);
+  EXPECT_EQUAL(before, "before");
+  EXPECT(first.find("[CUDA][E][cuInit] ") != std::string::npos);
+  EXPECT(second.find("[CUDA][E][cuCtxSynchronize] ") != std::string::npos);
+}
+
+CASE(messages_on_standard_output) {
+  setenv("CUDA_LOG_FILE", "stdout", 1);
+  const check::TextFile file("");
+  const int output = dup(STDOUT_FILENO), other = open(file.path(), O_WRONLY);
+  dup2(other, STDOUT_FILENO);
+  const CUresult status = cuInit(1);
+  dup2(output, STDOUT_FILENO);
+  EXPECT_CUDA(status, CUDA_ERROR_INVALID_VALUE);
+  std::ifstream opened(file.path());
+  std::string line;
+  std::getline(opened, line);
+  EXPECT(line.find("[CUDA][E][cuInit] ") != std::string::npos);
 }
 
 CASE(calls_without_a_context) {

@@ -84,10 +84,10 @@ CASE(callback_after_a_fault_gets_its_error) {
   EXPECT_CUDA(status.load(), cudaErrorLaunchFailure);
 }
 
-// "cudaErrorNoDevice: no CUDA-capable devices were detected". The variables hide those of NVIDIA's driver, and ours.
+// "cudaErrorNoDevice: no CUDA-capable devices were detected". "If the variable is set to an empty string, no GPU
+// devices are visible."
 CASE(calls_without_a_device) {
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
-  setenv("CUPOLA_DEVICE", "none", 1);
   int count = 7, least = 0;
   void* memory = nullptr;
   cudaStream_t stream = nullptr;

@@ -1,6 +1,7 @@
 #include "cupola/info.h"
 
 #include <cstdio>
+#include <optional>
 
 #include "base/settings.h"
 #include "cupola/driver_library.h"
@@ -16,6 +17,9 @@ void print(const std::string& text) {
 
 std::string text_of(const std::string& value) {
   return value.empty() ? "(empty)" : value;
+}
+std::string text_of(const std::optional<std::string>& value) {
+  return value ? formatted("'{}'", *value) : "";
 }
 std::string text_of(int64_t value) {
   return std::to_string(value);

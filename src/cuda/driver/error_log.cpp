@@ -3,8 +3,10 @@
 
 #include "cuda/driver/error_log.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <ctime>
@@ -13,6 +15,8 @@
 #include <new>
 #include <optional>
 
+#include "base/log.h"
+#include "base/settings.h"
 #include "base/thread_id.h"
 #include "cuda/driver/api.h"
 
@@ -43,6 +47,29 @@ std::string stamped(const char* call, std::string_view message) {
                    milliseconds, thread_id(), call, message);
 }
 
+/// Where CUDA_LOG_FILE sends lines; -1: nowhere. A file is made with the first line, and one that is there goes on.
+int log_descriptor() {
+  static const int descriptor = [] {
+    const std::string& name = settings().log_file;
+    if (name.empty()) return -1;
+    if (name == "stdout") return STDOUT_FILENO;
+    if (name == "stderr") return STDERR_FILENO;
+    const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file < 0)
+      log::line(log::Topic::Error, "CUDA_LOG_FILE is '{}', which cannot be written: {}", name, std::strerror(errno));
+    return file;
+  }();
+  return descriptor;
+}
+
+/// One write, so that the lines of several threads and processes stay whole.
+void write_to_log_file(std::string line) {
+  const int descriptor = log_descriptor();
+  if (descriptor < 0) return;
+  line += '\n';
+  [[maybe_unused]] const ssize_t written = ::write(descriptor, line.data(), line.size());
+}
+
 /// The lines and who is told of them. Any thread.
 class ErrorLog {
  public:
@@ -64,6 +91,7 @@ class ErrorLog {
       }
       told = callbacks_;
     }
+    write_to_log_file(line);
     for (const auto& each : told) each->function(each->data, CU_LOG_LEVEL_ERROR, line.data(), line.size());
   }
 
