@@ -26,7 +26,14 @@ struct Window {
 struct Opened {
   Context* context;
   hal::Address address;
+  std::weak_ptr<const void> window;
   unsigned uses = 1;
+
+  /// False when its context was reset since; something else may be at the address by now.
+  bool is_there() const {
+    const auto range = Runtime::get().addresses.find(address);
+    return range && range->owner && range->owner == window.lock();
+  }
 };
 
 /// What is open, by context, file and place.
@@ -67,8 +74,8 @@ Result<std::shared_ptr<hal::Memory>> memory_of(hal::Device& device, const Memory
   return device.import_memory(file.number());
 }
 
-/// Maps the chunks that hold the allocation, and makes it known. The address of the allocation.
-Result<hal::Address> map_window(Context& context, const MemoryTicket& ticket) {
+/// Maps the chunks that hold the allocation, and makes it known.
+Result<Opened> map_window(Context& context, const MemoryTicket& ticket) {
   hal::Device& device = context.device().hal();
   TRY(std::shared_ptr<hal::Memory> memory, memory_of(device, ticket));
   if (ticket.bytes == 0 || ticket.offset > memory->size() || ticket.bytes > memory->size() - ticket.offset)
@@ -83,8 +90,9 @@ Result<hal::Address> map_window(Context& context, const MemoryTicket& ticket) {
   const hal::Address address = buffer->address() + (ticket.offset - begin);
   MemoryRange range{address, ticket.bytes, MemoryKind::Opened, &context};
   range.owner = std::make_shared<Window>(std::move(memory), std::move(buffer));
+  Opened opened{&context, address, range.owner};
   TRY(Runtime::get().addresses.add(std::move(range)));
-  return address;
+  return opened;
 }
 
 }  // namespace
@@ -108,13 +116,11 @@ Result<hal::Address> open_memory(Context& context, const MemoryTicket& ticket) {
   Table& all = table();
   Lock lock(all.mutex);
   const Table::Key key{&context, ticket.file_system, ticket.file, ticket.offset};
-  if (auto found = all.opened.find(key); found != all.opened.end()) {
-    const auto range = Runtime::get().addresses.find(found->second.address);  // gone when its context was reset
-    if (range && range->kind == MemoryKind::Opened) return ++found->second.uses, found->second.address;
-    all.opened.erase(found);
-  }
-  TRY(const hal::Address address, map_window(context, ticket));
-  all.opened[key] = {&context, address};
+  std::erase_if(all.opened, [](const auto& each) { return !each.second.is_there(); });
+  if (auto found = all.opened.find(key); found != all.opened.end()) return ++found->second.uses, found->second.address;
+  TRY(Opened opened, map_window(context, ticket));
+  const hal::Address address = opened.address;
+  all.opened[key] = std::move(opened);
   return address;
 }
 
@@ -123,6 +129,7 @@ Result<> close_memory(hal::Address address) {
   Context* context = nullptr;
   {
     Lock lock(all.mutex);
+    std::erase_if(all.opened, [](const auto& each) { return !each.second.is_there(); });
     auto found = all.opened.begin();
     while (found != all.opened.end() && found->second.address != address) ++found;
     if (found == all.opened.end())

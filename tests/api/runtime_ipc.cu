@@ -29,6 +29,22 @@ int open_and_answer(const Way& parent) {
   return 0;
 }
 
+/// What was open before a reset counts no more, even where something else is at its address.
+int open_after_a_reset(const Way& parent) {
+  cudaIpcMemHandle_t first, second;
+  if (!parent.receive(first) || !parent.receive(second)) return 10;
+  void *lost = nullptr, *block = nullptr, *again = nullptr;
+  if (cudaIpcOpenMemHandle(&lost, first, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) return 11;
+  if (cudaDeviceReset() != cudaSuccess) return 12;
+  if (cudaIpcOpenMemHandle(&block, second, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) return 13;
+  if (cudaIpcOpenMemHandle(&again, second, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess || again != block) return 14;
+  if (cudaIpcCloseMemHandle(block) != cudaSuccess) return 15;
+  cudaPointerAttributes attributes;
+  if (cudaPointerGetAttributes(&attributes, block) != cudaSuccess) return 16;
+  if (attributes.type != cudaMemoryTypeDevice || !check::all_bytes(block, kBytes, 0x5a)) return 17;
+  return cudaIpcCloseMemHandle(block) == cudaSuccess && cudaIpcCloseMemHandle(block) != cudaSuccess ? 0 : 18;
+}
+
 /// The same by the driver API.
 int open_by(CUresult (*open)(CUdeviceptr*, CUipcMemHandle, unsigned), const Way& parent) {
   CUipcMemHandle handle;
@@ -93,6 +109,21 @@ CASE(memory_of_another_process) {
   expect_answered<cudaIpcMemHandle_t>(Child(open_and_answer), [](auto* handle, void* block) {
     return static_cast<int>(cudaIpcGetMemHandle(handle, block));
   });
+}
+
+CASE(memory_opened_after_a_reset) {
+  Child child(open_after_a_reset);
+  void* blocks[2] = {};
+  for (void*& block : blocks) {
+    CUDA_OK(cudaMalloc(&block, 4 << 20));  // at the beginning of a chunk, so that windows are alike
+    CUDA_OK(cudaMemset(block, 0x5a, kBytes));
+    CUDA_OK(cudaDeviceSynchronize());
+    cudaIpcMemHandle_t handle;
+    CUDA_OK(cudaIpcGetMemHandle(&handle, block));
+    EXPECT(child->send(handle));
+  }
+  EXPECT_EQUAL(child.ended(), 0);
+  for (void* block : blocks) CUDA_OK(cudaFree(block));
 }
 
 CASE(by_the_driver) {
