@@ -63,7 +63,8 @@ LOCAL BufferHead* head_of(void* buffer) {
 
 /// Null, and the error, when the heap is full.
 LOCAL void* make_buffer(Size bytes) {
-  void* const memory = cupola_malloc(bytes + sizeof(BufferHead) + kAlignment);
+  const Size whole = bytes + sizeof(BufferHead) + kAlignment;
+  void* const memory = whole > bytes ? cupola_malloc(whole) : nullptr;
   if (!memory) {
     finish(DeviceError::OutOfMemory);
     return nullptr;

@@ -40,6 +40,20 @@ CASE(launches_beyond_the_limits_are_errors_of_the_thread) {
   EXPECT_EQUAL(counter[0], 7u);
 }
 
+__global__ void ask_for_a_large_buffer(bool* is_null, int* errors) {
+  *is_null = cudaGetParameterBuffer(64, SIZE_MAX - 100) == nullptr;
+  errors[0] = cudaGetLastError();
+}
+
+CASE(parameter_buffers_beyond_memory_are_null) {
+  check::Managed<bool> is_null(1);
+  check::Managed<int> errors(1);
+  ask_for_a_large_buffer<<<1, 1>>>(is_null, errors);
+  CUDA_OK(cudaDeviceSynchronize());
+  EXPECT(is_null[0]);
+  EXPECT_EQUAL(errors[0], static_cast<int>(cudaErrorMemoryAllocation));
+}
+
 __global__ void launch_beyond_bounds(unsigned* counter, int* errors) {
   count_in_small_blocks<<<1, 65>>>(counter);
   errors[0] = cudaGetLastError();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "backend/cpu/run/block.h"
@@ -106,9 +107,7 @@ DeviceError kernel_facts(Block& block, image::DeviceKernelFacts& facts) {
   return DeviceError::None;
 }
 
-}  // namespace
-
-image::DeviceError answer(Block& block, DeviceCall kind, void* operands) {
+DeviceError dispatch(Block& block, DeviceCall kind, void* operands) {
   const auto queues = [&]() -> DeviceQueues& { return block.grid().device_queues(); };
   auto& object = *static_cast<image::DeviceHandle*>(operands);
   const auto& event = *static_cast<const image::DeviceEventUse*>(operands);
@@ -137,6 +136,17 @@ image::DeviceError answer(Block& block, DeviceCall kind, void* operands) {
       return kernel_facts(block, *static_cast<image::DeviceKernelFacts*>(operands));
   }
   return DeviceError::InvalidValue;
+}
+
+}  // namespace
+
+/// No exception goes through a kernel's code.
+image::DeviceError answer(Block& block, DeviceCall kind, void* operands) {
+  try {
+    return dispatch(block, kind, operands);
+  } catch (const std::bad_alloc&) {
+    return DeviceError::OutOfMemory;
+  }
 }
 
 }  // namespace cupola::cpu
