@@ -69,23 +69,26 @@ class MemoryWatch {
   struct Watched {
     std::function<bool()> met;
     std::shared_ptr<hal::Semaphore> then;
+
+    /// Also when nobody waits any more: a fault ends waits.
+    bool is_over() const { return then.use_count() == 1 || met(); }
   };
 
   void run() {
     constexpr auto kShortest = std::chrono::microseconds(5), kLongest = std::chrono::microseconds(500);
     auto pause = kShortest;
     for (;;) {
-      std::vector<Watched> met;
+      std::vector<Watched> over;
       {
         Lock lock(mutex_);
         while (watched_.empty()) changed_.wait(lock);
         const auto rest =
-            std::partition(watched_.begin(), watched_.end(), [](const Watched& each) { return !each.met(); });
-        std::move(rest, watched_.end(), std::back_inserter(met));
+            std::partition(watched_.begin(), watched_.end(), [](const Watched& each) { return !each.is_over(); });
+        std::move(rest, watched_.end(), std::back_inserter(over));
         watched_.erase(rest, watched_.end());
       }
-      for (const Watched& each : met) each.then->signal(1);
-      pause = met.empty() ? std::min(kLongest, pause * 2) : kShortest;
+      for (const Watched& each : over) each.then->signal(1);
+      pause = over.empty() ? std::min(kLongest, pause * 2) : kShortest;
       std::this_thread::sleep_for(pause);
     }
   }

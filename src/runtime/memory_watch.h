@@ -46,7 +46,8 @@ struct MemoryOp {
 /// Errors: InvalidValue for memory that the API does not know or a misaligned address.
 Result<> append_commands(hal::Device& device, const MemoryOp& op, std::vector<hal::Command>& commands);
 
-/// Calls `met` again and again, on the thread that looks; once it is true, signals 1.
+/// Calls `met` again and again, on the thread that looks; once it is true, signals 1. Ends without when nobody else has
+/// the semaphore any more.
 void watch(std::function<bool()> met, std::shared_ptr<hal::Semaphore> then);
 
 }  // namespace cupola::runtime

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
+
+#include "hal/null/null_device.h"
 
 // Oracle: "CUDA Driver API, CUstreamWaitValue_flags": GEQ is "(int32_t)(*addr - value) >= 0 (or int64_t for 64 bit
 // values)", EQ "*addr == value", AND "(*addr & value) != 0", NOR "~(*addr | value) != 0".
@@ -46,6 +51,34 @@ TEST(AwaitedValue, ComparesOrderCyclically) {
 
 TEST(AwaitedValue, IsMetWhereMemoryIsGone) {
   EXPECT_TRUE((AwaitedValue{0x1000, 1, 4, Comparison::Equal}.met()));
+}
+
+/// True once the condition is; false after five seconds.
+template <typename Condition>
+bool soon(Condition condition) {
+  for (int i = 0; i < 5000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return condition();
+}
+
+TEST(Watch, SignalsOnceItIsMet) {
+  const auto device = hal::make_null_device();
+  const auto then = device->create_semaphore(0);
+  const auto is_met = std::make_shared<std::atomic<bool>>(false);
+  watch([is_met] { return is_met->load(); }, then);
+  EXPECT_EQ(then->value(), 0u);
+  *is_met = true;
+  EXPECT_TRUE(soon([&] { return then->value() == 1; }));
+}
+
+TEST(Watch, EndsWhenNobodyWaitsAnyMore) {
+  const auto device = hal::make_null_device();
+  auto then = device->create_semaphore(0);
+  auto kept = std::make_shared<int>();
+  const std::weak_ptr<int> left = kept;
+  watch([kept = std::move(kept)] { return false; }, then);
+  EXPECT_FALSE(left.expired());
+  then.reset();
+  EXPECT_TRUE(soon([&] { return left.expired(); }));
 }
 
 }  // namespace
