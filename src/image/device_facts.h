@@ -11,7 +11,7 @@ struct DeviceFacts {
 
   int device;                          ///< ordinal
   int devices;                         ///< how many there are
-  int attributes[kAttributes];         ///< by CUDA's number; kNoAttribute where the device has none
+  const int* attributes;               ///< the device's, by CUDA's number; kNoAttribute where it has none
   unsigned long long limits[kLimits];  ///< by CUDA's number; may change while kernels run
 };
 

@@ -20,8 +20,7 @@ std::shared_ptr<image::DeviceFacts> facts_of(const Device& device) {
   auto facts = std::make_shared<image::DeviceFacts>();
   facts->device = device.ordinal();
   facts->devices = device.count();
-  for (int number = 0; number < image::DeviceFacts::kAttributes; ++number)
-    facts->attributes[number] = device.attribute(number).value_or(image::DeviceFacts::kNoAttribute);
+  facts->attributes = device.attributes().data();
   return facts;
 }
 

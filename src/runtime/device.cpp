@@ -3,12 +3,23 @@
 #include "runtime/context.h"
 
 namespace cupola::runtime {
+namespace {
+
+Device::Attributes all_attributes(const Device& device) {
+  Device::Attributes all;
+  for (int number = 0; number < image::DeviceFacts::kAttributes; ++number)
+    all[static_cast<size_t>(number)] = device.attribute(number).value_or(image::DeviceFacts::kNoAttribute);
+  return all;
+}
+
+}  // namespace
 
 Device::Device(int ordinal, int count, size_t place, std::unique_ptr<hal::Device> hal)
     : ordinal_(ordinal),
       count_(count),
       place_(place),
       hal_(std::move(hal)),
+      attributes_(all_attributes(*this)),
       heap_(*hal_),
       primary_(std::make_shared<Context>(*this, true)) {}
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
 
 #include "hal/device.h"
+#include "image/device_facts.h"
 #include "memory/heap.h"
 #include "runtime/visible_devices.h"
 
@@ -28,6 +30,9 @@ class Device {
 
   /// The value of the attribute with CUDA's number, from device.def; nothing when there is no such attribute.
   std::optional<int> attribute(int number) const;
+  /// All of them, as kernels ask for them.
+  using Attributes = std::array<int, image::DeviceFacts::kAttributes>;
+  const Attributes& attributes() const { return attributes_; }
 
   /// Stable for the machine and device, not secret: made from the device's name and place.
   Uuid uuid() const { return uuid_of(properties(), place_); }
@@ -40,6 +45,7 @@ class Device {
   const int ordinal_, count_;
   const size_t place_;
   const std::unique_ptr<hal::Device> hal_;
+  const Attributes attributes_;
   memory::Heap heap_;
   std::shared_ptr<Context> primary_;
 };
