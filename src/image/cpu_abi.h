@@ -31,7 +31,8 @@ struct Services {
 #undef CUPOLA_SERVICE
 };
 
-/// What one CUDA thread knows of itself. One of these lies at the top of each thread's local window.
+/// What one CUDA thread knows of itself, or a warp of its first thread. One of these lies at the top of each thread's
+/// or warp's local window.
 struct ThreadContext {
   const Services* services;
   std::byte* module_data;    ///< base of the executable's data segment
@@ -49,6 +50,10 @@ struct ThreadContext {
   uint64_t grid_id;
   void* executor;       ///< the run half's own
   uint32_t last_error;  ///< of the thread's calls of the device runtime; 0 when it begins
+  // Of a warp:
+  uint32_t lanes;             ///< those that begin, as a mask
+  const uint32_t* places[3];  ///< threadIdx.x, y and z of its 32 threads; what is not there is 0
+  uint32_t calling_lane;      ///< for which a service is called that is for one thread
   uint32_t unused;
 };
 
@@ -57,10 +62,11 @@ static_assert(offsetof(ThreadContext, lane) == 72);
 static_assert(offsetof(ThreadContext, fuel) == 92);
 static_assert(offsetof(ThreadContext, executor) == 104);
 static_assert(offsetof(ThreadContext, last_error) == 112);
-static_assert(sizeof(ThreadContext) == 120);
+static_assert(offsetof(ThreadContext, places) == 120);
+static_assert(sizeof(ThreadContext) == 152);
 
-/// A kernel's code for one thread: runs it from its first instruction to its return. `parameters` is the launch's
-/// parameter block, which the code only reads.
+/// A kernel's code for one thread, or for a warp: runs it from its first instruction to its return. `parameters` is the
+/// launch's parameter block, which the code only reads.
 using KernelEntry = void (*)(ThreadContext*, const std::byte* parameters);
 
 /// What a device function's address points at, in module data. The loader fills in entries; kernels copy and compare

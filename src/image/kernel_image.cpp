@@ -38,6 +38,8 @@ void write_kernel(wire::Writer& out, const Kernel& kernel) {
   out.number(info.required_block.z);
   out.number(info.registers);
   out.number(kernel.entry);
+  out.number(kernel.rows_entry);
+  out.number(kernel.lanes_entry);
   out.number(static_cast<uint32_t>(kernel.rung));
   out.flag(kernel.polls);
   out.flag(kernel.flush_denormals);
@@ -62,6 +64,8 @@ Result<Kernel> read_kernel(wire::Reader& in) {
   TRY(info.required_block.z, in.number<uint32_t>("required block z"));
   TRY(info.registers, in.number<uint32_t>("registers"));
   TRY(kernel.entry, in.number<uint64_t>("kernel entry"));
+  TRY(kernel.rows_entry, in.number<uint64_t>("entry for rows"));
+  TRY(kernel.lanes_entry, in.number<uint64_t>("entry for lanes"));
   TRY(uint32_t rung, in.number<uint32_t>("rung"));
   if (rung > static_cast<uint32_t>(Rung::ThreadFibres))
     return fail(ErrorCode::InvalidImage, "image: kernel '{}' asks for rung {}, which this version does not know",

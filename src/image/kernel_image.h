@@ -24,9 +24,14 @@ enum class Rung : uint32_t {
   ThreadFibres,  ///< a fibre a thread
 };
 
+inline constexpr uint64_t kNoEntry = UINT64_MAX;
+
 struct Kernel {
   KernelInfo info;
   uint64_t entry = 0;  ///< offset in the segment, of a cpu::KernelEntry
+  /// The same for a whole warp, given its first thread's context: in blocks whose x is a multiple of 32, and in all
+  /// others. kNoEntry: there is none.
+  uint64_t rows_entry = kNoEntry, lanes_entry = kNoEntry;
   Rung rung = Rung::ThreadFibres;
   bool polls = false;            ///< may wait for other blocks, other grids or the host
   bool flush_denormals = false;  ///< run with the control register's flush bits set

@@ -1,6 +1,7 @@
 #include "kir/intrinsics.h"
 
 #include <llvm/ADT/StringMap.h>
+#include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/Support/ModRef.h>
 
@@ -58,6 +59,32 @@ void set_attributes(llvm::Function& function, Effect effect) {
   }
 }
 
+/// What CUDA's limits say of a value: that it is less than this; 0: nothing.
+uint32_t limit_of(Intrinsic intrinsic) {
+  switch (intrinsic) {
+    case Intrinsic::TidX:
+    case Intrinsic::TidY:
+      return 1024;
+    case Intrinsic::TidZ:
+      return 64;
+    case Intrinsic::NtidX:
+    case Intrinsic::NtidY:
+      return 1025;
+    case Intrinsic::NtidZ:
+      return 65;
+    case Intrinsic::CtaidX:
+      return 0x7fffffff;
+    case Intrinsic::CtaidY:
+    case Intrinsic::CtaidZ:
+      return 65535;
+    case Intrinsic::LaneId:
+    case Intrinsic::WarpId:
+      return 32;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 llvm::StringRef name_of(Intrinsic intrinsic) {
@@ -91,7 +118,11 @@ std::optional<Intrinsic> intrinsic_of(const llvm::Function& function) {
 llvm::Function* declare(llvm::Module& module, Intrinsic intrinsic) {
   llvm::FunctionType* type = type_of(intrinsic, module.getContext());
   auto* function = llvm::dyn_cast<llvm::Function>(module.getOrInsertFunction(name_of(intrinsic), type).getCallee());
-  if (function && function->isDeclaration()) set_attributes(*function, effect_of(intrinsic));
+  if (function && function->isDeclaration()) {
+    set_attributes(*function, effect_of(intrinsic));
+    if (const uint32_t limit = limit_of(intrinsic))
+      function->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, limit)));
+  }
   return function;
 }
 

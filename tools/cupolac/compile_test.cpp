@@ -146,7 +146,8 @@ TEST_F(Compile, MacrosSayWhatWasAskedFor) {
   write("macros.cu",
         "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != ARCH\n#error architecture\n#endif\n"
         "#if !defined(__CUDACC__) || !defined(__CUDACC_EXTENDED_LAMBDA__) || !defined(__CUDACC_RELAXED_CONSTEXPR__)\n"
-        "#error macros\n#endif\nstatic_assert(__cplusplus == STANDARD, \"\");\n");
+        "#error macros\n#endif\nstatic_assert(__cplusplus == STANDARD, \"\");\n"
+        "static_assert(!__nv_is_extended_device_lambda_closure_type(int), \"\");\n");
   const std::string lambdas = " --expt-extended-lambda --expt-relaxed-constexpr -c macros.cu ";
   EXPECT_EQ(cupolac("-DARCH=890 -DSTANDARD=201703L" + lambdas).status, 0);
   EXPECT_EQ(cupolac("-DARCH=800 -DSTANDARD=202002L -arch=sm_80 -std=c++20" + lambdas).status, 0);

@@ -51,6 +51,14 @@
   __attribute__((unavailable("__managed__ variables are not supported by Cupola; allocate with cudaMallocManaged")))
 
 #define __nv_pure__ __attribute__((pure))
+
+// "CUDA C++ Programming Guide", Extended Lambdas: nvcc's type traits of the types that stand for lambdas in host code.
+// Here a lambda has its own type everywhere, so no type is such a placeholder.
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+#define __nv_is_extended_device_lambda_closure_type(type) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
+#define __nv_is_extended_host_device_lambda_closure_type(type) false
+#endif
 #ifndef __cudaPushCallConfigurationDeclared
 #define __cudaPushCallConfigurationDeclared
 struct CUstream_st;

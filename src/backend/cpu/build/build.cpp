@@ -27,6 +27,8 @@
 #include "backend/cpu/build/shared_memory.h"
 #include "backend/cpu/build/stack_size.h"
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_rung.h"
+#include "base/log.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -97,11 +99,31 @@ void write_file(const std::string& path, const std::string& text) {
 /// What is known of the kernels and the data before code is generated.
 struct Lowered {
   std::vector<image::Kernel> kernels;
-  std::vector<std::string> entries;  ///< their symbols
+  struct Entries {
+    std::string thread, rows, lanes;  ///< symbols; empty: none
+  };
+  std::vector<Entries> entries;
   ModuleData data;
 };
 
-Result<Lowered> lower(llvm::Module& module) {
+WarpBodies vectorise_if_it_can(const KernelBody& kernel, uint64_t constant_bytes, const CallReach& reach,
+                               const llvm::TargetMachine& machine) {
+  auto bodies = vectorise(kernel, constant_bytes, reach, machine);
+  log::line(log::Topic::Compile, "kernel {}: {}", kernel.name,
+            !bodies       ? "runs a thread at a time: " + bodies.error().message
+            : bodies->any ? "runs a warp at a time"
+                          : "runs a warp at a time where blockDim.x is a multiple of 32");
+  return bodies ? *bodies : WarpBodies{};
+}
+
+/// Empty without a body.
+Result<std::string> make_warp_entry(llvm::Module& module, llvm::Function* body) {
+  if (!body) return std::string();
+  KernelInfo of_thread;  // known already
+  return make_kernel_entry(module, {body->getName().str(), body, {}}, of_thread);
+}
+
+Result<Lowered> lower(llvm::Module& module, const llvm::TargetMachine& machine) {
   expand_constants(module);
   expand_float_atomics(module);  // what they compute is expanded next
   TRY(expand_narrow_floats(module));
@@ -113,6 +135,9 @@ Result<Lowered> lower(llvm::Module& module) {
   for (const KernelBody& kernel : bodies) functions.push_back(kernel.body);
   TRY(const SharedLayout shared, lay_out_shared(module, functions, reach));
   TRY(lower_shared(module, shared));
+  std::vector<WarpBodies> warps;
+  for (const KernelBody& kernel : bodies)
+    warps.push_back(vectorise_if_it_can(kernel, data.constant_bytes, reach, machine));
   TRY(lower_intrinsics(module, data.constant_bytes));
   instrument_polling(module, reach);
 
@@ -134,15 +159,26 @@ Result<Lowered> lower(llvm::Module& module) {
     function->setDSOLocal(true);
   }
   for (size_t i = 0; i < bodies.size(); ++i) {
-    TRY(std::string entry, make_kernel_entry(module, bodies[i], lowered.kernels[i].info));
-    lowered.entries.push_back(std::move(entry));
+    Lowered::Entries entries;
+    TRY(entries.thread, make_kernel_entry(module, bodies[i], lowered.kernels[i].info));
+    TRY(entries.rows, make_warp_entry(module, warps[i].rows));
+    TRY(entries.lanes, make_warp_entry(module, warps[i].any));
+    lowered.entries.push_back(std::move(entries));
   }
   return lowered;
 }
 
 Result<image::KernelImage> assemble(Lowered lowered, Segment segment) {
   image::KernelImage image;
-  for (size_t i = 0; i < lowered.kernels.size(); ++i) lowered.kernels[i].entry = segment.symbols.at(lowered.entries[i]);
+  for (size_t i = 0; i < lowered.kernels.size(); ++i) {
+    const auto place_of = [&](const std::string& symbol) {
+      return symbol.empty() ? image::kNoEntry : segment.symbols.at(symbol);
+    };
+    image::Kernel& kernel = lowered.kernels[i];
+    kernel.entry = place_of(lowered.entries[i].thread);
+    kernel.rows_entry = place_of(lowered.entries[i].rows);
+    kernel.lanes_entry = place_of(lowered.entries[i].lanes);
+  }
   image.kernels = std::move(lowered.kernels);
   image.symbols = std::move(lowered.data.symbols);
   image.data = std::move(lowered.data.bytes);
@@ -164,7 +200,7 @@ Result<image::KernelImage> build(std::unique_ptr<llvm::Module> module, const Bui
   const CollectedErrors errors(module->getContext());
   TRY(const std::unique_ptr<llvm::TargetMachine> machine, host_machine());
   TRY(retarget(*module, *machine));
-  TRY(Lowered lowered, lower(*module));
+  TRY(Lowered lowered, lower(*module, *machine));
   keep_line_numbers(*module);
   TRY(verify(*module, "lowering for the cpu"));
   clean_up(*module, *machine);

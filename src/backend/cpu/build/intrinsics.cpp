@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 
 #include <optional>
@@ -78,11 +79,11 @@ class Lowering {
       case Intrinsic::IsConstant:
         return in_constants();
       case Intrinsic::Barrier:
-        return service(Service::barrier);
+        return meeting(Service::barrier);
       case Intrinsic::BarrierArrive:
-        return service(Service::barrier_arrive);
+        return meeting(Service::barrier_arrive);
       case Intrinsic::BarrierReduce:
-        return service(Service::barrier_reduce);
+        return meeting(Service::barrier_reduce);
       case Intrinsic::WarpSync:
         return service(Service::warp_sync);
       case Intrinsic::Shuffle:
@@ -100,7 +101,7 @@ class Lowering {
       case Intrinsic::Nanosleep:
         return service(Service::nanosleep);
       case Intrinsic::GridSync:
-        return service(Service::grid_sync);
+        return meeting(Service::grid_sync);
       case Intrinsic::GridIsCooperative:
         return service(Service::grid_is_cooperative);
       case Intrinsic::Exit:
@@ -136,6 +137,13 @@ class Lowering {
     return call_service(builder_, context_, which, arguments);
   }
 
+  /// The same of one thread.
+  llvm::Value* meeting(Service which) {
+    llvm::SmallVector<llvm::Value*, 8> arguments(call_.args());
+    arguments.push_back(builder_.getInt32(1));
+    return call_service(builder_, context_, which, arguments);
+  }
+
   llvm::Value* warps() {
     llvm::Value* threads = word(offsetof(ThreadContext, ntid));
     threads = builder_.CreateMul(threads, word(offsetof(ThreadContext, ntid) + 4));
@@ -161,7 +169,22 @@ class Lowering {
   uint64_t constant_bytes_, site_;
 };
 
+void replace(llvm::CallInst& call, llvm::Value* value) {
+  call.replaceAllUsesWith(value);
+  call.eraseFromParent();
+}
+
 }  // namespace
+
+void lower_address_questions(llvm::Function& function, uint64_t constant_bytes) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+    const std::optional<Intrinsic> intrinsic = callee ? kir::intrinsic_of(*callee) : std::nullopt;
+    if (intrinsic == Intrinsic::IsShared || intrinsic == Intrinsic::IsLocal || intrinsic == Intrinsic::IsConstant)
+      replace(*call, Lowering(*call, constant_bytes, 0).value(*intrinsic));
+  }
+}
 
 Result<> lower_intrinsics(llvm::Module& module, uint64_t constant_bytes) {
   uint64_t site = 0;
@@ -175,9 +198,7 @@ Result<> lower_intrinsics(llvm::Module& module, uint64_t constant_bytes) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(user);
       if (!call || call->getCalledFunction() != &function)
         return fail(ErrorCode::NotSupported, "cpu: the address of '{}' is taken", function.getName().str());
-      llvm::Value* value = Lowering(*call, constant_bytes, ++site).value(*intrinsic);
-      call->replaceAllUsesWith(value);
-      call->eraseFromParent();
+      replace(*call, Lowering(*call, constant_bytes, ++site).value(*intrinsic));
     }
     function.eraseFromParent();
   }

@@ -25,8 +25,7 @@ bool communicates(const llvm::Instruction& instruction) {
 Functions communicating(llvm::Module& module) {
   Functions result;
   for (llvm::Function& function : module)
-    for (const llvm::Instruction& instruction : llvm::instructions(function))
-      if (communicates(instruction)) result.insert(&function);
+    if (llvm::any_of(llvm::instructions(function), communicates)) result.insert(&function);
   return result;
 }
 
@@ -156,6 +155,17 @@ class CycleQuestion {
   llvm::SetVector<llvm::Instruction*> slice_;
 };
 
+template <typename Visit>
+void each_waiting_cycle(llvm::Function& function, const CallReach& reach, const Functions& sources, Visit visit) {
+  llvm::CycleInfo cycles;
+  cycles.compute(function);
+  llvm::SmallVector<llvm::Cycle*, 16> work(cycles.toplevel_cycles());
+  for (size_t i = 0; i < work.size(); ++i) {
+    llvm::append_range(work, work[i]->children());
+    if (CycleQuestion(*work[i], reach, sources).may_wait()) visit(*work[i]);
+  }
+}
+
 void count_down(llvm::BasicBlock& block) {
   llvm::Instruction* end = block.getTerminator();
   llvm::Value* context = context_of(*block.getParent());
@@ -176,16 +186,17 @@ void instrument_polling(llvm::Module& module, const CallReach& reach) {
   const Functions sources = communicating(module);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
-    llvm::CycleInfo cycles;
-    cycles.compute(function);
-    llvm::SmallVector<llvm::Cycle*, 16> work(cycles.toplevel_cycles());
     llvm::SmallSetVector<llvm::BasicBlock*, 8> ends;
-    for (size_t i = 0; i < work.size(); ++i) {
-      llvm::append_range(work, work[i]->children());
-      if (CycleQuestion(*work[i], reach, sources).may_wait()) ends.insert_range(latches(*work[i]));
-    }
+    each_waiting_cycle(function, reach, sources, [&](const llvm::Cycle& cycle) { ends.insert_range(latches(cycle)); });
     for (llvm::BasicBlock* end : ends) count_down(*end);
   }
+}
+
+llvm::SmallVector<llvm::BasicBlock*, 4> waiting_loops(llvm::Function& function, const CallReach& reach) {
+  llvm::SmallVector<llvm::BasicBlock*, 4> result;
+  each_waiting_cycle(function, reach, Functions{},
+                     [&](const llvm::Cycle& cycle) { result.push_back(cycle.getHeader()); });
+  return result;
 }
 
 }  // namespace cupola::cpu::build

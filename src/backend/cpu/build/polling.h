@@ -1,8 +1,12 @@
 #pragma once
 
+#include <llvm/ADT/SmallVector.h>
+
 namespace llvm {
+class BasicBlock;
+class Function;
 class Module;
-}
+}  // namespace llvm
 
 namespace cupola::cpu::build {
 
@@ -13,5 +17,8 @@ class CallReach;
 /// and its exits depend on what it loads, other than by a compare-and-swap retry; or it has no exit. Other threads
 /// cannot end any other loop, so those run to their end without asking.
 void instrument_polling(llvm::Module& module, const CallReach& reach);
+
+/// The headers of such loops in a function that calls none that communicates.
+llvm::SmallVector<llvm::BasicBlock*, 4> waiting_loops(llvm::Function& function, const CallReach& reach);
 
 }  // namespace cupola::cpu::build

@@ -61,7 +61,7 @@ class NoAllocations {
 };
 
 void count_up(ThreadContext* c, const std::byte* block) {
-  c->services->barrier(c, 0, 0);
+  c->services->barrier(c, 0, 0, 1);
   ++*parameters_of<Counter*>(block);
 }
 

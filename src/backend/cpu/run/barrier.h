@@ -8,16 +8,16 @@ namespace cupola::cpu {
 /// PTX ISA, "barrier{.cta}": a barrier completes when the expected number of threads has arrived, and is then as new.
 class Barrier {
  public:
-  /// A thread arrives. `count` is the number expected, 0 for all threads of the block that have not exited.
-  void arrive(uint32_t count) {
+  /// `threads` arrive. `count` is the number expected, 0 for all threads of the block that have not exited.
+  void arrive(uint32_t count, uint32_t threads) {
     if (count) count_ = count;
-    ++arrived_;
+    arrived_ += threads;
   }
 
-  /// Adds the vote of a thread that arrives.
-  void vote(bool predicate) {
-    ++voters_;
-    votes_ += predicate;
+  /// Adds the votes of threads that arrive: `yes` of them.
+  void vote(uint32_t yes, uint32_t threads) {
+    voters_ += threads;
+    votes_ += yes;
   }
 
   /// True when the barrier is used and complete with `alive` threads left in the block.

@@ -17,9 +17,9 @@ void two_points(ThreadContext* c, const std::byte* block) {
   volatile uint32_t* shared = reinterpret_cast<uint32_t*>(c->shared_window);
   if (c->tid[0] == 0) {
     *shared = 17;
-    c->services->barrier(c, 0, 0);
+    c->services->barrier(c, 0, 0, 1);
   } else {
-    c->services->barrier(c, 0, 0);
+    c->services->barrier(c, 0, 0, 1);
     parameters_of<Out>(block).values[c->tid[0]] = *shared;
   }
 }
@@ -39,9 +39,9 @@ void early_exit(ThreadContext* c, const std::byte* block) {
   }
   for (uint32_t round = 0; round < 3; ++round) {
     if (c->tid[0] == round) *shared = 100 + round;
-    c->services->barrier(c, 0, 0);
+    c->services->barrier(c, 0, 0, 1);
     parameters_of<Out>(block).values[round * 40 + c->tid[0]] = *shared;
-    c->services->barrier(c, 0, 0);
+    c->services->barrier(c, 0, 0, 1);
   }
 }
 
@@ -57,13 +57,13 @@ void producer_consumer(ThreadContext* c, const std::byte* block) {
   volatile uint32_t* shared = reinterpret_cast<uint32_t*>(c->shared_window);
   for (uint32_t round = 0; round < 50; ++round) {
     if (c->warp == 0) {
-      if (round) c->services->barrier(c, 2, 64);
+      if (round) c->services->barrier(c, 2, 64, 1);
       shared[c->lane] = round * 32 + c->lane;
-      c->services->barrier_arrive(c, 1, 64);
+      c->services->barrier_arrive(c, 1, 64, 1);
     } else {
-      c->services->barrier(c, 1, 64);
+      c->services->barrier(c, 1, 64, 1);
       parameters_of<Out>(block).values[round * 32 + c->lane] = shared[31 - c->lane];
-      if (round < 49) c->services->barrier_arrive(c, 2, 64);
+      if (round < 49) c->services->barrier_arrive(c, 2, 64, 1);
     }
   }
 }
@@ -78,11 +78,11 @@ TEST_F(Barriers, ArriveDoesNotWait) {
 void reduce(ThreadContext* c, const std::byte* block) {
   const uint32_t i = c->tid[0];
   uint32_t* out = parameters_of<Out>(block).values + i * 5;
-  out[0] = c->services->barrier_reduce(c, 0, 0, 0, i % 3 == 0);
-  out[1] = c->services->barrier_reduce(c, 0, 0, 1, 1);
-  out[2] = c->services->barrier_reduce(c, 0, 0, 1, i != 77);
-  out[3] = c->services->barrier_reduce(c, 0, 0, 2, i == 77);
-  out[4] = c->services->barrier_reduce(c, 0, 0, 2, 0);
+  out[0] = c->services->barrier_reduce(c, 0, 0, 0, i % 3 == 0, 1);
+  out[1] = c->services->barrier_reduce(c, 0, 0, 1, 1, 1);
+  out[2] = c->services->barrier_reduce(c, 0, 0, 1, i != 77, 1);
+  out[3] = c->services->barrier_reduce(c, 0, 0, 2, i == 77, 1);
+  out[4] = c->services->barrier_reduce(c, 0, 0, 2, 0, 1);
 }
 
 TEST_F(Barriers, ReduceCountsAndsAndOrs) {
@@ -102,13 +102,14 @@ TEST_F(Barriers, ReduceCountsAndsAndOrs) {
 TEST(Barrier, CountsToWhatIsExpected) {
   Barrier barrier;
   EXPECT_FALSE(barrier.complete(0));
-  barrier.arrive(0);
+  barrier.arrive(0, 1);
   EXPECT_FALSE(barrier.complete(2));
   EXPECT_TRUE(barrier.complete(1));
   barrier.reset();
-  for (int i = 0; i < 63; ++i) barrier.arrive(64);
+  for (int i = 0; i < 31; ++i) barrier.arrive(64, 1);
+  barrier.arrive(64, 32);  // a warp
   EXPECT_FALSE(barrier.complete(1));
-  barrier.arrive(64);
+  barrier.arrive(64, 1);
   EXPECT_TRUE(barrier.complete(1024));
 }
 

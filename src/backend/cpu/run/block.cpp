@@ -24,6 +24,9 @@ using image::cpu::ThreadContext;
 // Turns of a polling loop between two calls of the poll service.
 constexpr int32_t kFuel = 128;
 
+// What code that runs in step may read of a last warp.
+constexpr uint32_t kMostThreads = 1024;
+
 constexpr uint32_t lane_of(const Thread& thread) {
   return thread.index % 32;
 }
@@ -31,25 +34,18 @@ constexpr uint32_t bit_of(const Thread& thread) {
   return 1u << lane_of(thread);
 }
 
-struct Position {
-  uint32_t at[3];
-};
-
 Position position(uint64_t index, const Dim3& shape) {
   return {{static_cast<uint32_t>(index % shape.x), static_cast<uint32_t>(index / shape.x % shape.y),
            static_cast<uint32_t>(index / shape.x / shape.y)}};
 }
 
-void place(ThreadContext& context, uint32_t index, const Dim3& shape) {
-  const Position thread = position(index, shape);
-  std::copy_n(thread.at, 3, context.tid);
-  context.lane = index % 32;
-  context.warp = index / 32;
-  context.fuel = kFuel;
-  context.last_error = 0;
-}
-
 }  // namespace
+
+Position calling_thread(const ThreadContext& context) {
+  const auto* thread = static_cast<const Thread*>(context.executor);
+  const uint32_t first = context.warp * 32 + context.lane;
+  return position(first + context.calling_lane, thread->block->grid().launch().block);
+}
 
 Block::Outcome Block::begin(Grid& grid, uint64_t index) {
   grid_ = &grid;
@@ -65,25 +61,55 @@ Block::Outcome Block::begin(Grid& grid, uint64_t index) {
 
 void Block::reset() {
   thread_count_ = static_cast<uint32_t>(grid_->launch().block.count());
-  is_loop_ = grid_->code().rung == image::Rung::ThreadLoop && thread_count_ > 1;
+  const KernelCode::Choice choice = grid_->code().choose(grid_->launch().block);
+  entry_ = choice.entry;
+  width_ = choice.width;
+  is_loop_ = grid_->code().rung == image::Rung::ThreadLoop && thread_count_ > width_;
+  if (choice.needs_places) make_places();
+  const uint32_t units = is_loop_ ? 1 : (thread_count_ + width_ - 1) / width_;
   alive_ = is_loop_ ? 1 : thread_count_;
   at_grid_ = loop_next_ = used_barriers_ = 0;
   failed_ = false;
   grid_phase_.reset();
   failure_.reset();
-  if (threads_.size() < alive_) threads_.resize(alive_);
-  if (ring_.size() < alive_) ring_.resize(alive_);
+  threads_.resize(units);
+  if (ring_.size() < units) ring_.resize(units);
   warps_.resize((alive_ + 31) / 32);
   for (uint32_t i = 0; i < warps_.size(); ++i) warps_[i].reset(~0u >> (32 - std::min(32u, alive_ - 32 * i)));
   for (Barrier& barrier : barriers_) barrier.reset();
   for (Queue& queue : waiting_) queue = {};
   ring_begin_ = ring_size_ = 0;
-  for (uint32_t i = 0; i < alive_; ++i) {
-    threads_[i].block = this;
-    threads_[i].index = i;
-    threads_[i].state = ThreadState::Fresh;
-    push(threads_[i]);
+  for (uint32_t i = 0; i < units; ++i) {
+    Thread& thread = threads_[i];
+    thread.block = this;
+    thread.index = i * width_;
+    thread.count = is_loop_ ? 1 : std::min(width_, thread_count_ - thread.index);
+    thread.state = ThreadState::Fresh;
+    push(thread);
   }
+}
+
+void Block::make_places() {
+  const Dim3& shape = grid_->launch().block;
+  if (shape == places_shape_) return;
+  places_.assign(3 * kMostThreads, 0);
+  for (uint32_t i = 0; i < thread_count_; ++i) {
+    const Position thread = position(i, shape);
+    for (uint32_t d = 0; d < 3; ++d) places_[d * kMostThreads + i] = thread.at[d];
+  }
+  places_shape_ = shape;
+}
+
+/// Makes the context that of the thread, or of the warp that begins with it.
+void Block::place(ThreadContext& context, uint32_t index) const {
+  const Position thread = position(index, grid_->launch().block);
+  std::copy_n(thread.at, 3, context.tid);
+  context.lane = index % 32;
+  context.warp = index / 32;
+  context.fuel = kFuel;
+  context.last_error = context.calling_lane = 0;
+  context.lanes = ~0u >> (32 - std::min(32u, thread_count_ - index));
+  for (uint32_t d = 0; d < 3; ++d) context.places[d] = places_.empty() ? nullptr : &places_[d * kMostThreads + index];
 }
 
 Block::Outcome Block::run() {
@@ -98,45 +124,65 @@ Block::Outcome Block::run() {
 }
 
 Block::Outcome Block::take_turns() {
-  uint32_t polls_in_a_row = 0;
+  polls_in_a_row_ = 0;
   for (;;) {
     if (ring_size_ == 0) {
       const Outcome outcome = nobody_runs();
       if (outcome == Outcome::Over || grid_phase_) return outcome;
       continue;
     }
-    Thread& thread = pop();
-    run_thread(thread);
+    run_thread(pop());
     if (failed_) return end();
-    if (thread.state != ThreadState::Polling) {
+    if (current_->state != ThreadState::Polling) {
       progressed_ = true;
-      polls_in_a_row = 0;
+      polls_in_a_row_ = 0;
     } else if (grid_->failed()) {
       return end();
-    } else if (++polls_in_a_row >= ring_size_) {
+    } else if (++polls_in_a_row_ >= ring_size_) {
       return Outcome::Waiting;
     }
   }
 }
 
 void Block::run_thread(Thread& thread) {
+  current_ = &thread;
   if (thread.state == ThreadState::Fresh && !start_thread(thread)) return;
-  warp_of(thread).resume(lane_of(thread));
-  switch (worker_.fibres().run(thread.fibre)) {
+  if (width_ == 1) warp_of(thread).resume(lane_of(thread));
+  const FibreRunner::Ending ending = worker_.fibres().run(thread.fibre);
+  Thread& last = *current_;
+  switch (ending) {
     case FibreRunner::Ending::Suspended:
       return;
     case FibreRunner::Ending::Faulted: {
       const CapturedFault& fault = worker_.fibres().fault();
-      record(&thread, fault.code(), fault.text());
+      record(&last, fault.code(), fault.text(), width_ == 1);
       return;
     }
     case FibreRunner::Ending::Ended:
       if (failure_)
-        record(&thread, failure_->code, failure_->message);
+        record(&last, failure_->code, failure_->message);
       else
-        thread_over(thread);
+        thread_over(last);
       return;
   }
+}
+
+/// The running thread, which waits or is in the ring, gives its turn to the next that can go on; returns when it is
+/// resumed. Goes from one stack to the other: by way of the worker's own it would take twice as long.
+void Block::give_turn(Thread& thread) {
+  if (ring_size_ != 0) {
+    Thread& next = threads_[ring_[ring_begin_]];
+    if (next.state == ThreadState::Ready) {
+      pop();
+      progressed_ = true;
+      polls_in_a_row_ = 0;
+      if (&next == &thread) return;
+      current_ = &next;
+      worker_.fibres().switch_to(next.fibre);
+      return;
+    }
+  }
+  thread.fibre.suspend();
 }
 
 bool Block::start_thread(Thread& thread) {
@@ -180,25 +226,24 @@ void Block::fill_context(ThreadContext& context, uint32_t index) const {
   context.total_shared_bytes =
       launch.dynamic_shared_bytes ? context.dynamic_shared_offset + launch.dynamic_shared_bytes : static_bytes;
   context.grid_id = grid_->id();
-  place(context, index, launch.block);
+  place(context, index);
 }
 
 void Block::thread_entry(void* thread) {
   const auto* self = static_cast<Thread*>(thread);
-  const Grid& grid = *self->block->grid_;
-  grid.code().entry(self->context, grid.launch().parameters.data());
+  const Block& block = *self->block;
+  block.entry_(self->context, block.grid_->launch().parameters.data());
 }
 
-/// All threads of the block, or those that are left after one has exited.
+/// All threads of the block or its warps, or those that are left after one has exited.
 void Block::loop_entry(void* thread) {
   const auto* self = static_cast<Thread*>(thread);
   Block& block = *self->block;
-  const image::cpu::KernelEntry entry = block.grid_->code().entry;
   const std::byte* parameters = block.grid_->launch().parameters.data();
-  const Dim3& shape = block.grid_->launch().block;
   while (block.loop_next_ < block.thread_count_) {
-    place(*self->context, block.loop_next_++, shape);
-    entry(self->context, parameters);
+    block.place(*self->context, block.loop_next_);
+    block.loop_next_ += block.width_;
+    block.entry_(self->context, parameters);
   }
 }
 
@@ -210,14 +255,21 @@ void Block::thread_over(Thread& thread) {
   }
   worker_.stacks().release(thread.fibre.drop());
   thread.state = ThreadState::Exited;
-  --alive_;
   const uint32_t warp = thread.index / 32;
-  release(warp, warps_[warp].exit(lane_of(thread)));
+  if (width_ == 1) release(warp, warps_[warp].exit(lane_of(thread)));
+  keep_threads(thread, 0);
+  if (width_ == 1) release(warp, warps_[warp].settle());
+}
+
+/// The others have exited; barriers that only waited for them complete.
+void Block::keep_threads(Thread& thread, uint32_t count) {
+  if (thread.count == count) return;
+  alive_ -= thread.count - count;
+  thread.count = count;
   for (uint32_t used = used_barriers_; used; used &= used - 1) {
     const auto id = static_cast<uint32_t>(std::countr_zero(used));
     if (barriers_[id].complete(alive_)) complete_barrier(id);
   }
-  release(warp, warps_[warp].settle());
 }
 
 // -- the ring --
@@ -226,7 +278,7 @@ void Block::push(Thread& thread) {
   const auto capacity = static_cast<uint32_t>(ring_.size());
   uint32_t place = ring_begin_ + ring_size_++;
   if (place >= capacity) place -= capacity;
-  ring_[place] = static_cast<uint16_t>(thread.index);
+  ring_[place] = static_cast<uint16_t>(&thread - threads_.data());
 }
 
 Thread& Block::pop() {
@@ -238,7 +290,7 @@ Thread& Block::pop() {
 
 void Block::make_ready(Thread& thread) {
   thread.state = ThreadState::Ready;
-  warp_of(thread).resume(lane_of(thread));
+  if (width_ == 1) warp_of(thread).resume(lane_of(thread));
   push(thread);
 }
 
@@ -255,10 +307,15 @@ void Block::release(uint32_t warp, uint32_t lanes) {
 /// The running thread gives its turn up in the given state; returns when it is resumed.
 void Block::stop(Thread& thread, ThreadState state) {
   thread.state = state;
-  const uint32_t warp = thread.index / 32;
-  warps_[warp].stop(lane_of(thread));
-  release(warp, warps_[warp].settle());
-  thread.fibre.suspend();
+  if (width_ == 1) {
+    const uint32_t warp = thread.index / 32;
+    warps_[warp].stop(lane_of(thread));
+    release(warp, warps_[warp].settle());
+  }
+  if (state == ThreadState::Polling)
+    thread.fibre.suspend();
+  else
+    give_turn(thread);
 }
 
 // -- services --
@@ -268,8 +325,9 @@ void Block::require_fibres(Thread& thread, const char* what) {
     fail(thread, ErrorCode::LaunchFailed, formatted("{} in a kernel compiled without synchronisation", what));
 }
 
-void Block::barrier(Thread& thread, uint32_t id, uint32_t count) {
-  barriers_[id].arrive(count);
+void Block::barrier(Thread& thread, uint32_t id, uint32_t count, uint32_t threads) {
+  keep_threads(thread, threads);
+  barriers_[id].arrive(count, threads);
   used_barriers_ |= 1u << id;
   Queue& queue = waiting_[id];
   thread.next = nullptr;
@@ -278,18 +336,20 @@ void Block::barrier(Thread& thread, uint32_t id, uint32_t count) {
   thread.barrier = id;
   if (!barriers_[id].complete(alive_)) return stop(thread, ThreadState::AtBarrier);
   complete_barrier(id);
-  thread.fibre.suspend();
+  give_turn(thread);
 }
 
-uint32_t Block::barrier_reduce(Thread& thread, uint32_t id, uint32_t count, uint32_t op, bool predicate) {
-  barriers_[id].vote(predicate);
+uint32_t Block::barrier_reduce(Thread& thread, uint32_t id, uint32_t count, uint32_t op, uint32_t votes,
+                               uint32_t threads) {
+  barriers_[id].vote(votes, threads);
   thread.operation = op;
-  barrier(thread, id, count);
+  barrier(thread, id, count, threads);
   return static_cast<uint32_t>(thread.result);
 }
 
-void Block::barrier_arrive(Thread&, uint32_t id, uint32_t count) {
-  barriers_[id].arrive(count);
+void Block::barrier_arrive(Thread& thread, uint32_t id, uint32_t count, uint32_t threads) {
+  keep_threads(thread, threads);
+  barriers_[id].arrive(count, threads);
   used_barriers_ |= 1u << id;
   if (barriers_[id].complete(alive_)) complete_barrier(id);
 }
@@ -309,6 +369,9 @@ void Block::complete_barrier(uint32_t id) {
 }
 
 uint64_t Block::meet(Thread& thread, const WarpRequest& request) {
+  if (width_ > 1)
+    fail(thread, ErrorCode::LaunchFailed,
+         formatted("deadlock: a warp operation waits for lanes {:#010x}, which went another way", request.mask));
   const uint32_t warp = thread.index / 32;
   const uint32_t released = warps_[warp].meet(lane_of(thread), request);
   if (released == bit_of(thread)) return warps_[warp].result(lane_of(thread));
@@ -316,7 +379,7 @@ uint64_t Block::meet(Thread& thread, const WarpRequest& request) {
     stop(thread, ThreadState::AtWarp);
   } else {
     release(warp, released);
-    thread.fibre.suspend();
+    give_turn(thread);
   }
   return thread.result;
 }
@@ -334,18 +397,19 @@ void Block::poll(Thread& thread) {
   stop(thread, ThreadState::Polling);
 }
 
-void Block::grid_sync(Thread& thread) {
+void Block::grid_sync(Thread& thread, uint32_t threads) {
   if (!grid_->launch().cooperative)
     fail(thread, ErrorCode::LaunchFailed, "a grid-wide barrier needs a cooperative launch");
-  ++at_grid_;
+  keep_threads(thread, threads);
+  at_grid_ += threads;
   stop(thread, ThreadState::AtGrid);
 }
 
 void Block::leave_grid_sync() {
   grid_phase_.reset();
   at_grid_ = 0;
-  for (uint32_t i = 0; i < thread_count_; ++i)
-    if (threads_[i].state == ThreadState::AtGrid) make_ready(threads_[i]);
+  for (Thread& thread : threads_)
+    if (thread.state == ThreadState::AtGrid) make_ready(thread);
 }
 
 void Block::exit(Thread& thread) {
@@ -372,8 +436,8 @@ Block::Outcome Block::nobody_runs() {
 }
 
 Block::Outcome Block::end() {
-  for (uint32_t i = 0; i < (is_loop_ ? 1 : thread_count_); ++i)
-    if (Stack* stack = threads_[i].fibre.drop()) worker_.stacks().release(stack);
+  for (Thread& thread : threads_)
+    if (Stack* stack = thread.fibre.drop()) worker_.stacks().release(stack);
   if (shared_window_) worker_.windows().release(shared_window_);
   shared_window_ = nullptr;
   stream_.reset();  // what is in it goes on
@@ -381,21 +445,26 @@ Block::Outcome Block::end() {
   return Outcome::Over;
 }
 
-void Block::record(const Thread* thread, ErrorCode code, std::string_view text) {
+void Block::record(const Thread* thread, ErrorCode code, std::string_view text, bool is_known) {
   failed_ = true;
   Error error{code, {}};
   try {
-    error.message = formatted("{}: {}", place_of(thread), text);
+    error.message = formatted("{}: {}", place_of(thread, is_known), text);
   } catch (const std::bad_alloc&) {  // the code alone, then
   }
   grid_->domain().faults.record(std::move(error));
 }
 
-std::string Block::place_of(const Thread* thread) const {
+std::string Block::place_of(const Thread* thread, bool is_known) const {
   std::string where = formatted("kernel {}, block ({},{},{})", grid_->info().name, index_[0], index_[1], index_[2]);
-  if (thread) {
-    const uint32_t* tid = thread->context->tid;
-    where += formatted(", thread ({},{},{})", tid[0], tid[1], tid[2]);
+  if (!thread) return where;
+  const uint32_t* tid = thread->context->tid;
+  if (is_known) {
+    const Position caller = calling_thread(*thread->context);
+    where += formatted(", thread ({},{},{})", caller.at[0], caller.at[1], caller.at[2]);
+  } else {
+    where += formatted(", one of the {} threads from ({},{},{})", std::popcount(thread->context->lanes), tid[0], tid[1],
+                       tid[2]);
   }
   return where;
 }
@@ -407,20 +476,19 @@ std::string Block::whereabouts() const {
     uint32_t count;
   };
   std::vector<Group> groups;
-  for (uint32_t i = 0; i < thread_count_; ++i) {
-    const Thread& thread = threads_[i];
+  for (const Thread& thread : threads_) {
     if (thread.state == ThreadState::Exited) continue;
     std::string where = "the grid-wide barrier";
     if (thread.state == ThreadState::AtBarrier) where = formatted("barrier {}", thread.barrier);
     if (thread.state == ThreadState::AtWarp) {
-      const WarpRequest& request = warps_[i / 32].request(lane_of(thread));
-      where = formatted("a {} of lanes {:#010x} of warp {}", name_of(request.op), request.mask, i / 32);
+      const WarpRequest& request = warp_of(thread).request(lane_of(thread));
+      where = formatted("a {} of lanes {:#010x} of warp {}", name_of(request.op), request.mask, thread.index / 32);
     }
     auto group = std::ranges::find(groups, where, &Group::where);
     if (group == groups.end())
-      groups.push_back({where, &thread, 1});
+      groups.push_back({where, &thread, thread.count});
     else
-      ++group->count;
+      group->count += thread.count;
   }
   std::string text;
   for (size_t i = 0; i < groups.size() && i < 8; ++i) {

@@ -23,13 +23,22 @@ class Worker;
 /// Why a thread of a block does not run.
 enum class ThreadState : uint8_t { Fresh, Ready, Polling, AtBarrier, AtWarp, AtSite, AtGrid, Exited };
 
-/// One CUDA thread of a resident block; ThreadContext::executor points at it. On the ThreadLoop rung one of these
-/// stands for all threads of the block, one after the other.
+/// Coordinates within a block or a grid.
+struct Position {
+  uint32_t at[3];
+};
+
+/// The thread for which generated code calls a service that is for one thread.
+Position calling_thread(const image::cpu::ThreadContext& context);
+
+/// One CUDA thread of a resident block, or a warp of them that run in step; ThreadContext::executor points at it. On
+/// the ThreadLoop rung one of these stands for all threads or warps of the block, one after the other.
 struct Thread {
   Block* block = nullptr;
   image::cpu::ThreadContext* context = nullptr;  ///< at the top of its local window, once it has begun
   Fibre fibre;
-  uint32_t index = 0;  ///< within the block
+  uint32_t index = 0;  ///< within the block, of the first
+  uint32_t count = 1;  ///< those that have not exited
   ThreadState state = ThreadState::Fresh;
   uint32_t barrier = 0;    ///< AtBarrier: which
   uint32_t operation = 0;  ///< AtBarrier: the reduction asked for
@@ -61,13 +70,14 @@ class Block {
 
   // -- services --
 
-  void barrier(Thread& thread, uint32_t id, uint32_t count);
-  void barrier_arrive(Thread& thread, uint32_t id, uint32_t count);
-  uint32_t barrier_reduce(Thread& thread, uint32_t id, uint32_t count, uint32_t op, bool predicate);
+  // `threads`, `votes`: see cpu_services.def.
+  void barrier(Thread& thread, uint32_t id, uint32_t count, uint32_t threads);
+  void barrier_arrive(Thread& thread, uint32_t id, uint32_t count, uint32_t threads);
+  uint32_t barrier_reduce(Thread& thread, uint32_t id, uint32_t count, uint32_t op, uint32_t votes, uint32_t threads);
   uint64_t meet(Thread& thread, const WarpRequest& request);
   uint32_t active_mask(Thread& thread, uint64_t site);
   void poll(Thread& thread);
-  void grid_sync(Thread& thread);
+  void grid_sync(Thread& thread, uint32_t threads);
   [[noreturn]] void exit(Thread& thread);
 
   /// Gives the block and the grid up with the device's fault "kernel K, block B, thread T: text".
@@ -78,19 +88,24 @@ class Block {
 
  private:
   void reset();
+  void make_places();
   bool start_thread(Thread& thread);
   void start_fibre(Thread& thread, Stack* stack);
   void fill_context(image::cpu::ThreadContext& context, uint32_t index) const;
+  void place(image::cpu::ThreadContext& context, uint32_t index) const;
   static void thread_entry(void* thread);
   static void loop_entry(void* thread);
 
   Outcome take_turns();
   void run_thread(Thread& thread);
+  void give_turn(Thread& thread);
   void thread_over(Thread& thread);
+  void keep_threads(Thread& thread, uint32_t count);
   void complete_barrier(uint32_t id);
   void leave_grid_sync();
 
   Warp& warp_of(const Thread& thread) { return warps_[thread.index / 32]; }
+  const Warp& warp_of(const Thread& thread) const { return warps_[thread.index / 32]; }
   void release(uint32_t warp, uint32_t lanes);
   void make_ready(Thread& thread);
   void push(Thread& thread);
@@ -99,8 +114,9 @@ class Block {
 
   Outcome nobody_runs();
   Outcome end();
-  void record(const Thread* thread, ErrorCode code, std::string_view text);
-  std::string place_of(const Thread* thread) const;
+  /// Of a warp's threads it may not be known which one it was.
+  void record(const Thread* thread, ErrorCode code, std::string_view text, bool is_known = true);
+  std::string place_of(const Thread* thread, bool is_known) const;
   std::string whereabouts() const;
 
   Worker& worker_;
@@ -110,6 +126,8 @@ class Block {
   uint32_t alive_ = 0;
   uint32_t at_grid_ = 0;
   uint32_t loop_next_ = 0;  ///< ThreadLoop: the next thread to begin
+  image::cpu::KernelEntry entry_ = nullptr;
+  uint32_t width_ = 1;  ///< threads that the entry runs in step: 1 or 32
   bool is_loop_ = false;
   bool failed_ = false;
   bool progressed_ = false;
@@ -117,7 +135,9 @@ class Block {
   std::optional<Error> failure_;        ///< what a service gave the block up with
   std::byte* shared_window_ = nullptr;
   std::unique_ptr<CpuQueue> stream_;
-  std::vector<Thread> threads_;
+  Thread* current_ = nullptr;    ///< the last that ran
+  uint32_t polls_in_a_row_ = 0;  ///< turns since a thread did more than polling
+  std::vector<Thread> threads_;  ///< or warps; as many as begin
   std::vector<Warp> warps_;
   uint32_t used_barriers_ = 0;  ///< those at which a thread has arrived, as a mask
   Barrier barriers_[kBarriers];
@@ -125,6 +145,10 @@ class Block {
     Thread *first = nullptr, *last = nullptr;
   };
   Queue waiting_[kBarriers];
+
+  // threadIdx.x of all threads of a block of the shape, then y, then z.
+  std::vector<uint32_t> places_;
+  Dim3 places_shape_{0, 0, 0};
 
   // The threads that may run, in turn: a ring, in which a thread is at most once.
   std::vector<uint16_t> ring_;

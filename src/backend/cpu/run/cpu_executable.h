@@ -15,9 +15,23 @@ namespace cupola::cpu {
 /// A kernel as the workers run it.
 struct KernelCode {
   image::cpu::KernelEntry entry = nullptr;
+  image::cpu::KernelEntry rows_entry = nullptr;  ///< see image::Kernel; null: none
+  image::cpu::KernelEntry lanes_entry = nullptr;
   image::Rung rung = image::Rung::ThreadFibres;
   bool polls = false;
   bool flush_denormals = false;
+
+  /// What runs a block.
+  struct Choice {
+    image::cpu::KernelEntry entry;
+    uint32_t width;     ///< threads in step
+    bool needs_places;  ///< ThreadContext::places
+  };
+  Choice choose(const Dim3& block) const {
+    if (rows_entry && block.x % 32 == 0) return {rows_entry, 32, false};
+    if (lanes_entry && block.count() > 1) return {lanes_entry, 32, true};
+    return {entry, 1, false};
+  }
 };
 
 /// Code of the cpu device, from wherever it comes: a loaded image, or functions of the process (tests).

@@ -21,7 +21,7 @@ void block_sum(ThreadContext* c, const std::byte* block) {
   const auto& p = parameters_of<BlockSumParameters>(block);
   auto* shared = reinterpret_cast<uint32_t*>(c->shared_window);
   shared[c->tid[0]] = p.base + c->tid[0];
-  c->services->barrier(c, 0, 0);
+  c->services->barrier(c, 0, 0, 1);
   if (c->tid[0] != 127) return;
   uint32_t sum = 0;
   for (uint32_t i = 0; i < 128; ++i) sum += shared[i];

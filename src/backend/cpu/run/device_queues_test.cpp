@@ -71,7 +71,7 @@ void fault(ThreadContext*, const std::byte*) {
 class DeviceQueuesTest : public DeviceFixture {
  protected:
   DeviceQueuesTest() {
-    const KernelCode loop{nullptr, image::Rung::ThreadLoop};
+    const KernelCode loop{.entry = nullptr, .rung = image::Rung::ThreadLoop};
     for (const auto entry : {&count, &append, &grow, &fault})
       shared_.executable->add("kernel", entry, loop, 0, sizeof(Parameters));
   }

@@ -125,7 +125,7 @@ TEST_F(Faults, QueuesAreCreatedWhileOthersFault) {
 
 void trap_at(ThreadContext* c, const std::byte* block) {
   if (chosen(c, parameters_of<At>(block))) c->services->trap(c);
-  c->services->barrier(c, 0, 0);
+  c->services->barrier(c, 0, 0, 1);
 }
 
 TEST_F(Faults, ATrapIsALaunchFailure) {
@@ -206,7 +206,7 @@ void heap_round_trip(ThreadContext* c, const std::byte* block) {
   auto* memory = static_cast<uint32_t*>(c->services->malloc(c, 64));
   if (!memory || reinterpret_cast<uint64_t>(memory) % 16) return;
   for (int i = 0; i < 16; ++i) memory[i] = c->tid[0];
-  c->services->barrier(c, 0, 0);
+  c->services->barrier(c, 0, 0, 1);
   bool same = true;
   for (int i = 0; i < 16; ++i) same &= memory[i] == c->tid[0];
   c->services->free(c, memory);

@@ -14,9 +14,9 @@ using boost::context::detail::transfer_t;
 
 struct Fibre::Trampoline {
   static void run(transfer_t from) {
-    auto* self = static_cast<Fibre*>(from.data);
-    self->home_->context = from.fctx;
-    sanitizer::enter(nullptr, &self->home_->bottom, &self->home_->size);
+    const Departure& departure = *static_cast<const Departure*>(from.data);
+    Fibre* self = departure.to;
+    self->arrive(departure, from.fctx);
     self->entry_(self->argument_);
     self->end();
   }
@@ -30,34 +30,62 @@ void Fibre::start(Stack* stack, std::byte* top, Entry entry, void* argument) {
   context_ = make_fcontext(top, static_cast<size_t>(top - stack->bottom()), &Trampoline::run);
 }
 
-bool Fibre::resume(FibreHome& home) {
+namespace {
+
+size_t size_of(const Stack& stack) {
+  return static_cast<size_t>(stack.window + image::cpu::kLocalWindow - stack.bottom());
+}
+
+}  // namespace
+
+/// On the fibre's stack, which was entered.
+void Fibre::arrive(const Departure& departure, void* from) {
+  if (departure.left) *departure.left = from;
+  FibreHome* home = departure.home;
+  sanitizer::enter(saved_, home ? &home->bottom : nullptr, home ? &home->size : nullptr);
+}
+
+/// Leaves the fibre's stack and comes back to it.
+void Fibre::go(void* to) {
+  const transfer_t back = jump_fcontext(to, &departure_);
+  arrive(*static_cast<const Departure*>(back.data), back.fctx);
+}
+
+void Fibre::resume(FibreHome& home) {
   home_ = &home;
   home.sanitizer_fibre = sanitizer::current_fibre();
+  home.departure = {this, &home.context, &home};
   void* saved = nullptr;
-  const size_t size = static_cast<size_t>(stack_->window + image::cpu::kLocalWindow - stack_->bottom());
-  sanitizer::leave(&saved, stack_->bottom(), size, stack_->sanitizer_fibre);
-  const transfer_t back = jump_fcontext(context_, this);
+  sanitizer::leave(&saved, stack_->bottom(), size_of(*stack_), stack_->sanitizer_fibre);
+  const transfer_t back = jump_fcontext(context_, &home.departure);
+  const auto& from = *static_cast<const Departure*>(back.data);
+  if (from.left) *from.left = back.fctx;
   sanitizer::enter(saved, nullptr, nullptr);
-  context_ = back.data ? back.fctx : nullptr;
-  return context_ != nullptr;
 }
 
 void Fibre::suspend() {
+  departure_ = {nullptr, &context_, nullptr};
   sanitizer::leave(&saved_, home_->bottom, home_->size, home_->sanitizer_fibre);
-  const transfer_t from = jump_fcontext(home_->context, this);
-  home_->context = from.fctx;
-  sanitizer::enter(saved_, &home_->bottom, &home_->size);
+  go(home_->context);
+}
+
+void Fibre::switch_to(Fibre& next) {
+  next.home_ = home_;
+  departure_ = {&next, &context_, nullptr};
+  sanitizer::leave(&saved_, next.stack_->bottom(), size_of(*next.stack_), next.stack_->sanitizer_fibre);
+  go(next.context_);
 }
 
 void Fibre::end() {
+  context_ = nullptr;
+  departure_ = {};
   sanitizer::leave(nullptr, home_->bottom, home_->size, home_->sanitizer_fibre);
-  jump_fcontext(home_->context, nullptr);
+  jump_fcontext(home_->context, &departure_);
   __builtin_unreachable();
 }
 
 void Fibre::forget_frames() {
-  sanitizer::unpoison(stack_->bottom(),
-                      static_cast<size_t>(stack_->window + image::cpu::kLocalWindow - stack_->bottom()));
+  sanitizer::unpoison(stack_->bottom(), size_of(*stack_));
 }
 
 Stack* Fibre::drop() {

@@ -7,6 +7,17 @@
 
 namespace cupola::cpu {
 
+class Fibre;
+struct FibreHome;
+
+/// What the one that leaves a stack tells the one that goes on. It lies with the one that leaves, on no stack: the
+/// sanitizers count frames as gone once a stack is being left.
+struct Departure {
+  Fibre* to = nullptr;        ///< null: home
+  void** left = nullptr;      ///< where the context goes that was left; null: it is over
+  FibreHome* home = nullptr;  ///< that was left; null: a fibre was
+};
+
 /// The place of an OS thread from which fibres are resumed and to which they return. One a worker; fibres never move to
 /// another OS thread.
 struct FibreHome {
@@ -15,6 +26,7 @@ struct FibreHome {
   const void* bottom = nullptr;
   size_t size = 0;
   void* sanitizer_fibre = nullptr;
+  Departure departure;
 };
 
 /// A stack of its own for a function, over Boost.Context's fcontext. It may be dropped at any point where it does not
@@ -28,14 +40,20 @@ class Fibre {
   /// `entry` returns, the fibre is over.
   void start(Stack* stack, std::byte* top, Entry entry, void* argument);
 
-  /// Runs until the fibre suspends, ends or is abandoned; true if it can be resumed again.
-  bool resume(FibreHome& home);
+  /// Runs until the fibre, or one that it switched to, suspends, ends or is abandoned.
+  void resume(FibreHome& home);
 
   /// Called on the fibre: back to `home`.
   void suspend();
 
+  /// Called on the fibre: goes on with another one, which has begun or suspended or switched and has the same home.
+  void switch_to(Fibre& next);
+
   /// Called on the fibre, or on any other stack of the thread while this fibre is the running one: ends it.
   [[noreturn]] void end();
+
+  /// False before start() and when it has ended.
+  bool is_alive() const { return context_ != nullptr; }
 
   Stack* stack() const { return stack_; }
 
@@ -48,12 +66,16 @@ class Fibre {
  private:
   struct Trampoline;
 
+  void go(void* to);
+  void arrive(const Departure& departure, void* from);
+
   void* context_ = nullptr;
   FibreHome* home_ = nullptr;
   Stack* stack_ = nullptr;
   Entry entry_ = nullptr;
   void* argument_ = nullptr;
   void* saved_ = nullptr;  ///< AddressSanitizer's fake stack
+  Departure departure_;
 };
 
 }  // namespace cupola::cpu

@@ -75,13 +75,14 @@ bool FibreRunner::runs_here() {
 FibreRunner::Ending FibreRunner::run(Fibre& fibre) {
   faulted_ = false;
   running_ = &fibre;
-  const bool alive = fibre.resume(home_);
+  fibre.resume(home_);
+  Fibre& last = *running_;
   running_ = nullptr;
   if (faulted_) {
-    fibre.forget_frames();
+    last.forget_frames();
     return Ending::Faulted;
   }
-  return alive ? Ending::Suspended : Ending::Ended;
+  return last.is_alive() ? Ending::Suspended : Ending::Ended;
 }
 
 CapturedFault CapturedFault::of(const FaultRouter::Fault& fault) {

@@ -54,7 +54,15 @@ class FibreRunner {
   /// True on a thread that has an OnThread.
   static bool runs_here();
 
+  /// How the fibre that was the last to run came back: `fibre`, or one that it switched to.
   Ending run(Fibre& fibre);
+
+  /// Called on the running fibre: goes on with `next`.
+  void switch_to(Fibre& next) {
+    Fibre* left = running_;
+    running_ = &next;
+    left->switch_to(next);
+  }
 
   /// What ended the fibre that run() last returned Faulted for.
   const CapturedFault& fault() const { return fault_; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backend/cpu/run/aligned_mapping.h"
+#include "base/settings.h"
 #include "image/loader.h"
 
 namespace cupola::cpu {
@@ -17,8 +18,17 @@ class ImageExecutable final : public CpuExecutable {
     set_module_data(data_.data(), image.data.size());
     for (const image::Kernel& kernel : image.kernels) {
       // The manifest's offset becomes a function of the type that the format promises.
-      const auto entry = reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment_->at(kernel.entry)));
-      add_kernel(kernel.info, {entry, kernel.rung, kernel.polls, kernel.flush_denormals});
+      const auto code_at = [&](uint64_t offset) -> image::cpu::KernelEntry {
+        if (offset == image::kNoEntry) return nullptr;
+        return reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment_->at(offset)));
+      };
+      const bool in_step = settings().rung != "threads";
+      add_kernel(kernel.info, {.entry = code_at(kernel.entry),
+                               .rows_entry = in_step ? code_at(kernel.rows_entry) : nullptr,
+                               .lanes_entry = in_step ? code_at(kernel.lanes_entry) : nullptr,
+                               .rung = kernel.rung,
+                               .polls = kernel.polls,
+                               .flush_denormals = kernel.flush_denormals});
     }
     for (const image::DataSymbol& symbol : image.symbols) {
       const auto address = reinterpret_cast<hal::Address>(data_.data() + symbol.offset);

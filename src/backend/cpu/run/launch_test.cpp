@@ -45,10 +45,10 @@ void add_in_shared(ThreadContext* c, const std::byte* block) {
   auto* shared = reinterpret_cast<uint32_t*>(c->shared_window + c->dynamic_shared_offset);
   const uint32_t i = linear_thread(c), n = c->ntid[0];
   shared[i] = i + c->ctaid[0];
-  c->services->barrier(c, 0, 0);
+  c->services->barrier(c, 0, 0, 1);
   for (uint32_t half = n / 2; half; half /= 2) {
     if (i < half) shared[i] += shared[i + half];
-    c->services->barrier(c, 0, 0);
+    c->services->barrier(c, 0, 0, 1);
   }
   if (i == 0) parameters_of<Out>(block).values[c->ctaid[0]] = shared[0];
 }
@@ -78,7 +78,7 @@ void record_window(ThreadContext* c, const std::byte* block) {
   volatile int local = 1;
   const auto window = [](const volatile void* p) { return reinterpret_cast<uint64_t>(p) / image::cpu::kLocalWindow; };
   parameters_of<Out>(block).values[linear_thread(c)] = window(&local) == window(c);
-  c->services->barrier(c, 0, 0);
+  c->services->barrier(c, 0, 0, 1);
 }
 
 TEST_F(Launches, LocalsAndContextLieInOneLocalWindow) {

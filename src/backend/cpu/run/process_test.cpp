@@ -19,7 +19,7 @@ using Process = DeviceFixture;
 using Counter = std::atomic<uint32_t>;
 
 void count_up(ThreadContext* c, const std::byte* block) {
-  c->services->barrier(c, 0, 0);
+  c->services->barrier(c, 0, 0, 1);
   (*parameters_of<Counter*>(block))++;
 }
 

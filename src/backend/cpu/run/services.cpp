@@ -43,19 +43,20 @@ Block& at_barrier(Thread& thread, uint32_t id) {
   return block;
 }
 
-void barrier(ThreadContext* context, uint32_t id, uint32_t count) {
+void barrier(ThreadContext* context, uint32_t id, uint32_t count, uint32_t threads) {
   Thread& thread = thread_of(context);
-  at_barrier(thread, id).barrier(thread, id, count);
+  at_barrier(thread, id).barrier(thread, id, count, threads);
 }
 
-void barrier_arrive(ThreadContext* context, uint32_t id, uint32_t count) {
+void barrier_arrive(ThreadContext* context, uint32_t id, uint32_t count, uint32_t threads) {
   Thread& thread = thread_of(context);
-  at_barrier(thread, id).barrier_arrive(thread, id, count);
+  at_barrier(thread, id).barrier_arrive(thread, id, count, threads);
 }
 
-uint32_t barrier_reduce(ThreadContext* context, uint32_t id, uint32_t count, uint32_t op, uint32_t predicate) {
+uint32_t barrier_reduce(ThreadContext* context, uint32_t id, uint32_t count, uint32_t op, uint32_t votes,
+                        uint32_t threads) {
   Thread& thread = thread_of(context);
-  return at_barrier(thread, id).barrier_reduce(thread, id, count, op, predicate != 0);
+  return at_barrier(thread, id).barrier_reduce(thread, id, count, op, votes, threads);
 }
 
 uint64_t meet(ThreadContext* context, WarpOp op, uint32_t mask, uint64_t value, uint32_t b = 0, uint32_t c = 0) {
@@ -107,10 +108,10 @@ void nanosleep(ThreadContext* context, uint32_t) {
   poll(context);
 }
 
-void grid_sync(ThreadContext* context) {
+void grid_sync(ThreadContext* context, uint32_t threads) {
   Thread& thread = thread_of(context);
   thread.block->require_fibres(thread, "a grid-wide barrier");
-  thread.block->grid_sync(thread);
+  thread.block->grid_sync(thread, threads);
 }
 
 uint32_t grid_is_cooperative(ThreadContext* context) {
@@ -129,10 +130,11 @@ int32_t vprintf(ThreadContext* context, const char* format, const void* argument
 /// In the words of CUDA's own message.
 void print_assertion(const ThreadContext& context, const char* message, const char* file, uint32_t line,
                      const char* function) {
-  const uint32_t *block = context.ctaid, *thread = context.tid;
+  const uint32_t* block = context.ctaid;
+  const Position thread = calling_thread(context);
   const std::string text =
       formatted("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", file, line, function,
-                block[0], block[1], block[2], thread[0], thread[1], thread[2], message);
+                block[0], block[1], block[2], thread.at[0], thread.at[1], thread.at[2], message);
   fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -143,7 +143,7 @@ void flag_inside_a_block(ThreadContext* c, const std::byte* block) {
     wait_for(c, *p.flag);
   else if (c->tid[0] == 63)
     p.flag->store(1);
-  c->services->barrier(c, 0, 0);
+  c->services->barrier(c, 0, 0, 1);
   p.seen->fetch_add(1);
 }
 
@@ -166,7 +166,7 @@ void grid_rounds(ThreadContext* c, const std::byte* block) {
   if (c->tid[0] == 5 && c->ctaid[0] == 1) return;  // who has exited is not waited for
   for (uint32_t round = 0; round < p.rounds; ++round) {
     p.counters[round].fetch_add(1);
-    c->services->grid_sync(c);
+    c->services->grid_sync(c, 1);
     if (p.counters[round].load() != all - 1) p.errors->fetch_add(1);
   }
   if (!c->services->grid_is_cooperative(c)) p.errors->fetch_add(1);
@@ -206,7 +206,7 @@ void deadlock(ThreadContext* c, const std::byte*) {
   if (c->tid[0] < 16)
     c->services->warp_sync(c, ~0u);
   else
-    c->services->barrier(c, 3, 0);
+    c->services->barrier(c, 3, 0, 1);
 }
 
 TEST_F(Waiting, ADeadlockIsAFaultThatSaysWhoWaitsWhere) {

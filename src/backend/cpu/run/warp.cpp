@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "image/warp_shuffle.h"
+
 namespace cupola::cpu {
 namespace {
+
+using image::ShuffleKind;
 
 /// Calls `visit(lane)` for each lane of `mask`.
 template <typename Visit>
@@ -12,37 +16,10 @@ void each_lane(uint32_t mask, Visit visit) {
   for (; mask; mask &= mask - 1) visit(static_cast<uint32_t>(std::countr_zero(mask)));
 }
 
-/// The lane that `lane` reads, and whether it lies in its segment (PTX ISA, shfl.sync).
-struct Source {
-  uint32_t lane;
-  bool valid;
-};
-
-Source shuffle_source(const WarpRequest& request, uint32_t lane) {
-  const uint32_t b = request.b & 31, clamp = request.c & 31, segment = request.c >> 8 & 31;
-  const int first = static_cast<int>(lane & segment);
-  const int last = static_cast<int>((lane & segment) | (clamp & ~segment));
-  int source = 0;
-  bool valid = false;
-  if (request.op == WarpOp::ShuffleUp) {
-    source = static_cast<int>(lane) - static_cast<int>(b);
-    valid = source >= last;
-  } else if (request.op == WarpOp::ShuffleDown) {
-    source = static_cast<int>(lane + b);
-    valid = source <= last;
-  } else if (request.op == WarpOp::ShuffleBfly) {
-    source = static_cast<int>(lane ^ b);
-    valid = source <= last;
-  } else {
-    source = first | static_cast<int>(b & ~segment);
-    valid = source <= last;
-  }
-  return {valid ? static_cast<uint32_t>(source) : lane, valid};
-}
-
-void shuffle(uint32_t members, const WarpRequest (&requests)[32], uint64_t (&results)[32]) {
+void shuffle(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], uint64_t (&results)[32]) {
   each_lane(members, [&](uint32_t lane) {
-    const Source source = shuffle_source(requests[lane], lane);
+    const auto kind = static_cast<ShuffleKind>(static_cast<uint32_t>(op) - static_cast<uint32_t>(WarpOp::ShuffleUp));
+    const image::ShuffleSource source = image::shuffle_source(kind, requests[lane].b, requests[lane].c, lane);
     const uint32_t from = members >> source.lane & 1 ? source.lane : lane;
     results[lane] = uint64_t{static_cast<uint32_t>(requests[from].value)} | uint64_t{source.valid} << 32;
   });
@@ -162,7 +139,7 @@ void evaluate(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], ui
     case WarpOp::ShuffleDown:
     case WarpOp::ShuffleBfly:
     case WarpOp::ShuffleIdx:
-      return shuffle(members, requests, results);
+      return shuffle(op, members, requests, results);
     case WarpOp::VoteAll:
     case WarpOp::VoteAny:
     case WarpOp::VoteUni:

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Verifier.h>
+
+#include <memory>
+#include <string>
+
+#include "backend/cpu/build/call_reach.h"
+#include "backend/cpu/build/test_program.h"
+#include "backend/cpu/build/vector_convergence.h"
+#include "backend/cpu/build/vector_exits.h"
+#include "backend/cpu/build/vector_shapes.h"
+
+namespace cupola::cpu::build::testing {
+
+/// The function @k of kir text as the vector rung's analyses see it; the text is in the form that they ask for.
+class AnalysedKernel {
+ public:
+  explicit AnalysedKernel(const std::string& text, BlockClass blocks = BlockClass::Rows)
+      : blocks_(blocks), module_(parse(context_, kDeclarations + text)), function_(module_->getFunction("k")) {
+    analyse();
+  }
+
+  /// As the rung does before it looks at shapes.
+  Exits separate() {
+    Exits exits = separate_exits(*function_, blocks_);
+    EXPECT_FALSE(llvm::verifyFunction(*function_, &llvm::errs()));
+    analyse();
+    return exits;
+  }
+
+  llvm::Instruction* value(const std::string& name) const {
+    for (llvm::Instruction& one : llvm::instructions(*function_))
+      if (one.getName() == name) return &one;
+    ADD_FAILURE() << "no value " << name;
+    return nullptr;
+  }
+  llvm::BasicBlock* block(const std::string& name) const {
+    for (llvm::BasicBlock& one : *function_)
+      if (one.getName() == name) return &one;
+    ADD_FAILURE() << "no block " << name;
+    return nullptr;
+  }
+
+  Shape of(const std::string& name) const { return shapes_->of(value(name)); }
+  Shape at(const std::string& name, const std::string& user) const { return shapes_->at(value(name), block(user)); }
+  bool is_masked(const std::string& name) const { return shapes_->is_masked(block(name)); }
+  bool diverges(const std::string& name) const { return shapes_->diverges(block(name)); }
+  const Shapes& shapes() const { return *shapes_; }
+
+  std::string obstacle() const {
+    const CallReach reach(*module_);
+    return convergence_obstacle(*function_, *shapes_, *loops_, *dominators_, *post_dominators_, reach);
+  }
+
+ private:
+  static constexpr const char* kDeclarations = R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.tid.y()
+    declare i32 @cupola.ntid.x()
+    declare i32 @cupola.laneid()
+    declare i32 @cupola.active_mask()
+    declare void @cupola.barrier(i32, i32)
+    declare void @cupola.warp_sync(i32)
+    declare void @cupola.grid.sync()
+    declare i64 @cupola.shuffle(i32, i32, i32, i32, i32)
+    declare i32 @cupola.vote(i32, i32, i32)
+    declare i64 @cupola.match(i32, i32, i64)
+    declare i32 @cupola.redux(i32, i32, i32)
+  )";
+
+  void analyse() {
+    dominators_ = std::make_unique<llvm::DominatorTree>(*function_);
+    post_dominators_ = std::make_unique<llvm::PostDominatorTree>(*function_);
+    loops_ = std::make_unique<llvm::LoopInfo>(*dominators_);
+    shapes_ = std::make_unique<Shapes>(*function_, blocks_, *loops_, *post_dominators_);
+  }
+
+  const BlockClass blocks_;
+  llvm::LLVMContext context_;
+  std::unique_ptr<llvm::Module> module_;
+  llvm::Function* function_;
+  std::unique_ptr<llvm::DominatorTree> dominators_;
+  std::unique_ptr<llvm::PostDominatorTree> post_dominators_;
+  std::unique_ptr<llvm::LoopInfo> loops_;
+  std::unique_ptr<Shapes> shapes_;
+};
+
+}  // namespace cupola::cpu::build::testing

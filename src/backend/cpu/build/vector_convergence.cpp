@@ -1,0 +1,155 @@
+#include "backend/cpu/build/vector_convergence.h"
+
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/PatternMatch.h>
+
+#include <vector>
+
+#include "backend/cpu/build/polling.h"
+#include "backend/cpu/build/vector_shapes.h"
+#include "kir/intrinsics.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+using kir::Intrinsic;
+
+struct Meeting {
+  const llvm::CallInst* call;
+  Intrinsic operation;
+
+  const llvm::BasicBlock* block() const { return call->getParent(); }
+  bool is_of_block() const {
+    return operation == Intrinsic::Barrier || operation == Intrinsic::BarrierArrive ||
+           operation == Intrinsic::BarrierReduce;
+  }
+  bool names_members() const { return !is_of_block() && operation != Intrinsic::WarpPublish; }
+  const llvm::Value* members() const { return call->getArgOperand(0); }
+};
+
+class Question {
+ public:
+  Question(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops,
+           const llvm::DominatorTree& dominators, const llvm::PostDominatorTree& post_dominators)
+      : shapes_(shapes), loops_(loops), dominators_(dominators), post_dominators_(post_dominators) {
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      const auto intrinsic = call ? kir::intrinsic_of(*call->getCalledFunction()) : std::nullopt;
+      if (!intrinsic || kir::effect_of(*intrinsic) != kir::Effect::kSync) continue;
+      if (*intrinsic == Intrinsic::ActiveMask || *intrinsic == Intrinsic::Nanosleep) continue;
+      meetings_.push_back({call, *intrinsic});
+    }
+  }
+
+  std::string obstacle() const {
+    for (const Meeting& meeting : meetings_)
+      if (std::string why = obstacle(meeting); !why.empty()) return why;
+    return {};
+  }
+
+ private:
+  std::string obstacle(const Meeting& meeting) const {
+    if (meeting.is_of_block())
+      for (unsigned i = 0; i < 2; ++i)
+        if (!shapes_.at(meeting.call->getArgOperand(i), meeting.block()).is_uniform())
+          return "threads of a warp name different barriers";
+    if (const std::string why = operand_obstacle(meeting); !why.empty()) return why;
+    if (!shapes_.is_masked(meeting.block())) return {};
+    if (meeting.operation == Intrinsic::GridSync) return "a grid-wide barrier stands under divergence";
+    if (meeting.is_of_block() &&
+        !llvm::PatternMatch::match(meeting.call->getArgOperand(1), llvm::PatternMatch::m_Zero()))
+      return "a barrier for some of the block's threads stands under divergence";
+    if (meeting.names_members() && is_subset(meeting.members(), meeting.block(), 8)) return {};
+    if (others_may_be_gone(meeting.block())) return "threads meet while others of their warp leave the kernel";
+    if (is_in_nested_turns(meeting.block())) return "threads meet in nested loops that they leave one by one";
+    for (const Meeting& other : meetings_)
+      if (may_pair(meeting, other)) return "threads may meet at several places under divergence";
+    return {};
+  }
+
+  /// What is only written for one set of members.
+  std::string operand_obstacle(const Meeting& meeting) const {
+    const auto is_uniform = [&](unsigned i) {
+      return shapes_.at(meeting.call->getArgOperand(i), meeting.block()).is_uniform();
+    };
+    if (meeting.operation == Intrinsic::Match && !is_uniform(0) &&
+        !llvm::PatternMatch::match(meeting.call->getArgOperand(1), llvm::PatternMatch::m_Zero()))
+      return "groups of lanes match all";
+    if (meeting.operation == Intrinsic::WarpPublish && !llvm::isa<llvm::ConstantInt>(meeting.call->getArgOperand(1)))
+      return "a matrix of unknown size";
+    return {};
+  }
+
+  /// The lanes that come to `a` are those that come to `b`.
+  bool run_together(const llvm::BasicBlock* a, const llvm::BasicBlock* b) const {
+    if (loops_.getLoopFor(a) != loops_.getLoopFor(b)) return false;
+    return (dominators_.dominates(a, b) && post_dominators_.dominates(b, a)) ||
+           (dominators_.dominates(b, a) && post_dominators_.dominates(a, b));
+  }
+
+  /// Whether `mask` names lanes only that run `block`.
+  bool is_subset(const llvm::Value* mask, const llvm::BasicBlock* block, unsigned depth) const {
+    using namespace llvm::PatternMatch;
+    const llvm::Value *a = nullptr, *b = nullptr;
+    if (depth == 0) return false;
+    if (match(mask, m_And(m_Value(a), m_Value(b))))
+      return is_subset(a, block, depth - 1) || is_subset(b, block, depth - 1);
+    if (match(mask, m_Trunc(m_Value(a))) || match(mask, m_ZExt(m_Value(a)))) return is_subset(a, block, depth - 1);
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(mask);
+    const auto intrinsic = call ? kir::intrinsic_of(*call->getCalledFunction()) : std::nullopt;
+    if (!intrinsic || !run_together(call->getParent(), block)) return false;
+    constexpr uint64_t kBallot = 3;
+    return *intrinsic == Intrinsic::ActiveMask || *intrinsic == Intrinsic::Match ||
+           (*intrinsic == Intrinsic::Vote && match(call->getArgOperand(1), m_SpecificInt(kBallot)));
+  }
+
+  /// Whether lanes that are not there are on a way to the return that separate_exits left as it is: they count
+  /// as lanes that are left until the others come there too.
+  bool others_may_be_gone(const llvm::BasicBlock* block) const {
+    return llvm::any_of(*block->getParent(), [&](const llvm::BasicBlock& parting) {
+      if (!shapes_.diverges(&parting)) return false;
+      const llvm::BasicBlock* join = post_dominators_.getNode(&parting)->getIDom()->getBlock();
+      return join && llvm::isa<llvm::ReturnInst>(join->getTerminator()) &&
+             llvm::isPotentiallyReachable(&parting, block);
+    });
+  }
+
+  bool is_in_nested_turns(const llvm::BasicBlock* block) const {
+    const llvm::Loop* loop = loops_.getLoopFor(block);
+    return loop && loop->getParentLoop() && shapes_.is_masked(loop->getHeader()) &&
+           shapes_.is_masked(loop->getParentLoop()->getHeader());
+  }
+
+  bool may_pair(const Meeting& meeting, const Meeting& other) const {
+    if (meeting.call == other.call || meeting.is_of_block() != other.is_of_block()) return false;
+    if (!meeting.is_of_block() && meeting.operation != other.operation) return false;
+    if (!shapes_.is_masked(other.block()) || run_together(meeting.block(), other.block())) return false;
+    if (!meeting.names_members()) return true;
+    const auto *mine = llvm::dyn_cast<llvm::ConstantInt>(meeting.members()),
+               *others = llvm::dyn_cast<llvm::ConstantInt>(other.members());
+    return !mine || !others || mine->getValue() == others->getValue();
+  }
+
+  const Shapes& shapes_;
+  const llvm::LoopInfo& loops_;
+  const llvm::DominatorTree& dominators_;
+  const llvm::PostDominatorTree& post_dominators_;
+  std::vector<Meeting> meetings_;
+};
+
+}  // namespace
+
+std::string convergence_obstacle(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops,
+                                 const llvm::DominatorTree& dominators, const llvm::PostDominatorTree& post_dominators,
+                                 const CallReach& reach) {
+  for (const llvm::BasicBlock* header : waiting_loops(function, reach))
+    if (shapes.is_masked(header)) return "threads of a warp wait for each other in a loop";
+  return Question(function, shapes, loops, dominators, post_dominators).obstacle();
+}
+
+}  // namespace cupola::cpu::build

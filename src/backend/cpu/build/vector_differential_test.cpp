@@ -1,0 +1,200 @@
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/build/random_kernel.h"
+#include "backend/cpu/build/test_program.h"
+#include "backend/cpu/run/cpu_device.h"
+
+// Oracle: the same kernel run a thread at a time, of which everything it writes must be the same.
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+/// Runs kernels of random_kernel.h a thread at a time and as they were built, and compares all memory that they write.
+class RungComparison {
+ public:
+  struct Outcome {
+    bool runs_rows = false, runs_any = false;  ///< there is code for a warp, for the one and the other class of blocks
+    std::string difference;                    ///< empty: none
+  };
+
+  Outcome compare(const std::string& text) {
+    llvm::LLVMContext context;
+    const char* keep = getenv("KEEP");
+    auto built = build(parse(context, text), {.target = device_->properties().image_target, .keep = keep ? keep : ""});
+    if (!built) return {.difference = "does not compile: " + built.error().message};
+    Outcome outcome{
+        built->kernels[0].rows_entry != image::kNoEntry, built->kernels[0].lanes_entry != image::kNoEntry, {}};
+    const auto fast = load(*built);
+    built->kernels[0].rows_entry = built->kernels[0].lanes_entry = image::kNoEntry;
+    const auto reference = load(*built);
+    for (const Dim3& block : kBlocks) {
+      if (!(block.x % 32 ? outcome.runs_any : outcome.runs_rows || outcome.runs_any)) continue;
+      const Memory expected = run(reference, block), found = run(fast, block);
+      outcome.difference = expected.compare(found);
+      if (outcome.difference.empty()) continue;
+      outcome.difference += formatted(" (block {} x {})", block.x, block.y);
+      return outcome;
+    }
+    return outcome;
+  }
+
+ private:
+  static constexpr Dim3 kBlocks[] = {{32}, {64}, {96, 2}, {16, 16}, {7, 5}, {33}, {1, 32}, {1}};
+  static constexpr uint32_t kGrid = 2;
+
+  struct Memory {
+    std::vector<std::byte> bytes[6];  ///< in the order of the kernel's parameters
+    std::string failure;
+
+    explicit Memory(uint64_t threads) {
+      static constexpr uint64_t kWidths[] = {1, 2, 4, 8};
+      for (int i = 0; i < 4; ++i) bytes[i].resize(threads * kCells * kWidths[i]);
+      bytes[4].resize(kInputs * 4);
+      bytes[5].resize(kSums * 4);
+      std::mt19937 random(5);
+      for (std::byte& one : bytes[4]) one = static_cast<std::byte>(random() >> (random() % 24));
+    }
+
+    std::string compare(const Memory& other) const {
+      if (failure != other.failure) return formatted("one said '{}', in step '{}'", failure, other.failure);
+      static constexpr const char* kNames[] = {"o8", "o16", "o32", "o64", "in", "sums"};
+      for (int i = 0; i < 6; ++i)
+        for (size_t at = 0; at < bytes[i].size(); ++at)
+          if (bytes[i][at] != other.bytes[i][at])
+            return formatted("{}: byte {} of {} is {}, in step {}", kNames[i], at, bytes[i].size(),
+                             static_cast<int>(bytes[i][at]), static_cast<int>(other.bytes[i][at]));
+      return {};
+    }
+  };
+
+  std::shared_ptr<hal::Executable> load(const image::KernelImage& image) {
+    return device_->load(image::serialize(image)).value();
+  }
+
+  Memory run(const std::shared_ptr<hal::Executable>& executable, Dim3 block) {
+    const uint64_t threads = kGrid * block.count();
+    Memory memory(threads);
+    struct Parameters {
+      std::byte* memory[6];
+      int32_t n = 37;
+      uint32_t total;
+    } parameters;
+    for (int i = 0; i < 6; ++i) parameters.memory[i] = memory.bytes[i].data();
+    parameters.total = static_cast<uint32_t>(threads);
+    hal::Launch launch;
+    launch.executable = executable;
+    launch.grid = {kGrid};
+    launch.block = block;
+    launch.parameters.resize(sizeof parameters);
+    std::memcpy(launch.parameters.data(), &parameters, sizeof parameters);
+    const uint64_t last = queue_->submit(std::move(launch));
+    if (const Result<> result = queue_->progress()->wait(last); !result) {
+      memory.failure = result.error().message;
+      queue_ = nullptr;
+      device_ = make_cpu_device();
+      queue_ = device_->create_queue(0).value();
+    }
+    return memory;
+  }
+
+  std::unique_ptr<hal::Device> device_ = make_cpu_device();
+  std::unique_ptr<hal::Queue> queue_ = device_->create_queue(0).value();
+};
+
+/// CUPOLA_SEEDS=FIRST:COUNT runs others than the usual ones; CUPOLA_SEED_FILE=NAME keeps the last one's text.
+TEST(VectorDifferential, RandomKernelsWriteWhatTheyDoAThreadAtATime) {
+  uint64_t first = 0, count = 60, rows = 0, any = 0;
+  if (const char* seeds = getenv("CUPOLA_SEEDS")) sscanf(seeds, "%" SCNu64 ":%" SCNu64, &first, &count);
+  RungComparison comparison;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const std::string text = RandomKernel(seed).text();
+    if (const char* file = getenv("CUPOLA_SEED_FILE")) std::ofstream(file) << text;
+    const RungComparison::Outcome outcome = comparison.compare(text);
+    rows += outcome.runs_rows;
+    any += outcome.runs_any;
+    EXPECT_EQ(outcome.difference, "") << "seed " << seed << ", " << text.size() << " bytes";
+  }
+  printf("%" PRIu64 " kernels, %" PRIu64 " in step in rows, %" PRIu64 " in any block\n", count, rows, any);
+  if (count < 50) return;
+  EXPECT_GE(rows * 10, count * 9);
+  EXPECT_GE(any * 10, count * 8);
+}
+
+/// A kernel whose `body` goes to %write with a word %r for the thread, or to %out.
+std::string kernel(const std::string& body) {
+  return R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.tid.y()
+    declare i32 @cupola.ntid.x()
+    declare i32 @cupola.laneid()
+    declare i32 @cupola.vote(i32, i32, i32) convergent
+    declare i32 @cupola.barrier_reduce(i32, i32, i32, i32) convergent
+    define ptx_kernel void @k(ptr %o8, ptr %o16, ptr %o32, ptr %o64, ptr %in, ptr %sums, i32 %n, i32 %total) {
+      %x = call i32 @cupola.tid.x()
+      %y = call i32 @cupola.tid.y()
+      %width = call i32 @cupola.ntid.x()
+      %lane = call i32 @cupola.laneid()
+      %before = mul i32 %y, %width
+      %me = add i32 %before, %x
+      )" +
+         body + R"(
+    write:
+      %me64 = zext i32 %me to i64
+      %place = getelementptr i32, ptr %o32, i64 %me64
+      store i32 %r, ptr %place
+      br label %out
+    out:
+      ret void
+    })";
+}
+
+// A number of 8 bits that steps by 100 wraps several times in a warp; the last lane's alone does not show it.
+TEST(VectorDifferential, AnIndexThatWrapsSeveralTimesIsNotARow) {
+  const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(
+      %narrow = trunc i32 %lane to i8
+      %hundred = mul i8 %narrow, 100
+      %some = load i8, ptr %in
+      %sum = add i8 %hundred, %some
+      %wide = sext i8 %sum to i64
+      %lane64 = zext i32 %lane to i64
+      %back = mul i64 %lane64, -99
+      %i = add i64 %wide, %back
+      %base = getelementptr i8, ptr %in, i64 3800
+      %from = getelementptr i8, ptr %base, i64 %i
+      %v = load i8, ptr %from
+      %r = zext i8 %v to i32
+      br label %write)"));
+  EXPECT_TRUE(outcome.runs_rows);
+  EXPECT_EQ(outcome.difference, "");
+}
+
+// Those that have returned are not waited for, and have no say.
+TEST(VectorDifferential, AReturnInALoopLeavesWarpAndBlockOperationsToTheOthers) {
+  for (const std::string operation :
+       {"@cupola.vote(i32 -1, i32 3, i32 1)", "@cupola.barrier_reduce(i32 0, i32 0, i32 1, i32 1)",
+        "@cupola.barrier_reduce(i32 0, i32 0, i32 0, i32 1)"}) {
+    const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(
+      %gone = icmp ult i32 %lane, 6
+      br label %loop
+    loop:
+      %i = phi i32 [ 0, %0 ], [ %next, %stay ]
+      %sum = phi i32 [ 0, %0 ], [ %r, %stay ]
+      br i1 %gone, label %out, label %stay
+    stay:
+      %answer = call i32 )" + operation + R"(
+      %r = add i32 %sum, %answer
+      %next = add i32 %i, 1
+      %over = icmp uge i32 %next, %n
+      br i1 %over, label %write, label %loop)"));
+    EXPECT_EQ(outcome.difference, "") << operation;
+  }
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing

@@ -1,0 +1,109 @@
+#include "backend/cpu/build/vector_exits.h"
+
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+#include "backend/cpu/build/vector_shapes.h"
+#include "kir/intrinsics.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+using llvm::BasicBlock;
+using Region = llvm::SmallSetVector<BasicBlock*, 16>;
+
+BasicBlock* return_of(llvm::Function& function) {
+  for (BasicBlock& block : function)
+    if (llvm::isa<llvm::ReturnInst>(block.getTerminator())) return &block;
+  return nullptr;
+}
+
+/// The blocks that can be reached from `begin` without passing `end`.
+Region region(BasicBlock* begin, const BasicBlock* end) {
+  Region result;
+  if (begin != end) result.insert(begin);
+  for (size_t i = 0; i < result.size(); ++i)
+    for (BasicBlock* next : llvm::successors(result[i]))
+      if (next != end) result.insert(next);
+  return result;
+}
+
+bool is_sync(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  const auto intrinsic = call ? kir::intrinsic_of(*call->getCalledFunction()) : std::nullopt;
+  return intrinsic && kir::effect_of(*intrinsic) == kir::Effect::kSync;
+}
+
+bool syncs(const Region& blocks) {
+  return llvm::any_of(blocks, [](const BasicBlock* block) { return llvm::any_of(*block, is_sync); });
+}
+
+/// The way of `branch` that becomes the detour; nothing where neither can.
+std::optional<unsigned> choose_detour(llvm::BranchInst& branch, BasicBlock* end) {
+  const Region ways[2] = {region(branch.getSuccessor(0), end), region(branch.getSuccessor(1), end)};
+  for (const Region& way : ways)
+    if (way.contains(branch.getParent())) return std::nullopt;
+  if (llvm::any_of(ways[0], [&](BasicBlock* block) { return ways[1].contains(block); })) return std::nullopt;
+  for (unsigned i = 0; i < 2; ++i)
+    if (ways[i].empty()) return i;
+  for (unsigned i = 0; i < 2; ++i)
+    if (!syncs(ways[i])) return i;
+  return std::nullopt;
+}
+
+void make_detour(llvm::BranchInst& branch, unsigned way, BasicBlock* end, Exits& exits) {
+  BasicBlock* begin = branch.getParent();
+  llvm::LLVMContext& context = begin->getContext();
+  // What goes on begins with a block of its own: the branch may be a loop's latch, whose header it goes on to.
+  BasicBlock* next = branch.getSuccessor(1 - way);
+  BasicBlock* on = BasicBlock::Create(context, "stay", begin->getParent(), next);
+  llvm::BranchInst::Create(next, on);
+  next->replacePhiUsesWith(begin, on);
+  branch.setSuccessor(1 - way, on);
+  const Region detour = region(branch.getSuccessor(way), end);
+  const auto leave = [&](BasicBlock* from, unsigned successor) {
+    BasicBlock* exit = BasicBlock::Create(context, "leave", begin->getParent(), on);
+    llvm::BranchInst::Create(on, exit);
+    from->getTerminator()->setSuccessor(successor, exit);
+    exits.insert(exit);
+  };
+  if (detour.empty()) leave(begin, way);
+  for (BasicBlock* block : detour)
+    for (unsigned i = 0; i < block->getTerminator()->getNumSuccessors(); ++i)
+      if (block->getTerminator()->getSuccessor(i) == end) leave(block, i);
+}
+
+/// One step: true if a branch was rewritten.
+bool separate_one(llvm::Function& function, BlockClass blocks, Exits& exits) {
+  const llvm::DominatorTree dominators(function);
+  const llvm::PostDominatorTree post_dominators(function);
+  const llvm::LoopInfo loops(dominators);
+  const Shapes shapes(function, blocks, loops, post_dominators);
+  BasicBlock* end = return_of(function);
+  for (BasicBlock& block : function) {
+    const auto* node = post_dominators.getNode(&block);
+    if (!node || !node->getIDom() || node->getIDom()->getBlock() != end || !shapes.diverges(&block)) continue;
+    auto& branch = llvm::cast<llvm::BranchInst>(*block.getTerminator());
+    const auto way = choose_detour(branch, end);
+    if (!way) continue;
+    make_detour(branch, *way, end, exits);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Exits separate_exits(llvm::Function& function, BlockClass blocks) {
+  Exits exits;
+  while (separate_one(function, blocks, exits)) {
+  }
+  return exits;
+}
+
+}  // namespace cupola::cpu::build

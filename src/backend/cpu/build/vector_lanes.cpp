@@ -1,0 +1,336 @@
+#include "backend/cpu/build/vector_lanes.h"
+
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
+
+#include "backend/cpu/build/thread_context.h"
+#include "kir/intrinsics.h"
+
+namespace cupola::cpu::build {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+using llvm::Type;
+using llvm::Value;
+
+namespace {
+
+/// Where the use takes place: of a phi, at the end of the block that the value comes from.
+const BasicBlock* block_of(const llvm::Use& use) {
+  if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(use.getUser())) return phi->getIncomingBlock(use);
+  return llvm::cast<Instruction>(use.getUser())->getParent();
+}
+
+}  // namespace
+
+Type* widened(Type* type) {
+  if (auto* structure = llvm::dyn_cast<llvm::StructType>(type)) {
+    llvm::SmallVector<Type*, 2> parts;
+    for (Type* part : structure->elements()) parts.push_back(widened(part));
+    return llvm::StructType::get(type->getContext(), parts);
+  }
+  return llvm::FixedVectorType::get(type, kLanes);
+}
+
+Lanes::Lanes(llvm::Function& old, llvm::Function& made, BlockClass blocks, const Shapes& known, const Exits& exits,
+             const llvm::TargetTransformInfo& machine)
+    : from(old),
+      to(made),
+      target(machine),
+      shapes(known),
+      layout(old.getDataLayout()),
+      builder(made.getContext()),
+      context(context_of(made)),
+      blocks_(blocks),
+      has_exits_(!exits.empty()) {
+  entry_ = make_block("slots");
+  for (unsigned i = 0; i < from.arg_size(); ++i) arguments_[from.getArg(i)] = to.getArg(i);
+}
+
+// ---- preparation ----
+
+void Lanes::begin(llvm::ArrayRef<BasicBlock*> order) {
+  find_needed(order);
+  builder.SetInsertPoint(entry_);
+  make_live();
+  for (BasicBlock* block : order) {
+    if (shapes.is_masked(block)) {
+      mask_of_[block] = slot(mask_type(), "mask");
+      builder.CreateStore(no_lanes(), mask_of_[block]);
+    }
+    for (Instruction& instruction : *block)
+      if (!instruction.getType()->isVoidTy() && !llvm::isa<llvm::AllocaInst>(instruction)) make_slots(instruction);
+  }
+  make_local_memory();
+}
+
+void Lanes::end(BasicBlock* first) {
+  builder.SetInsertPoint(entry_);
+  builder.CreateBr(first);
+  llvm::DominatorTree dominators(to);
+  llvm::SmallVector<llvm::AllocaInst*, 32> slots;
+  for (Instruction& instruction : *entry_)
+    if (auto* one = llvm::dyn_cast<llvm::AllocaInst>(&instruction); one && llvm::isAllocaPromotable(one))
+      slots.push_back(one);
+  llvm::PromoteMemToReg(slots, dominators);
+}
+
+/// A warp of a block of any shape may be part of one.
+void Lanes::make_live() {
+  if (blocks_ == BlockClass::Rows && !has_exits_) return;
+  live_ = slot(mask_type(), "live");
+  Value* all = builder.getInt32(~0u);
+  if (blocks_ == BlockClass::Any)
+    all = load_field(builder, context, offsetof(image::cpu::ThreadContext, lanes), builder.getInt32Ty(), true);
+  builder.CreateStore(from_bits(all), live_);
+}
+
+/// The values that other blocks need; also what an affine one is made of, which they may have to compute again.
+void Lanes::find_needed(llvm::ArrayRef<BasicBlock*> order) {
+  llvm::SmallVector<const Instruction*, 32> open;
+  for (BasicBlock* block : order)
+    for (Instruction& instruction : *block) {
+      const auto is_elsewhere = [&](const llvm::Use& use) {
+        return block_of(use) != block || llvm::isa<llvm::PHINode>(use.getUser());
+      };
+      if (llvm::isa<llvm::PHINode>(instruction) || llvm::any_of(instruction.uses(), is_elsewhere))
+        open.push_back(&instruction);
+    }
+  while (!open.empty()) {
+    const Instruction* next = open.pop_back_val();
+    if (!needed_.insert(next).second || llvm::isa<llvm::PHINode>(next)) continue;
+    if (!shapes.of(next).is_extended) continue;
+    for (const Value* operand : next->operands())
+      if (const auto* made = llvm::dyn_cast<Instruction>(operand)) open.push_back(made);
+  }
+}
+
+llvm::AllocaInst* Lanes::slot(Type* type, const llvm::Twine& name) {
+  llvm::IRBuilder<> at(entry_, entry_->begin());
+  return at.CreateAlloca(type, nullptr, name);
+}
+
+void Lanes::make_slots(Instruction& instruction) {
+  const bool is_needed = needed_.contains(&instruction);
+  bool is_left = false;
+  for (const llvm::Use& use : instruction.uses()) is_left |= shapes.left_apart(&instruction, block_of(use)) != nullptr;
+  Slot& made = slots_[&instruction];
+  const Shape known = shapes.of(&instruction);
+  Type* type = instruction.getType();
+  if (is_needed && known.is_varying()) made.vector = slot(widened(type), instruction.getName());
+  if (is_needed && !known.is_varying()) made.scalar = slot(type, instruction.getName());
+  if (is_needed && known.is_extended) made.straight = slot(builder.getInt1Ty(), "straight");
+  if (is_left) made.apart = slot(widened(type), "apart");
+  for (llvm::AllocaInst* each : {made.vector, made.scalar, made.apart})
+    if (each) builder.CreateStore(llvm::Constant::getNullValue(each->getAllocatedType()), each);
+  if (made.straight) builder.CreateStore(builder.getTrue(), made.straight);
+}
+
+/// Thread-local arrays: a copy for each lane, one after the other.
+void Lanes::make_local_memory() {
+  for (Instruction& instruction : from.getEntryBlock()) {
+    auto* old = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    if (!old) continue;
+    const uint64_t bytes = llvm::alignTo(old->getAllocationSize(layout)->getFixedValue(), old->getAlign());
+    auto* made =
+        builder.CreateAlloca(llvm::ArrayType::get(builder.getInt8Ty(), bytes * kLanes), nullptr, old->getName());
+    made->setAlignment(std::max(old->getAlign(), llvm::Align(64)));
+    arguments_[old] = made;
+  }
+}
+
+// ---- blocks ----
+
+void Lanes::enter(BasicBlock* block) {
+  builder.SetInsertPoint(block);
+  forms_.clear();
+}
+
+BasicBlock* Lanes::make_block(const llvm::Twine& name) {
+  return BasicBlock::Create(to.getContext(), name, &to);
+}
+
+// ---- values ----
+
+Value* Lanes::scalar(Value* value) {
+  if (Value* known = arguments_.lookup(value)) return known;
+  if (!llvm::isa<Instruction>(value)) return value;
+  if (Value* known = forms_.lookup(value).scalar) return known;
+  return forms_[value].scalar = builder.CreateLoad(value->getType(), slots_.lookup(value).scalar);
+}
+
+Value* Lanes::straight(Value* value) {
+  if (!llvm::isa<Instruction>(value) || !shapes.of(value).is_extended) return nullptr;
+  Forms& forms = forms_[value];
+  if (!forms.straight) forms.straight = builder.CreateLoad(builder.getInt1Ty(), slots_.lookup(value).straight);
+  return forms.straight;
+}
+
+Value* Lanes::vector(Value* value) {
+  if (shapes.left_apart(value, current))
+    return builder.CreateLoad(widened(value->getType()), slots_.lookup(value).apart);
+  if (Value* known = forms_.lookup(value).vector) return known;
+  Value* result = nullptr;
+  const Shape known = shapes.of(value);
+  if (known.is_varying())
+    result = builder.CreateLoad(widened(value->getType()), slots_.lookup(value).vector);
+  else if (known.kind == Shape::Kind::Affine)
+    result = spread(value, known.stride);
+  else
+    result = splat(scalar(value));
+  return forms_[value].vector = result;
+}
+
+Value* Lanes::spread(Value* value, int64_t stride) {
+  Type* type = value->getType();
+  if (straight(value))  // it may not be: compute each lane's
+    return elementwise(*llvm::cast<Instruction>(value));
+  Value* first = scalar(value);
+  if (type->isPointerTy()) {
+    Value* steps =
+        builder.CreateMul(lane_numbers(builder.getInt64Ty()), splat(builder.getInt64(static_cast<uint64_t>(stride))));
+    return builder.CreateGEP(builder.getInt8Ty(), first, steps);
+  }
+  Value* steps = builder.CreateMul(lane_numbers(type),
+                                   splat(llvm::ConstantInt::get(type, static_cast<uint64_t>(stride), true, true)));
+  return builder.CreateAdd(splat(first), steps);
+}
+
+Value* Lanes::splat(Value* value) {
+  if (auto* structure = llvm::dyn_cast<llvm::StructType>(value->getType())) {
+    Value* result = llvm::PoisonValue::get(widened(structure));
+    for (unsigned i = 0; i < structure->getNumElements(); ++i)
+      result = builder.CreateInsertValue(result, splat(builder.CreateExtractValue(value, i)), i);
+    return result;
+  }
+  return builder.CreateVectorSplat(kLanes, value);
+}
+
+Value* Lanes::lane_numbers(Type* type) {
+  llvm::SmallVector<llvm::Constant*, kLanes> numbers;
+  for (unsigned i = 0; i < kLanes; ++i)
+    numbers.push_back(llvm::ConstantInt::get(type, i, false, /*ImplicitTrunc=*/true));
+  return llvm::ConstantVector::get(numbers);
+}
+
+Value* Lanes::blend(Value* lanes, Value* value, Value* otherwise) {
+  if (!lanes) return value;
+  auto* structure = llvm::dyn_cast<llvm::StructType>(value->getType());
+  if (!structure) return builder.CreateSelect(lanes, value, otherwise);
+  Value* result = llvm::PoisonValue::get(structure);
+  for (unsigned i = 0; i < structure->getNumElements(); ++i) {
+    Value* part =
+        builder.CreateSelect(lanes, builder.CreateExtractValue(value, i), builder.CreateExtractValue(otherwise, i));
+    result = builder.CreateInsertValue(result, part, i);
+  }
+  return result;
+}
+
+void Lanes::define(Instruction& instruction, Value* value, Value* is_straight) {
+  if (instruction.getType()->isVoidTy()) return;
+  const Slot slot = slots_.lookup(&instruction);
+  const bool is_varying = shapes.of(&instruction).is_varying();
+  Forms& forms = forms_[&instruction];
+  (is_varying ? forms.vector : forms.scalar) = value;
+  forms.straight = is_straight;
+  if (llvm::AllocaInst* place = is_varying ? slot.vector : slot.scalar) builder.CreateStore(value, place);
+  if (slot.straight) builder.CreateStore(is_straight ? is_straight : builder.getTrue(), slot.straight);
+  if (slot.apart) keep_apart(instruction, vector(&instruction));
+}
+
+void Lanes::keep_phis(BasicBlock& block) {
+  for (llvm::PHINode& phi : block.phis())
+    if (slots_.lookup(&phi).apart) keep_apart(phi, vector(&phi));
+}
+
+void Lanes::keep_apart(Instruction& instruction, Value* value) {
+  llvm::AllocaInst* apart = slots_.lookup(&instruction).apart;
+  Value* before = builder.CreateLoad(value->getType(), apart);
+  builder.CreateStore(blend(mask(instruction.getParent()), value, before), apart);
+}
+
+// ---- masks ----
+
+Value* Lanes::live() {
+  return live_ ? builder.CreateLoad(mask_type(), live_) : nullptr;
+}
+
+Value* Lanes::mask(const BasicBlock* block) {
+  llvm::AllocaInst* slot = mask_of_.lookup(block);
+  return slot ? builder.CreateLoad(mask_type(), slot) : live();
+}
+
+Value* Lanes::full_mask(const BasicBlock* block) {
+  Value* lanes = mask(block);
+  return lanes ? lanes : llvm::ConstantInt::getTrue(mask_type());
+}
+
+void Lanes::leave(Value* lanes) {
+  builder.CreateStore(builder.CreateAnd(live(), builder.CreateNot(lanes)), live_);
+}
+
+// ---- operations lane by lane, all at once ----
+
+Value* Lanes::elementwise(Instruction& instruction) {
+  Type* type = widened(instruction.getType());
+  if (auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction)) {
+    llvm::SmallVector<Value*, 4> indices;
+    for (Value* index : address->indices()) indices.push_back(llvm::isa<llvm::Constant>(index) ? index : vector(index));
+    return builder.CreateGEP(address->getSourceElementType(), vector(address->getPointerOperand()), indices);
+  }
+  if (auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction))
+    return builder.CreateCast(cast->getOpcode(), vector(cast->getOperand(0)), type);
+  if (auto* compare = llvm::dyn_cast<llvm::CmpInst>(&instruction))
+    return builder.CreateCmp(compare->getPredicate(), vector(compare->getOperand(0)), vector(compare->getOperand(1)));
+  if (auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) {
+    const bool is_uniform = shape(select->getCondition()).is_uniform();
+    Value* condition = is_uniform ? scalar(select->getCondition()) : vector(select->getCondition());
+    Value *then = vector(select->getTrueValue()), *otherwise = vector(select->getFalseValue());
+    return is_uniform ? builder.CreateSelect(condition, then, otherwise) : blend(condition, then, otherwise);
+  }
+  if (auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(&instruction))
+    return builder.CreateExtractValue(vector(extract->getAggregateOperand()), extract->getIndices());
+  if (auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&instruction))
+    return builder.CreateInsertValue(vector(insert->getAggregateOperand()), vector(insert->getInsertedValueOperand()),
+                                     insert->getIndices());
+  if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) return elementwise_intrinsic(*call);
+  if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) return place_in_block(*call);
+  Instruction* copy = instruction.clone();
+  copy->mutateType(type);
+  for (llvm::Use& operand : copy->operands()) operand.set(vector(operand.get()));
+  if (Value* lanes = instruction.isIntDivRem() ? mask() : nullptr)  // what others divide by may be zero
+    copy->setOperand(1, blend(lanes, copy->getOperand(1), llvm::ConstantInt::get(type, 1)));
+  builder.Insert(copy);
+  return copy;
+}
+
+Value* Lanes::elementwise_intrinsic(llvm::IntrinsicInst& call) {
+  llvm::SmallVector<Value*, 4> arguments;
+  llvm::SmallVector<Type*, 4> types;
+  const llvm::Intrinsic::ID id = call.getIntrinsicID();
+  Type* type = widened(call.getType());
+  if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, -1, nullptr))
+    types.push_back(call.getType()->isStructTy() ? llvm::cast<llvm::StructType>(type)->getElementType(0) : type);
+  for (unsigned i = 0; i < call.arg_size(); ++i) {
+    Value* argument = call.getArgOperand(i);
+    const bool is_scalar = llvm::isVectorIntrinsicWithScalarOpAtArg(id, i, nullptr);
+    arguments.push_back(is_scalar ? scalar(argument) : vector(argument));
+    if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, static_cast<int>(i), nullptr))
+      types.push_back(arguments.back()->getType());
+  }
+  return builder.CreateIntrinsic(id, types, arguments);
+}
+
+/// threadIdx in a block of any shape, from the table of the block's shape.
+Value* Lanes::place_in_block(llvm::CallInst& call) {
+  using image::cpu::ThreadContext;
+  const auto dimension = static_cast<unsigned>(*kir::intrinsic_of(*call.getCalledFunction())) -
+                         static_cast<unsigned>(kir::Intrinsic::TidX);
+  Value* table = load_field(builder, context, offsetof(ThreadContext, places) + dimension * sizeof(void*),
+                            builder.getPtrTy(), true);
+  return builder.CreateAlignedLoad(widened(builder.getInt32Ty()), table, llvm::Align(4));
+}
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,225 @@
+#include "backend/cpu/build/vector_memory.h"
+
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_lanes.h"
+#include "kir/intrinsics.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+using llvm::Instruction;
+using llvm::Type;
+using llvm::Value;
+
+/// Whether lanes beside each other read or write places beside each other: the address is affine with the size.
+bool is_row(const Lanes& lanes, Value* address, Type* type) {
+  const Shape known = lanes.shape(address);
+  return known.kind == Shape::Kind::Affine &&
+         known.stride == static_cast<int64_t>(lanes.layout.getTypeStoreSize(type).getFixedValue()) &&
+         !type->isIntegerTy(1) && lanes.layout.getTypeStoreSizeInBits(type) == lanes.layout.getTypeSizeInBits(type);
+}
+
+Value* of_last_lane(Lanes& lanes, Value* wide, Value* mask) {
+  llvm::IRBuilder<>& builder = lanes.builder;
+  if (!mask) return builder.CreateExtractElement(wide, kLanes - 1);
+  Value* zeros = builder.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, lanes.bits(mask), builder.getTrue());
+  return builder.CreateExtractElement(wide, builder.CreateSub(builder.getInt32(kLanes - 1), zeros));
+}
+
+/// One instruction for one lane after the other.
+class LaneLoop {
+ public:
+  LaneLoop(Lanes& lanes, Instruction& instruction)
+      : lanes_(lanes), builder_(lanes.builder), instruction_(instruction) {}
+
+  void run() {
+    gather_operands();
+    make_results();
+    Value* mask = lanes_.mask();
+    Value* all = mask ? lanes_.bits(mask) : static_cast<Value*>(builder_.getInt32(~0u));
+    llvm::BasicBlock *before = builder_.GetInsertBlock(), *turn = lanes_.make_block("lane"),
+                     *on = lanes_.make_block("on");
+    builder_.CreateBr(turn);  // at least one lane is active
+    builder_.SetInsertPoint(turn);
+    llvm::PHINode* left = builder_.CreatePHI(builder_.getInt32Ty(), 2);
+    left->addIncoming(all, before);
+    Value* lane = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder_.getTrue());
+    run_lane(lane);
+    Value* rest = builder_.CreateAnd(left, builder_.CreateSub(left, builder_.getInt32(1)));
+    left->addIncoming(rest, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpNE(rest, builder_.getInt32(0)), turn, on);
+    builder_.SetInsertPoint(on);
+    if (!parts_.empty()) lanes_.define(instruction_, result());
+  }
+
+ private:
+  /// Each lane's operands, in memory; those that all have, as they are.
+  void gather_operands() {
+    for (Value* operand : instruction_.operands()) {
+      const bool is_same = llvm::isa<llvm::Function>(operand) || lanes_.shape(operand).is_uniform();
+      llvm::AllocaInst* copy = is_same ? nullptr : lanes_.slot(widened(operand->getType()), "lanes");
+      if (copy) builder_.CreateStore(lanes_.vector(operand), copy);
+      operands_.push_back(copy);
+      uniform_.push_back(!is_same ? nullptr : llvm::isa<llvm::Function>(operand) ? operand : lanes_.scalar(operand));
+    }
+  }
+
+  void make_results() {
+    Type* type = instruction_.getType();
+    if (auto* structure = llvm::dyn_cast<llvm::StructType>(type))
+      parts_.append(structure->element_begin(), structure->element_end());
+    else if (!type->isVoidTy())
+      parts_.push_back(type);
+    for (Type* part : parts_) {  // bits in bytes
+      Type* stored = part->isIntegerTy(1) ? builder_.getInt8Ty() : part;
+      results_.push_back(lanes_.slot(llvm::ArrayType::get(stored, kLanes), "results"));
+      builder_.CreateStore(llvm::Constant::getNullValue(results_.back()->getAllocatedType()), results_.back());
+    }
+  }
+
+  void run_lane(Value* lane) {
+    if (llvm::isa<llvm::CallInst>(instruction_)) {  // services that report a fault say whose it is
+      Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), lanes_.context,
+                                                         offsetof(image::cpu::ThreadContext, calling_lane));
+      builder_.CreateStore(lane, place);
+    }
+    Instruction* copy = instruction_.clone();
+    for (unsigned i = 0; i < operands_.size(); ++i)
+      copy->setOperand(i, operands_[i] ? load_lane(i, lane) : uniform_[i]);
+    builder_.Insert(copy);
+    for (unsigned i = 0; i < parts_.size(); ++i) {
+      Value* part = copy->getType()->isStructTy() ? builder_.CreateExtractValue(copy, i) : copy;
+      Type* stored = results_[i]->getAllocatedType()->getArrayElementType();
+      if (part->getType() != stored) part = builder_.CreateZExt(part, stored);
+      builder_.CreateStore(part, builder_.CreateInBoundsGEP(stored, results_[i], lane));
+    }
+  }
+
+  Value* load_lane(unsigned operand, Value* lane) {
+    Type* type = instruction_.getOperand(operand)->getType();
+    if (!type->isIntegerTy(1))
+      return builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, operands_[operand], lane));
+    Value* packed = builder_.CreateLoad(builder_.getInt32Ty(), operands_[operand]);
+    return builder_.CreateTrunc(builder_.CreateLShr(packed, lane), type);
+  }
+
+  Value* result() {
+    Type* type = instruction_.getType();
+    Value* whole = type->isStructTy() ? llvm::PoisonValue::get(widened(type)) : nullptr;
+    for (unsigned i = 0; i < parts_.size(); ++i) {
+      Type* stored = results_[i]->getAllocatedType()->getArrayElementType();
+      Value* wide = builder_.CreateAlignedLoad(widened(stored), results_[i], results_[i]->getAlign());
+      if (stored != parts_[i]) wide = builder_.CreateTrunc(wide, widened(parts_[i]));
+      whole = whole ? builder_.CreateInsertValue(whole, wide, i) : wide;
+    }
+    return whole;
+  }
+
+  Lanes& lanes_;
+  llvm::IRBuilder<>& builder_;
+  Instruction& instruction_;
+  llvm::SmallVector<llvm::AllocaInst*, 8> operands_;  ///< null: the same for all lanes
+  llvm::SmallVector<Value*, 8> uniform_;
+  llvm::SmallVector<llvm::AllocaInst*, 2> results_;
+  llvm::SmallVector<Type*, 2> parts_;
+};
+
+/// Gathers numbers of 8 or 16 bits as parts of the aligned words that they lie in, which gathers are made for.
+Value* gather_parts(Lanes& lanes, llvm::LoadInst& load) {
+  llvm::IRBuilder<>& builder = lanes.builder;
+  Type *type = load.getType(), *words = widened(builder.getInt32Ty()), *longs = widened(builder.getInt64Ty());
+  const unsigned width = static_cast<unsigned>(type->getPrimitiveSizeInBits());
+  Value* addresses = builder.CreatePtrToInt(lanes.vector(load.getPointerOperand()), longs);
+  Value* in_word = builder.CreateAnd(addresses, lanes.splat(builder.getInt64(3)));
+  Value* places = builder.CreateIntToPtr(builder.CreateSub(addresses, in_word), widened(builder.getPtrTy()));
+  Value* word = builder.CreateMaskedGather(words, places, llvm::Align(4), lanes.full_mask(lanes.current),
+                                           llvm::Constant::getNullValue(words));
+  Value* shift = builder.CreateShl(builder.CreateTrunc(in_word, words), uint64_t{3});
+  Value* part = builder.CreateTrunc(builder.CreateLShr(word, shift), widened(builder.getIntNTy(width)));
+  return builder.CreateBitCast(part, widened(type));
+}
+
+bool can_gather_parts(const Lanes& lanes, const llvm::LoadInst& load) {
+  Type *type = load.getType(), *word = Type::getInt32Ty(type->getContext());
+  const bool is_aligned = type->isIntegerTy(8) || ((type->isIntegerTy(16) || type->isHalfTy() || type->isBFloatTy()) &&
+                                                   load.getAlign() >= llvm::Align(2));
+  return is_aligned && lanes.target.isLegalMaskedGather(widened(word), llvm::Align(4));
+}
+
+/// What the target has instructions for; the rest it would do with a branch for each lane.
+enum class Wide { Row, Gather, LaneByLane };
+
+Wide way_to_load(const Lanes& lanes, llvm::LoadInst& load) {
+  Type *type = load.getType(), *wide = widened(type);
+  const bool needs_mask = lanes.has_mask();
+  const llvm::Align alignment = load.getAlign();
+  if (load.isAtomic()) return Wide::LaneByLane;
+  if (is_row(lanes, load.getPointerOperand(), type) &&
+      (!needs_mask || lanes.target.isLegalMaskedLoad(wide, alignment, 0)))
+    return Wide::Row;
+  const bool can_gather = lanes.target.isLegalMaskedGather(wide, alignment) || can_gather_parts(lanes, load);
+  return can_gather ? Wide::Gather : Wide::LaneByLane;
+}
+
+}  // namespace
+
+void widen_load(Lanes& lanes, llvm::LoadInst& load) {
+  const Wide way = way_to_load(lanes, load);
+  if (way == Wide::LaneByLane) return widen_lane_by_lane(lanes, load);
+  llvm::IRBuilder<>& builder = lanes.builder;
+  Value* address = load.getPointerOperand();
+  Type *type = load.getType(), *wide = widened(type);
+  Value* mask = lanes.mask();
+  const llvm::Align alignment = load.getAlign();
+  const auto row = [&]() -> Value* {
+    if (!mask) return builder.CreateAlignedLoad(wide, lanes.scalar(address), alignment);
+    return builder.CreateMaskedLoad(wide, lanes.scalar(address), alignment, mask, llvm::Constant::getNullValue(wide));
+  };
+  const auto gather = [&]() -> Value* {
+    if (can_gather_parts(lanes, load)) return gather_parts(lanes, load);
+    return builder.CreateMaskedGather(wide, lanes.vector(address), alignment, lanes.full_mask(lanes.current),
+                                      llvm::Constant::getNullValue(wide));
+  };
+  if (way == Wide::Gather) return lanes.define(load, gather());
+  Value* condition = lanes.straight(address);
+  lanes.define(load, condition ? lanes.choose(condition, wide, row, gather) : row());
+}
+
+void widen_store(Lanes& lanes, llvm::StoreInst& store) {
+  llvm::IRBuilder<>& builder = lanes.builder;
+  Value *address = store.getPointerOperand(), *value = store.getValueOperand();
+  Value* mask = lanes.mask();
+  const llvm::Align alignment = store.getAlign();
+  if (lanes.shape(address).is_uniform()) {
+    const bool is_same = lanes.shape(value).is_uniform();
+    Value* last = is_same ? lanes.scalar(value) : of_last_lane(lanes, lanes.vector(value), mask);
+    llvm::StoreInst* made = builder.CreateAlignedStore(last, lanes.scalar(address), alignment, store.isVolatile());
+    made->setAtomic(store.getOrdering(), store.getSyncScopeID());
+    return;
+  }
+  Type* type = widened(value->getType());
+  const bool can_scatter = lanes.target.isLegalMaskedScatter(type, alignment);
+  const bool can_be_row =
+      is_row(lanes, address, value->getType()) && (!mask || lanes.target.isLegalMaskedStore(type, alignment, 0));
+  if (store.isAtomic() || !(can_be_row || can_scatter)) return widen_lane_by_lane(lanes, store);
+  Value* wide = lanes.vector(value);
+  const auto row = [&]() -> Value* {
+    if (!mask) return builder.CreateAlignedStore(wide, lanes.scalar(address), alignment);
+    return builder.CreateMaskedStore(wide, lanes.scalar(address), alignment, mask);
+  };
+  const auto scatter = [&]() -> Value* {
+    return builder.CreateMaskedScatter(wide, lanes.vector(address), alignment, lanes.full_mask(lanes.current));
+  };
+  if (!can_be_row) return void(scatter());
+  Value* condition = lanes.straight(address);
+  if (!condition) return void(row());
+  lanes.choose(condition, nullptr, row, scatter);
+}
+
+void widen_lane_by_lane(Lanes& lanes, Instruction& instruction) {
+  LaneLoop(lanes, instruction).run();
+}
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,86 @@
+#include "backend/cpu/build/vector_rung.h"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "backend/cpu/build/context_parameter.h"
+#include "backend/cpu/build/intrinsics.h"
+#include "backend/cpu/build/vector_convergence.h"
+#include "backend/cpu/build/vector_prepare.h"
+#include "backend/cpu/build/vector_shapes.h"
+#include "backend/cpu/build/vector_widening.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+/// Larger kernels are compiled once only: about half a millisecond an instruction.
+constexpr size_t kMostForAny = 1000;
+
+std::unexpected<Error> refuse(const std::string& why) {
+  return fail(ErrorCode::NotSupported, "{}", why);
+}
+
+/// A function that lives as long as this, unless it is kept.
+class Draft {
+ public:
+  explicit Draft(llvm::Function* function) : function_(function) {}
+  ~Draft() {
+    if (function_) function_->eraseFromParent();
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  llvm::Function& operator*() const { return *function_; }
+  llvm::Function* keep() { return std::exchange(function_, nullptr); }
+
+ private:
+  llvm::Function* function_;
+};
+
+llvm::Function* copy_of(llvm::Function& function) {
+  llvm::ValueToValueMapTy map;
+  return llvm::CloneFunction(&function, map);
+}
+
+Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, const std::string& name,
+                                  const CallReach& reach, const llvm::TargetMachine& machine) {
+  const Draft draft(copy_of(prepared));
+  const Exits exits = separate_exits(*draft, blocks);
+  const llvm::DominatorTree dominators(*draft);
+  const llvm::PostDominatorTree post_dominators(*draft);
+  const llvm::LoopInfo loops(dominators);
+  if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
+  const Shapes shapes(*draft, blocks, loops, post_dominators);
+  if (const std::string why = convergence_obstacle(*draft, shapes, loops, dominators, post_dominators, reach);
+      !why.empty())
+    return refuse(why);
+  auto* whole = llvm::Function::Create(prepared.getFunctionType(), llvm::GlobalValue::InternalLinkage, name,
+                                       prepared.getParent());
+  whole->setAttributes(prepared.getAttributes());
+  whole->setSubprogram((*draft).getSubprogram());
+  (*draft).setSubprogram(nullptr);
+  widen(*draft, *whole, blocks, shapes, loops, exits, machine.getTargetTransformInfo(prepared));
+  return whole;
+}
+
+}  // namespace
+
+Result<WarpBodies> vectorise(const KernelBody& kernel, uint64_t constant_bytes, const CallReach& reach,
+                             const llvm::TargetMachine& machine) {
+  const Draft prepared(copy_of(*kernel.body));
+  TRY(prepare_for_lanes(*prepared, reach));
+  lower_address_questions(*prepared, constant_bytes);
+  WarpBodies bodies;
+  TRY(bodies.rows, widen_for(*prepared, BlockClass::Rows, "warp." + kernel.name, reach, machine));
+  // Less is known of other blocks, so that what is right here may not be there.
+  if ((*prepared).getInstructionCount() <= kMostForAny)
+    if (auto any = widen_for(*prepared, BlockClass::Any, "lanes." + kernel.name, reach, machine)) bodies.any = *any;
+  return bodies;
+}
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+
+namespace llvm {
+class Function;
+class TargetMachine;
+}  // namespace llvm
+
+namespace cupola::cpu::build {
+
+class CallReach;
+struct KernelBody;
+
+/// Functions that run a kernel for a whole warp, by the class of the block's shape; their context is that of the warp's
+/// first thread.
+struct WarpBodies {
+  llvm::Function *rows = nullptr, *any = nullptr;
+};
+
+/// The vector rung of a kernel. Error: NotSupported, saying what keeps it on the rung below; the module is as before
+/// then. Before lower_intrinsics, after lower_shared. `constant_bytes`: as lower_intrinsics has it.
+Result<WarpBodies> vectorise(const KernelBody& kernel, uint64_t constant_bytes, const CallReach& reach,
+                             const llvm::TargetMachine& machine);
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "backend/cpu/build/vector_exits.h"
+
+namespace llvm {
+class LoopInfo;
+class TargetTransformInfo;
+}  // namespace llvm
+
+namespace cupola::cpu::build {
+
+class Shapes;
+
+/// Fills `to`, an empty function of the same parameters, with code that does for a warp what `from` does for each of
+/// its 32 threads. Nothing that obstacle() or convergence_obstacle() names may be in `from`.
+void widen(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes,
+           const llvm::LoopInfo& loops, const Exits& exits, const llvm::TargetTransformInfo& target);
+
+}  // namespace cupola::cpu::build
