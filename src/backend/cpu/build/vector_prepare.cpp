@@ -1,8 +1,10 @@
 #include "backend/cpu/build/vector_prepare.h"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
@@ -21,6 +23,7 @@
 #include <llvm/Transforms/Utils/LowerSwitch.h>
 #include <llvm/Transforms/Utils/UnifyFunctionExitNodes.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "backend/cpu/build/call_reach.h"
@@ -117,6 +120,37 @@ void close_dead_ends(llvm::Function& function) {
   }
 }
 
+bool is_only_read(llvm::Argument& argument) {
+  llvm::SmallSetVector<llvm::Value*, 8> addresses;
+  addresses.insert(&argument);
+  for (size_t i = 0; i < addresses.size(); ++i)
+    for (llvm::Use& use : addresses[i]->uses()) {
+      llvm::User* user = use.getUser();
+      if (llvm::isa<llvm::LoadInst, llvm::CmpInst>(user)) continue;
+      if (llvm::isa<llvm::GetElementPtrInst, llvm::AddrSpaceCastInst, llvm::PHINode, llvm::SelectInst>(user)) {
+        addresses.insert(user);
+        continue;
+      }
+      const auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(user);
+      if (!copy || &use != &copy->getRawSourceUse()) return false;
+    }
+  return true;
+}
+
+/// Each thread has its own copy of a parameter passed by value; the entry makes one for the warp.
+void copy_written_parameters(llvm::Function& function) {
+  const llvm::DataLayout& layout = function.getDataLayout();
+  for (llvm::Argument& argument : function.args()) {
+    if (!argument.hasByValAttr() || is_only_read(argument)) continue;
+    llvm::IRBuilder<> builder(&function.getEntryBlock(), function.getEntryBlock().begin());
+    llvm::Type* type = argument.getParamByValType();
+    llvm::AllocaInst* copy = builder.CreateAlloca(type);
+    copy->setAlignment(std::max(argument.getParamAlign().valueOrOne(), layout.getABITypeAlign(type)));
+    argument.replaceAllUsesWith(copy);
+    builder.CreateMemCpy(copy, copy->getAlign(), &argument, argument.getParamAlign(), layout.getTypeAllocSize(type));
+  }
+}
+
 void run_passes(llvm::Function& function) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -184,6 +218,7 @@ std::string obstacle_in(const llvm::Instruction& instruction) {
 
 Result<> prepare_for_lanes(llvm::Function& function, const CallReach& reach) {
   TRY(Calls(function, reach).inline_all());
+  copy_written_parameters(function);
   close_dead_ends(function);
   run_passes(function);
   for (llvm::BasicBlock& block : function)

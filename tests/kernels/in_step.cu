@@ -1,0 +1,29 @@
+// What threads of a warp that run in step must not notice; each kernel takes the vector rung unless CUPOLA_RUNG says
+// otherwise. Expectations follow from the kernels by hand.
+
+#include "check.h"
+
+constexpr int kWarp = 32;
+
+struct Numbers {
+  int at[8];
+};
+
+// A parameter passed by value is each thread's own.
+__global__ void writes_its_parameter(Numbers numbers, int* out) {
+  int lane = threadIdx.x;
+  numbers.at[lane % 8] += lane;
+  out[lane] = numbers.at[3] * 1000 + numbers.at[lane % 8];
+}
+
+CASE(a_parameter_that_a_thread_writes_is_its_own) {
+  check::Managed<int> out(kWarp);
+  writes_its_parameter<<<1, kWarp>>>(Numbers{{0, 10, 20, 30, 40, 50, 60, 70}}, out);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kWarp; ++i) {
+    int own = i % 8 * 10 + i, third = i % 8 == 3 ? own : 30;
+    EXPECT_EQUAL_AT(i, out[i], third * 1000 + own);
+  }
+}
+
+CHECK_MAIN()
