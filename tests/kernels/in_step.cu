@@ -26,4 +26,17 @@ CASE(a_parameter_that_a_thread_writes_is_its_own) {
   }
 }
 
+// Where bit 5 is clear, "or" adds 32; in lane 0, which is not there, it would not.
+__global__ void sets_a_clear_bit(int* out, int first) {
+  int i = threadIdx.x + first;
+  if ((i & 32) == 0) out[threadIdx.x] = i | 32;
+}
+
+CASE(setting_a_bit_that_is_clear_where_lane_0_is_not_there) {
+  check::Managed<int> out(kWarp);
+  sets_a_clear_bit<<<1, kWarp>>>(out, 40);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kWarp; ++i) EXPECT_EQUAL_AT(i, out[i], i < 24 ? 0 : 40 + i + 32);
+}
+
 CHECK_MAIN()

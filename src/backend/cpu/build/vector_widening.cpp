@@ -132,9 +132,15 @@ class Widening {
     return shape.is_varying() || call.getType()->isVoidTy();
   }
 
-  /// A uniform or affine value: the same operation on lane 0's operands.
+  /// A uniform or affine value: the same operation on lane 0's operands. Of an affine one lane 0 may not be there, so
+  /// that what is promised of the lanes that are does not hold: the operation may wrap, and or is no addition.
   void emit_scalar(Instruction& instruction) {
-    Instruction* copy = instruction.clone();
+    const bool is_affine = !shapes_.of(&instruction).is_uniform();
+    auto* bits = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&instruction);
+    Instruction* copy = is_affine && bits && bits->isDisjoint()
+                            ? llvm::BinaryOperator::CreateAdd(bits->getOperand(0), bits->getOperand(1))
+                            : instruction.clone();
+    if (is_affine) copy->dropPoisonGeneratingFlags();
     for (llvm::Use& operand : copy->operands())
       if (!llvm::isa<llvm::Function>(operand.get())) operand.set(lanes_.scalar(operand.get()));
     builder_.Insert(copy);
