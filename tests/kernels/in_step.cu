@@ -39,4 +39,23 @@ CASE(setting_a_bit_that_is_clear_where_lane_0_is_not_there) {
   for (int i = 0; i < kWarp; ++i) EXPECT_EQUAL_AT(i, out[i], i < 24 ? 0 : 40 + i + 32);
 }
 
+// A number of 16 bits that grows by 2048 a lane is negative from lane 16 on.
+__global__ void grows_past_its_width(unsigned short* narrow, int* wide) {
+  unsigned short number = threadIdx.x, shifted;
+  asm("shl.b16 %0, %1, 11;" : "=h"(shifted) : "h"(number));
+  narrow[threadIdx.x] = shifted;
+  wide[threadIdx.x] = static_cast<short>(shifted);
+}
+
+CASE(a_narrow_number_wraps_between_lanes) {
+  check::Managed<unsigned short> narrow(kWarp);
+  check::Managed<int> wide(kWarp);
+  grows_past_its_width<<<1, kWarp>>>(narrow, wide);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kWarp; ++i) {
+    EXPECT_EQUAL_AT(i, narrow[i], 2048 * i);
+    EXPECT_EQUAL_AT(i, wide[i], i < 16 ? 2048 * i : 2048 * i - 65536);
+  }
+}
+
 CHECK_MAIN()

@@ -174,7 +174,9 @@ bool Shapes::propagate() {
     for (const llvm::Instruction& instruction : *block) {
       if (instruction.getType()->isVoidTy()) continue;
       Shape& known = shapes_[&instruction];
-      const Shape found = join(known, transfer(instruction));
+      Shape found = join(known, transfer(instruction));
+      if (const auto* integer = llvm::dyn_cast<llvm::IntegerType>(instruction.getType()))  // no more than it has
+        found.zeros = std::min(found.zeros, most(integer->getBitWidth() - 1));
       if (found == known) continue;
       known = found;
       changed = true;
