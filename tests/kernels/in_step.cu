@@ -58,4 +58,22 @@ CASE(a_narrow_number_wraps_between_lanes) {
   }
 }
 
+// The second warp sets what each lane of the first waits for.
+__global__ void waits_for_all_flags(volatile int* flags, int* out) {
+  if (threadIdx.x >= kWarp) {
+    flags[threadIdx.x - kWarp] = 1;
+    return;
+  }
+  while (!__all_sync(~0u, flags[threadIdx.x])) {
+  }
+  out[threadIdx.x] = 1;
+}
+
+CASE(volatile_flags_of_all_lanes_are_read_each_turn) {
+  check::Managed<int> flags(kWarp), out(kWarp);
+  waits_for_all_flags<<<1, 2 * kWarp>>>(flags, out);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kWarp; ++i) EXPECT_EQUAL_AT(i, out[i], 1);
+}
+
 CHECK_MAIN()

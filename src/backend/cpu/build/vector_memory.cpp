@@ -155,7 +155,7 @@ Wide way_to_load(const Lanes& lanes, llvm::LoadInst& load) {
   Type *type = load.getType(), *wide = widened(type);
   const bool needs_mask = lanes.has_mask();
   const llvm::Align alignment = load.getAlign();
-  if (load.isAtomic()) return Wide::LaneByLane;
+  if (load.isAtomic() || load.isVolatile()) return Wide::LaneByLane;
   if (is_row(lanes, load.getPointerOperand(), type) &&
       (!needs_mask || lanes.target.isLegalMaskedLoad(wide, alignment, 0)))
     return Wide::Row;
@@ -203,7 +203,7 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   const bool can_scatter = lanes.target.isLegalMaskedScatter(type, alignment);
   const bool can_be_row =
       is_row(lanes, address, value->getType()) && (!mask || lanes.target.isLegalMaskedStore(type, alignment, 0));
-  if (store.isAtomic() || !(can_be_row || can_scatter)) return widen_lane_by_lane(lanes, store);
+  if (store.isAtomic() || store.isVolatile() || !(can_be_row || can_scatter)) return widen_lane_by_lane(lanes, store);
   Value* wide = lanes.vector(value);
   const auto row = [&]() -> Value* {
     if (!mask) return builder.CreateAlignedStore(wide, lanes.scalar(address), alignment);
