@@ -1,5 +1,5 @@
-// What threads of a warp that run in step must not notice; each kernel takes the vector rung unless CUPOLA_RUNG says
-// otherwise. Expectations follow from the kernels by hand.
+// What threads of a warp that run in step must not notice; each kernel takes that rung unless CUPOLA_RUNG says
+// otherwise or it would not fit. Expectations follow from the kernels by hand.
 
 #include "check.h"
 
@@ -74,6 +74,27 @@ CASE(volatile_flags_of_all_lanes_are_read_each_turn) {
   waits_for_all_flags<<<1, 2 * kWarp>>>(flags, out);
   CUDA_OK(cudaDeviceSynchronize());
   for (int i = 0; i < kWarp; ++i) EXPECT_EQUAL_AT(i, out[i], 1);
+}
+
+template <int Times>
+__device__ void count_down(unsigned long long* number, unsigned long long end) {
+  if constexpr (Times > 0) {
+    atomicCAS(number, end + Times, end + Times - 1);
+    count_down<Times - 1>(number, end);
+  }
+}
+
+// Each exchange is done lane by lane, with places for its operands: 768 bytes.
+__global__ void counts_down_700_times(unsigned long long* numbers) {
+  count_down<700>(numbers + threadIdx.x, threadIdx.x);
+}
+
+CASE(many_atomics_do_not_use_up_the_stack) {
+  check::Managed<unsigned long long> numbers(kWarp);
+  for (int i = 0; i < kWarp; ++i) numbers[i] = i + 700;
+  counts_down_700_times<<<1, kWarp>>>(numbers);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kWarp; ++i) EXPECT_EQUAL_AT(i, numbers[i], i);
 }
 
 CHECK_MAIN()

@@ -4,6 +4,8 @@
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -14,12 +16,15 @@
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_widening.h"
+#include "image/cpu_abi.h"
 
 namespace cupola::cpu::build {
 namespace {
 
 /// Larger kernels are compiled once only: about half a millisecond an instruction.
 constexpr size_t kMostForAny = 1000;
+/// Of a warp's local window, which is the stack; the rest is for what the code spills and calls.
+constexpr uint64_t kMostFrame = image::cpu::kLocalWindow / 4 * 3;
 
 std::unexpected<Error> refuse(const std::string& why) {
   return fail(ErrorCode::NotSupported, "{}", why);
@@ -47,6 +52,15 @@ llvm::Function* copy_of(llvm::Function& function) {
   return llvm::CloneFunction(&function, map);
 }
 
+/// Local arrays of all lanes, and the places for operands of what is done lane by lane.
+uint64_t frame_bytes(const llvm::Function& function) {
+  uint64_t bytes = 0;
+  for (const llvm::Instruction& instruction : llvm::instructions(function))
+    if (const auto* place = llvm::dyn_cast<llvm::AllocaInst>(&instruction))
+      bytes += place->getAllocationSize(function.getDataLayout())->getFixedValue();
+  return bytes;
+}
+
 Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, const std::string& name,
                                   const CallReach& reach, const llvm::TargetMachine& machine) {
   const Draft draft(copy_of(prepared));
@@ -59,13 +73,14 @@ Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, c
   if (const std::string why = convergence_obstacle(*draft, shapes, loops, dominators, post_dominators, reach);
       !why.empty())
     return refuse(why);
-  auto* whole = llvm::Function::Create(prepared.getFunctionType(), llvm::GlobalValue::InternalLinkage, name,
-                                       prepared.getParent());
-  whole->setAttributes(prepared.getAttributes());
-  whole->setSubprogram((*draft).getSubprogram());
+  Draft whole(llvm::Function::Create(prepared.getFunctionType(), llvm::GlobalValue::InternalLinkage, name,
+                                     prepared.getParent()));
+  (*whole).setAttributes(prepared.getAttributes());
+  (*whole).setSubprogram((*draft).getSubprogram());
   (*draft).setSubprogram(nullptr);
   widen(*draft, *whole, blocks, shapes, loops, exits, machine.getTargetTransformInfo(prepared));
-  return whole;
+  if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
+  return whole.keep();
 }
 
 }  // namespace
