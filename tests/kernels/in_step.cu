@@ -97,4 +97,21 @@ CASE(many_atomics_do_not_use_up_the_stack) {
   for (int i = 0; i < kWarp; ++i) EXPECT_EQUAL_AT(i, numbers[i], i);
 }
 
+__global__ void stops_at(int* out, int last) {
+  int i = threadIdx.x;
+  if (i > last) __trap();
+  out[i] = i;
+  __syncthreads();
+  int other = out[i ^ 33];
+  __syncthreads();
+  out[i] += other;
+}
+
+CASE(threads_that_could_have_trapped_go_on) {
+  check::Managed<int> out(2 * kWarp);
+  stops_at<<<1, 2 * kWarp>>>(out, 2 * kWarp);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < 2 * kWarp; ++i) EXPECT_EQUAL_AT(i, out[i], i + (i ^ 33));
+}
+
 CHECK_MAIN()

@@ -69,6 +69,30 @@ TEST(Build, LeavesTheContextItsDiagnosticHandler) {
   EXPECT_EQ(count, 1);
 }
 
+TEST(Build, RunsKernelsWithATrapInStep) {
+  TestProgram program(R"(
+    declare i32 @cupola.tid.x()
+    declare void @cupola.trap() noreturn
+    define ptx_kernel void @checked(ptr %out, i32 %most) {
+      %t = call i32 @cupola.tid.x()
+      %bad = icmp ugt i32 %t, %most
+      br i1 %bad, label %stop, label %on
+    stop:
+      call void @cupola.trap()
+      unreachable
+    on:
+      %w = zext i32 %t to i64
+      %place = getelementptr i32, ptr %out, i64 %w
+      store i32 %t, ptr %place
+      ret void
+    })");
+  std::vector<int> out(32), expected(32);
+  std::iota(expected.begin(), expected.end(), 0);
+  program.launch("checked", {1}, {32}, out.data(), 31);
+  EXPECT_EQ(out, expected);
+  EXPECT_NE(program.kernel("checked").rows_entry, image::kNoEntry);
+}
+
 TEST(Build, LaysParametersOutNaturallyAndCopiesStructs) {
   struct S {
     int a;

@@ -151,7 +151,7 @@ void copy_written_parameters(llvm::Function& function) {
   }
 }
 
-void run_passes(llvm::Function& function) {
+void run_passes(llvm::Function& function, llvm::FunctionPassManager passes) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -162,6 +162,10 @@ void run_passes(llvm::Function& function) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  passes.run(function, functions);
+}
+
+llvm::FunctionPassManager simplification() {
   llvm::FunctionPassManager passes;
   // Arrays that loops of a known few turns go through become registers.
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -176,11 +180,16 @@ void run_passes(llvm::Function& function) {
   llvm::ScalarizerPassOptions scalarizer;
   scalarizer.ScalarizeLoadStore = true;
   passes.addPass(llvm::ScalarizerPass(scalarizer));
+  return passes;
+}
+
+llvm::FunctionPassManager structure() {
+  llvm::FunctionPassManager passes;
   passes.addPass(llvm::LowerSwitchPass());
   passes.addPass(llvm::UnifyFunctionExitNodesPass());
   passes.addPass(llvm::FixIrreduciblePass());
   passes.addPass(llvm::LoopSimplifyPass());
-  passes.run(function, functions);
+  return passes;
 }
 
 bool is_plain(llvm::Type* type) {
@@ -219,8 +228,9 @@ std::string obstacle_in(const llvm::Instruction& instruction) {
 Result<> prepare_for_lanes(llvm::Function& function, const CallReach& reach) {
   TRY(Calls(function, reach).inline_all());
   copy_written_parameters(function);
-  close_dead_ends(function);
-  run_passes(function);
+  run_passes(function, simplification());
+  close_dead_ends(function);  // simplification ends blocks at calls that do not return
+  run_passes(function, structure());
   for (llvm::BasicBlock& block : function)
     if (auto* end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator()); end && end != &block.front()) {
       llvm::SplitBlock(&block, end);
