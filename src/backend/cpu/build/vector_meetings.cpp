@@ -119,7 +119,7 @@ class Meeting {
 
   /// The lanes whose operand is not zero.
   Value* ballot(unsigned operand) {
-    Value* value = vector(operand);
+    Value* value = builder_.CreateFreeze(vector(operand));  // lanes may not be there
     return lanes_.bits(builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType())));
   }
 
@@ -252,7 +252,7 @@ class Meeting {
   }
 
   Value* match_any() {
-    Value *values = vector(2), *members = vector(0), *all = running();
+    Value *values = builder_.CreateFreeze(vector(2)), *members = vector(0), *all = running();
     Value* same = each_group(
         words(), [&](Value* lane) { return equal_to(values, builder_.CreateExtractElement(values, lane)); },
         [&](Value* group) { return lanes_.splat(builder_.CreateAnd(group, all)); });
@@ -262,7 +262,7 @@ class Meeting {
   }
 
   Value* match_all() {
-    Value *values = vector(2), *members = builder_.CreateAnd(uniform(0), running());
+    Value *values = builder_.CreateFreeze(vector(2)), *members = builder_.CreateAnd(uniform(0), running());
     Value* lane = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, running(), builder_.getTrue());
     Value* first = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, members, builder_.getFalse());
     lane = builder_.CreateSelect(builder_.CreateICmpULT(first, number(kLanes)), first, lane);

@@ -51,6 +51,7 @@ class LaneLoop {
     left->addIncoming(rest, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpNE(rest, builder_.getInt32(0)), turn, on);
     builder_.SetInsertPoint(on);
+    if (llvm::isa<llvm::CallInst>(instruction_)) set_calling_lane(builder_.getInt32(0));
     if (!parts_.empty()) lanes_.define(instruction_, result());
   }
 
@@ -60,7 +61,7 @@ class LaneLoop {
     for (Value* operand : instruction_.operands()) {
       const bool is_same = llvm::isa<llvm::Function>(operand) || lanes_.shape(operand).is_uniform();
       llvm::AllocaInst* copy = is_same ? nullptr : lanes_.slot(widened(operand->getType()), "lanes");
-      if (copy) builder_.CreateStore(lanes_.vector(operand), copy);
+      if (copy) builder_.CreateStore(builder_.CreateFreeze(lanes_.vector(operand)), copy);  // lanes may not be there
       operands_.push_back(copy);
       uniform_.push_back(!is_same ? nullptr : llvm::isa<llvm::Function>(operand) ? operand : lanes_.scalar(operand));
     }
@@ -79,12 +80,15 @@ class LaneLoop {
     }
   }
 
+  /// Services that report a fault say whose it is.
+  void set_calling_lane(Value* lane) {
+    Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), lanes_.context,
+                                                       offsetof(image::cpu::ThreadContext, calling_lane));
+    builder_.CreateStore(lane, place);
+  }
+
   void run_lane(Value* lane) {
-    if (llvm::isa<llvm::CallInst>(instruction_)) {  // services that report a fault say whose it is
-      Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), lanes_.context,
-                                                         offsetof(image::cpu::ThreadContext, calling_lane));
-      builder_.CreateStore(lane, place);
-    }
+    if (llvm::isa<llvm::CallInst>(instruction_)) set_calling_lane(lane);
     Instruction* copy = instruction_.clone();
     for (unsigned i = 0; i < operands_.size(); ++i)
       copy->setOperand(i, operands_[i] ? load_lane(i, lane) : uniform_[i]);
@@ -148,6 +152,13 @@ bool can_gather_parts(const Lanes& lanes, const llvm::LoadInst& load) {
   return is_aligned && lanes.target.isLegalMaskedGather(widened(word), llvm::Align(4));
 }
 
+/// Around wide accesses, which cannot be volatile themselves: others are not moved over it or merged, and loops that
+/// wait for what is read are known to. No instruction.
+void keep_volatile(Lanes& lanes, const llvm::Instruction& access) {
+  if (access.isVolatile())
+    lanes.builder.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
+}
+
 /// What the target has instructions for; the rest it would do with a branch for each lane.
 enum class Wide { Row, Gather, LaneByLane };
 
@@ -155,7 +166,7 @@ Wide way_to_load(const Lanes& lanes, llvm::LoadInst& load) {
   Type *type = load.getType(), *wide = widened(type);
   const bool needs_mask = lanes.has_mask();
   const llvm::Align alignment = load.getAlign();
-  if (load.isAtomic() || load.isVolatile()) return Wide::LaneByLane;
+  if (load.isAtomic()) return Wide::LaneByLane;
   if (is_row(lanes, load.getPointerOperand(), type) &&
       (!needs_mask || lanes.target.isLegalMaskedLoad(wide, alignment, 0)))
     return Wide::Row;
@@ -168,6 +179,7 @@ Wide way_to_load(const Lanes& lanes, llvm::LoadInst& load) {
 void widen_load(Lanes& lanes, llvm::LoadInst& load) {
   const Wide way = way_to_load(lanes, load);
   if (way == Wide::LaneByLane) return widen_lane_by_lane(lanes, load);
+  keep_volatile(lanes, load);
   llvm::IRBuilder<>& builder = lanes.builder;
   Value* address = load.getPointerOperand();
   Type *type = load.getType(), *wide = widened(type);
@@ -203,7 +215,8 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   const bool can_scatter = lanes.target.isLegalMaskedScatter(type, alignment);
   const bool can_be_row =
       is_row(lanes, address, value->getType()) && (!mask || lanes.target.isLegalMaskedStore(type, alignment, 0));
-  if (store.isAtomic() || store.isVolatile() || !(can_be_row || can_scatter)) return widen_lane_by_lane(lanes, store);
+  if (store.isAtomic() || !(can_be_row || can_scatter)) return widen_lane_by_lane(lanes, store);
+  keep_volatile(lanes, store);
   Value* wide = lanes.vector(value);
   const auto row = [&]() -> Value* {
     if (!mask) return builder.CreateAlignedStore(wide, lanes.scalar(address), alignment);

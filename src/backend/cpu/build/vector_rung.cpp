@@ -76,6 +76,8 @@ Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, c
   Draft whole(llvm::Function::Create(prepared.getFunctionType(), llvm::GlobalValue::InternalLinkage, name,
                                      prepared.getParent()));
   (*whole).setAttributes(prepared.getAttributes());
+  // LLVM would take wide addresses made of an argument for others than the argument's.
+  for (unsigned i = 0; i < (*whole).arg_size(); ++i) (*whole).removeParamAttr(i, llvm::Attribute::NoAlias);
   (*whole).setSubprogram((*draft).getSubprogram());
   (*draft).setSubprogram(nullptr);
   widen(*draft, *whole, blocks, shapes, loops, exits, machine.getTargetTransformInfo(prepared));
