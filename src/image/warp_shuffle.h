@@ -13,9 +13,7 @@ struct ShuffleSource {
   bool valid;
 };
 
-/// PTX ISA, "shfl.sync": the low five bits of `b`, and of `c` the clamp in bits 0 to 4 and the segment mask in bits 8
-/// to
-/// 12. Any bits of `kind` above the low two are ignored.
+/// PTX ISA, "shfl.sync": of `b` the low five bits; of `c` the clamp in bits 0 to 4, the segment mask in bits 8 to 12.
 constexpr ShuffleSource shuffle_source(ShuffleKind kind, uint32_t b, uint32_t c, uint32_t lane) {
   b &= 31;
   const uint32_t clamp = c & 31, segment = c >> 8 & 31;

@@ -3,6 +3,7 @@
 #include <llvm/ADT/StringMap.h>
 #include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/InstrTypes.h>
 #include <llvm/Support/ModRef.h>
 
 namespace cupola::kir {
@@ -59,31 +60,16 @@ void set_attributes(llvm::Function& function, Effect effect) {
   }
 }
 
-/// What CUDA's limits say of a value: that it is less than this; 0: nothing.
-uint32_t limit_of(Intrinsic intrinsic) {
-  switch (intrinsic) {
-    case Intrinsic::TidX:
-    case Intrinsic::TidY:
-      return 1024;
-    case Intrinsic::TidZ:
-      return 64;
-    case Intrinsic::NtidX:
-    case Intrinsic::NtidY:
-      return 1025;
-    case Intrinsic::NtidZ:
-      return 65;
-    case Intrinsic::CtaidX:
-      return 0x7fffffff;
-    case Intrinsic::CtaidY:
-    case Intrinsic::CtaidZ:
-      return 65535;
-    case Intrinsic::LaneId:
-    case Intrinsic::WarpId:
-      return 32;
-    default:
-      return 0;
-  }
-}
+/// What CUDA's limits say of a value: that it is less than `limit`.
+struct Bound {
+  Intrinsic intrinsic;
+  uint32_t limit;
+};
+constexpr Bound kBounds[] = {
+    {Intrinsic::TidX, 1024},    {Intrinsic::TidY, 1024}, {Intrinsic::TidZ, 64},           {Intrinsic::NtidX, 1025},
+    {Intrinsic::NtidY, 1025},   {Intrinsic::NtidZ, 65},  {Intrinsic::CtaidX, 0x7fffffff}, {Intrinsic::CtaidY, 65535},
+    {Intrinsic::CtaidZ, 65535}, {Intrinsic::LaneId, 32}, {Intrinsic::WarpId, 32},
+};
 
 }  // namespace
 
@@ -115,13 +101,20 @@ std::optional<Intrinsic> intrinsic_of(const llvm::Function& function) {
   return found->second;
 }
 
+std::optional<Intrinsic> intrinsic_of(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+  return callee ? intrinsic_of(*callee) : std::nullopt;
+}
+
 llvm::Function* declare(llvm::Module& module, Intrinsic intrinsic) {
   llvm::FunctionType* type = type_of(intrinsic, module.getContext());
   auto* function = llvm::dyn_cast<llvm::Function>(module.getOrInsertFunction(name_of(intrinsic), type).getCallee());
   if (function && function->isDeclaration()) {
     set_attributes(*function, effect_of(intrinsic));
-    if (const uint32_t limit = limit_of(intrinsic))
-      function->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, limit)));
+    for (const Bound& bound : kBounds)
+      if (bound.intrinsic == intrinsic)
+        function->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, bound.limit)));
   }
   return function;
 }

@@ -23,6 +23,8 @@ llvm::FunctionType* type_of(Intrinsic intrinsic, llvm::LLVMContext& context);
 
 /// By name; nothing for any other function.
 std::optional<Intrinsic> intrinsic_of(const llvm::Function& function);
+/// Of the function that a direct call names; nothing for any other instruction.
+std::optional<Intrinsic> intrinsic_of(const llvm::Instruction& instruction);
 
 /// The module's declaration, made if it is not there, with the attributes that its effect asks for.
 llvm::Function* declare(llvm::Module& module, Intrinsic intrinsic);

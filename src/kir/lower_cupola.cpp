@@ -177,7 +177,7 @@ llvm::Value* as_text(llvm::CallInst& from, const Form& form) {
     if (!constant) return nullptr;
     ptx = chosen(ptx, constant->getZExtValue());
   }
-  const Intrinsic intrinsic = *intrinsic_of(*from.getCalledFunction());
+  const Intrinsic intrinsic = *intrinsic_of(from);
   if (!without_count(ptx, from, intrinsic)) return nullptr;
   std::string constraints;
   llvm::Type* result = from.getType();

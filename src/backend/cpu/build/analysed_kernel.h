@@ -90,4 +90,23 @@ class AnalysedKernel {
   std::unique_ptr<Shapes> shapes_;
 };
 
+/// A loop, and nothing after it, in which lane l takes l + 1 turns.
+inline std::string lanes_turn(const std::string& turn) {
+  return R"(
+    define ptx_kernel void @k(i32 %n) {
+      %l = call i32 @cupola.laneid()
+      br label %loop
+    loop:
+      %i = phi i32 [ 0, %0 ], [ %next, %loop ]
+      )" +
+         turn +
+         R"(
+      %next = add i32 %i, 1
+      %over = icmp ugt i32 %next, %l
+      br i1 %over, label %end, label %loop
+    end:
+      ret void
+    })";
+}
+
 }  // namespace cupola::cpu::build::testing

@@ -179,8 +179,7 @@ void replace(llvm::CallInst& call, llvm::Value* value) {
 void lower_address_questions(llvm::Function& function, uint64_t constant_bytes) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-    const std::optional<Intrinsic> intrinsic = callee ? kir::intrinsic_of(*callee) : std::nullopt;
+    const std::optional<Intrinsic> intrinsic = kir::intrinsic_of(instruction);
     if (intrinsic == Intrinsic::IsShared || intrinsic == Intrinsic::IsLocal || intrinsic == Intrinsic::IsConstant)
       replace(*call, Lowering(*call, constant_bytes, 0).value(*intrinsic));
   }

@@ -38,11 +38,10 @@ class Question {
            const llvm::DominatorTree& dominators, const llvm::PostDominatorTree& post_dominators)
       : shapes_(shapes), loops_(loops), dominators_(dominators), post_dominators_(post_dominators) {
     for (const llvm::Instruction& instruction : llvm::instructions(function)) {
-      const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-      const auto intrinsic = call ? kir::intrinsic_of(*call->getCalledFunction()) : std::nullopt;
+      const auto intrinsic = kir::intrinsic_of(instruction);
       if (!intrinsic || kir::effect_of(*intrinsic) != kir::Effect::kSync) continue;
       if (*intrinsic == Intrinsic::ActiveMask || *intrinsic == Intrinsic::Nanosleep) continue;
-      meetings_.push_back({call, *intrinsic});
+      meetings_.push_back({llvm::cast<llvm::CallInst>(&instruction), *intrinsic});
     }
   }
 
@@ -101,7 +100,7 @@ class Question {
       return is_subset(a, block, depth - 1) || is_subset(b, block, depth - 1);
     if (match(mask, m_Trunc(m_Value(a))) || match(mask, m_ZExt(m_Value(a)))) return is_subset(a, block, depth - 1);
     const auto* call = llvm::dyn_cast<llvm::CallInst>(mask);
-    const auto intrinsic = call ? kir::intrinsic_of(*call->getCalledFunction()) : std::nullopt;
+    const auto intrinsic = call ? kir::intrinsic_of(*call) : std::nullopt;
     if (!intrinsic || !run_together(call->getParent(), block)) return false;
     constexpr uint64_t kBallot = 3;
     return *intrinsic == Intrinsic::ActiveMask || *intrinsic == Intrinsic::Match ||

@@ -164,19 +164,7 @@ TEST(VectorConvergence, MeetingsInNestedLoopsThatLanesLeaveOneByOne) {
 }
 
 TEST(VectorConvergence, LanesThatLeaveALoopForTheReturnCannotBeToldFromThoseThatAreLeft) {
-  const AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
-      br label %loop
-    loop:
-      %i = phi i32 [ 0, %0 ], [ %next, %loop ]
-      %s = call i64 @cupola.shuffle(i32 -1, i32 3, i32 %l, i32 0, i32 31)
-      %next = add i32 %i, 1
-      %over = icmp ugt i32 %next, %l
-      br i1 %over, label %end, label %loop
-    end:
-      ret void
-    })");
+  const AnalysedKernel kernel(lanes_turn("%s = call i64 @cupola.shuffle(i32 -1, i32 3, i32 %l, i32 0, i32 31)"));
   EXPECT_EQ(kernel.obstacle(), "threads meet while others of their warp leave the kernel");
 }
 

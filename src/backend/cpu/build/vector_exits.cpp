@@ -34,8 +34,7 @@ Region region(BasicBlock* begin, const BasicBlock* end) {
 }
 
 bool is_sync(const llvm::Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  const auto intrinsic = call ? kir::intrinsic_of(*call->getCalledFunction()) : std::nullopt;
+  const auto intrinsic = kir::intrinsic_of(instruction);
   return intrinsic && kir::effect_of(*intrinsic) == kir::Effect::kSync;
 }
 
@@ -59,7 +58,7 @@ std::optional<unsigned> choose_detour(llvm::BranchInst& branch, BasicBlock* end)
 void make_detour(llvm::BranchInst& branch, unsigned way, BasicBlock* end, Exits& exits) {
   BasicBlock* begin = branch.getParent();
   llvm::LLVMContext& context = begin->getContext();
-  // What goes on begins with a block of its own: the branch may be a loop's latch, whose header it goes on to.
+  // What goes on begins with a block of its own, where the detour rejoins it: the phis behind it keep their ways.
   BasicBlock* next = branch.getSuccessor(1 - way);
   BasicBlock* on = BasicBlock::Create(context, "stay", begin->getParent(), next);
   llvm::BranchInst::Create(next, on);

@@ -7,18 +7,25 @@
 namespace cupola::cpu::build::testing {
 namespace {
 
-TEST(VectorExits, AnEarlyReturnLeavesTheBarrierToAllThatStay) {
-  AnalysedKernel kernel(R"(
+/// Threads for which the condition holds return before a barrier; %n is a parameter.
+std::string returns_early_if(const std::string& condition) {
+  return R"(
     define ptx_kernel void @k(i32 %n) {
       %l = call i32 @cupola.laneid()
-      %gone = icmp uge i32 %l, %n
+      %t = call i32 @cupola.tid.x()
+      %gone = icmp uge i32 )" +
+         condition + R"(
       br i1 %gone, label %end, label %stays
     stays:
       call void @cupola.barrier(i32 0, i32 0)
       br label %end
     end:
       ret void
-    })");
+    })";
+}
+
+TEST(VectorExits, AnEarlyReturnLeavesTheBarrierToAllThatStay) {
+  AnalysedKernel kernel(returns_early_if("%l, %n"));
   EXPECT_TRUE(kernel.is_masked("stays"));
   EXPECT_EQ(kernel.separate().size(), 1u);
   EXPECT_FALSE(kernel.is_masked("stays"));
@@ -48,16 +55,7 @@ TEST(VectorExits, WhatIsDoneBeforeTheReturnIsPartOfTheDetour) {
 }
 
 TEST(VectorExits, AReturnThatAllLanesTakeNeedsNone) {
-  AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n) {
-      %gone = icmp uge i32 %n, 5
-      br i1 %gone, label %end, label %stays
-    stays:
-      call void @cupola.barrier(i32 0, i32 0)
-      br label %end
-    end:
-      ret void
-    })");
+  AnalysedKernel kernel(returns_early_if("%n, 5"));
   EXPECT_TRUE(kernel.separate().empty());
   EXPECT_FALSE(kernel.is_masked("stays"));
 }
@@ -90,18 +88,7 @@ TEST(VectorExits, AReturnInALoopIsNotSeparated) {
 }
 
 TEST(VectorExits, ALoopThatIsLeftForTheReturnOnlyKeepsItsEnd) {
-  AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n) {
-      %l = call i32 @cupola.laneid()
-      br label %loop
-    loop:
-      %i = phi i32 [ 0, %0 ], [ %next, %loop ]
-      %next = add i32 %i, 1
-      %over = icmp ugt i32 %next, %l
-      br i1 %over, label %end, label %loop
-    end:
-      ret void
-    })");
+  AnalysedKernel kernel(lanes_turn(""));
   EXPECT_TRUE(kernel.separate().empty());
   EXPECT_TRUE(kernel.is_masked("loop"));
 }
@@ -152,17 +139,7 @@ TEST(VectorExits, WaysThatBothMeetAreNotSeparated) {
 }
 
 TEST(VectorExits, InBlocksOfAnyShapeTheSameReturnDiverges) {
-  const char* text = R"(
-    define ptx_kernel void @k(i32 %n) {
-      %t = call i32 @cupola.tid.x()
-      %gone = icmp uge i32 %t, 32
-      br i1 %gone, label %end, label %stays
-    stays:
-      call void @cupola.barrier(i32 0, i32 0)
-      br label %end
-    end:
-      ret void
-    })";
+  const std::string text = returns_early_if("%t, 32");
   EXPECT_TRUE(AnalysedKernel(text, BlockClass::Rows).separate().empty());
   EXPECT_EQ(AnalysedKernel(text, BlockClass::Any).separate().size(), 1u);
 }

@@ -326,8 +326,7 @@ Value* Lanes::elementwise_intrinsic(llvm::IntrinsicInst& call) {
 /// threadIdx in a block of any shape, from the table of the block's shape.
 Value* Lanes::place_in_block(llvm::CallInst& call) {
   using image::cpu::ThreadContext;
-  const auto dimension = static_cast<unsigned>(*kir::intrinsic_of(*call.getCalledFunction())) -
-                         static_cast<unsigned>(kir::Intrinsic::TidX);
+  const auto dimension = static_cast<unsigned>(*kir::intrinsic_of(call)) - static_cast<unsigned>(kir::Intrinsic::TidX);
   Value* table = load_field(builder, context, offsetof(ThreadContext, places) + dimension * sizeof(void*),
                             builder.getPtrTy(), true);
   return builder.CreateAlignedLoad(widened(builder.getInt32Ty()), table, llvm::Align(4));

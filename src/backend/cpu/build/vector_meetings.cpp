@@ -340,7 +340,7 @@ class Meeting {
 }  // namespace
 
 bool widen_meeting(Lanes& lanes, llvm::CallInst& call) {
-  const auto intrinsic = kir::intrinsic_of(*call.getCalledFunction());
+  const auto intrinsic = kir::intrinsic_of(call);
   return intrinsic && Meeting(lanes, call).write(*intrinsic);
 }
 

@@ -50,7 +50,7 @@ bool is_of_thread(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
   if (!call) return false;
   if (!call->getCalledFunction()) return true;
-  const auto known = kir::intrinsic_of(*call->getCalledFunction());
+  const auto known = kir::intrinsic_of(*call);
   using enum kir::Intrinsic;
   if (!known) return false;
   return kir::effect_of(*known) == kir::Effect::kSync || known == TidX || known == TidY || known == TidZ ||
@@ -107,10 +107,8 @@ void close_dead_ends(llvm::Function& function) {
   for (llvm::BasicBlock& block : llvm::make_early_inc_range(function)) {
     llvm::Instruction* last = block.getTerminator();
     if (!llvm::isa<llvm::UnreachableInst>(last)) continue;
-    if (auto* call = llvm::dyn_cast_or_null<llvm::CallInst>(last->getPrevNode()))
-      if (const llvm::Function* callee = call->getCalledFunction();
-          callee && kir::intrinsic_of(*callee) == kir::Intrinsic::Exit)
-        call->eraseFromParent();
+    if (llvm::Instruction* before = last->getPrevNode(); before && kir::intrinsic_of(*before) == kir::Intrinsic::Exit)
+      before->eraseFromParent();
     if (!end) {
       end = llvm::BasicBlock::Create(function.getContext(), "end", &function);
       llvm::ReturnInst::Create(function.getContext(), end);
@@ -215,8 +213,8 @@ std::string obstacle_in(const llvm::Instruction& instruction) {
     return kVariable;
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   if (!call) return {};
-  if (call->getCalledFunction()->getName().starts_with("llvm.stack")) return kVariable;
-  const auto known = kir::intrinsic_of(*call->getCalledFunction());
+  if (call->getIntrinsicID() == llvm::Intrinsic::stacksave) return kVariable;
+  const auto known = kir::intrinsic_of(*call);
   using enum kir::Intrinsic;
   if (known == DeviceCall || known == LastError) return "it calls the device runtime";
   if (known == Exit) return "a thread ends in the middle of a block";

@@ -77,12 +77,6 @@ Shape of_constant(const llvm::Value* value) {
   return affine(0, *number ? static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(*number))) : 64);
 }
 
-std::optional<kir::Intrinsic> intrinsic_of(const llvm::Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-  return callee ? kir::intrinsic_of(*callee) : std::nullopt;
-}
-
 /// What a thread knows of itself.
 std::optional<Shape> of_register(kir::Intrinsic intrinsic, BlockClass blocks) {
   using enum kir::Intrinsic;
@@ -111,6 +105,8 @@ std::optional<Shape> of_register(kir::Intrinsic intrinsic, BlockClass blocks) {
     case SmId:
     case NsmId:
     case GridId:
+    case Clock:
+    case GlobalTimer:
     case DynamicSharedBytes:
     case TotalSharedBytes:
     case GridIsCooperative:
@@ -309,7 +305,7 @@ Shape Shapes::transfer(const llvm::Instruction& instruction) const {
     if (address.kind == Kind::Unknown) return {};
     return address.is_uniform() ? kUniform : kVarying;
   }
-  if (const auto intrinsic = intrinsic_of(instruction)) {
+  if (const auto intrinsic = kir::intrinsic_of(instruction)) {
     if (const auto known = of_register(*intrinsic, blocks_)) return *known;
     if (*intrinsic != kir::Intrinsic::Vote && *intrinsic != kir::Intrinsic::Redux) return kVarying;
     const Shape members = shape(0);  // the same for all lanes of a group

@@ -127,7 +127,7 @@ class Widening {
     if (const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call))
       if (llvm::isTriviallyVectorizable(intrinsic->getIntrinsicID())) return false;
     using enum kir::Intrinsic;
-    const auto known = kir::intrinsic_of(*call.getCalledFunction());
+    const auto known = kir::intrinsic_of(call);
     if (known == TidX || known == TidY || known == TidZ) return false;
     return shape.is_varying() || call.getType()->isVoidTy();
   }
