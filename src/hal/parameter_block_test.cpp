@@ -25,6 +25,7 @@ TEST(ParameterBlock, KeepsItsBytesWhereverItGoes) {
       ParameterBlock first(pattern(size)), second(pattern(other));
       ParameterBlock copy = first;
       second = copy;
+      copy = ParameterBlock(pattern(other));
       EXPECT_TRUE(same(second, pattern(size)));
       ParameterBlock moved = std::move(second);
       EXPECT_TRUE(same(moved, pattern(size)));

@@ -38,8 +38,10 @@ void write_kernel(wire::Writer& out, const Kernel& kernel) {
   out.number(info.required_block.z);
   out.number(info.registers);
   out.number(kernel.entry);
-  out.number(kernel.rows_entry);
-  out.number(kernel.lanes_entry);
+  for (const WideEntry* entry : {&kernel.rows_entry, &kernel.lanes_entry}) {
+    out.number(entry->place);
+    out.flag(entry->whole_block);
+  }
   out.number(static_cast<uint32_t>(kernel.rung));
   out.flag(kernel.polls);
   out.flag(kernel.flush_denormals);
@@ -64,8 +66,10 @@ Result<Kernel> read_kernel(wire::Reader& in) {
   TRY(info.required_block.z, in.number<uint32_t>("required block z"));
   TRY(info.registers, in.number<uint32_t>("registers"));
   TRY(kernel.entry, in.number<uint64_t>("kernel entry"));
-  TRY(kernel.rows_entry, in.number<uint64_t>("entry for rows"));
-  TRY(kernel.lanes_entry, in.number<uint64_t>("entry for lanes"));
+  for (WideEntry* entry : {&kernel.rows_entry, &kernel.lanes_entry}) {
+    TRY(entry->place, in.number<uint64_t>("wide entry"));
+    TRY(entry->whole_block, in.flag("whole block"));
+  }
   TRY(uint32_t rung, in.number<uint32_t>("rung"));
   if (rung > static_cast<uint32_t>(Rung::ThreadFibres))
     return fail(ErrorCode::InvalidImage, "image: kernel '{}' asks for rung {}, which this version does not know",
@@ -153,9 +157,11 @@ bool fits(uint64_t offset, uint64_t size, uint64_t total) {
 
 Result<> check_kernel(const KernelImage& image, const Kernel& kernel) {
   const KernelInfo& info = kernel.info;
-  if (kernel.entry >= image.slots_offset)
-    return fail(ErrorCode::InvalidImage, "image: kernel '{}' begins at {}, but the code ends at {}", info.name,
-                kernel.entry, image.slots_offset);
+  const auto is_within = [&](uint64_t entry) { return entry < image.slots_offset; };
+  const auto may_be = [&](const WideEntry& wide) { return wide.place == kNoEntry || is_within(wide.place); };
+  if (!is_within(kernel.entry) || !may_be(kernel.rows_entry) || !may_be(kernel.lanes_entry))
+    return fail(ErrorCode::InvalidImage, "image: kernel '{}' begins outside of the code, which ends at {}", info.name,
+                image.slots_offset);
   for (const KernelInfo::Parameter& parameter : info.parameters)
     if (!fits(parameter.offset, parameter.size, info.parameter_bytes))
       return fail(ErrorCode::InvalidImage, "image: kernel '{}' has a parameter of {} bytes at {} in a block of {}",

@@ -16,7 +16,7 @@
 
 namespace cupola::image {
 
-inline constexpr uint32_t kFormatVersion = 5;
+inline constexpr uint32_t kFormatVersion = 6;
 
 /// How a kernel may be executed; decided by the compiler, see ARCHITECTURE's ladder.
 enum class Rung : uint32_t {
@@ -26,12 +26,17 @@ enum class Rung : uint32_t {
 
 inline constexpr uint64_t kNoEntry = UINT64_MAX;
 
+/// Code that runs more than a thread; an offset in the segment, of a cpu::KernelEntry.
+struct WideEntry {
+  uint64_t place = kNoEntry;
+  bool whole_block = false;  ///< runs all threads of a block; else those of a warp
+};
+
 struct Kernel {
   KernelInfo info;
   uint64_t entry = 0;  ///< offset in the segment, of a cpu::KernelEntry
-  /// The same for a whole warp, given its first thread's context: in blocks whose x is a multiple of 32, and in all
-  /// others. kNoEntry: there is none.
-  uint64_t rows_entry = kNoEntry, lanes_entry = kNoEntry;
+  /// For blocks whose x is a multiple of 32, and for all others. kNoEntry: there is none.
+  WideEntry rows_entry, lanes_entry;
   Rung rung = Rung::ThreadFibres;
   bool polls = false;            ///< may wait for other blocks, other grids or the host
   bool flush_denormals = false;  ///< run with the control register's flush bits set

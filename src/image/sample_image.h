@@ -20,6 +20,7 @@ inline KernelImage sample_image() {
                  .required_block = {16, 16, 1},
                  .registers = 20};
   kernel.entry = 8;
+  kernel.rows_entry = {4, true};
   kernel.rung = Rung::ThreadLoop;
   kernel.polls = true;
   image.kernels = {kernel, Kernel{.info = {.name = "k"}, .flush_denormals = true}};

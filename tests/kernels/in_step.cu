@@ -115,3 +115,60 @@ CASE(threads_that_could_have_trapped_go_on) {
 }
 
 CHECK_MAIN()
+
+// Warp w leaves after w + 1 phases, its odd lanes a phase before the even ones. Who is left sees what all who were there
+// wrote before the barrier, and how many voted.
+constexpr int kPhases = 6;
+__global__ void leaves_phase_by_phase(int* seen, int* votes) {
+  __shared__ int written[kPhases * kWarp];
+  int warp = threadIdx.x / kWarp, history[kPhases];
+  for (int phase = 0; phase < kPhases; ++phase) {
+    if (phase > warp || (phase == warp && threadIdx.x % 2)) return;
+    written[threadIdx.x] = phase + 1;
+    int there = __syncthreads_count(1), all = __syncthreads_and(warp > 2), any = __syncthreads_or(warp == 3);
+    history[phase] = written[kPhases * kWarp - 1 - threadIdx.x];
+    if (threadIdx.x % kWarp == 0) {
+      seen[warp * kPhases + phase] = history[phase] + 10 * history[phase / 2];
+      votes[warp * kPhases + phase] = there * 100 + all * 10 + any;
+    }
+    __syncthreads();
+  }
+}
+
+CASE(warps_that_leave_between_barriers) {
+  check::Managed<int> seen(kPhases * kPhases), votes(kPhases * kPhases);
+  leaves_phase_by_phase<<<3, kPhases * kWarp>>>(seen, votes);
+  CUDA_OK(cudaDeviceSynchronize());
+  // Lane 31 of the opposite warp writes in all phases before its warp's last.
+  const auto last_written = [](int warp, int phase) { return phase < warp ? phase + 1 : warp; };
+  for (int warp = 0; warp < kPhases; ++warp)
+    for (int phase = 0; phase <= warp; ++phase) {
+      int opposite = kPhases - 1 - warp;
+      int early = last_written(opposite, phase / 2), now = last_written(opposite, phase);
+      if (opposite > 0 || now > 0)
+        EXPECT_EQUAL_AT(warp * kPhases + phase, seen[warp * kPhases + phase], now + 10 * early);
+      int there = (kPhases - phase) * kWarp - kWarp / 2, all = phase > 2, any = phase <= 3;
+      EXPECT_EQUAL_AT(warp * kPhases + phase, votes[warp * kPhases + phase], there * 100 + all * 10 + any);
+    }
+}
+
+// After a barrier each thread still is who it was.
+__global__ void asks_who_it_is(int* out) {
+  __shared__ int turn;
+  if (threadIdx.x + threadIdx.y + threadIdx.z == 0) turn = 1;
+  __syncthreads();
+  int place = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  unsigned lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  out[blockIdx.x * blockDim.x * blockDim.y * blockDim.z + place] = place + turn * 1000 + (lane == place % 32) * 10000;
+}
+
+CASE(threads_keep_their_place_over_barriers) {
+  for (const dim3 block : {dim3(64), dim3(32, 3, 2), dim3(16, 5), dim3(5, 3, 7), dim3(8, 8)}) {
+    int threads = block.x * block.y * block.z;
+    check::Managed<int> out(3 * threads);
+    asks_who_it_is<<<3, block>>>(out);
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 3 * threads; ++i) EXPECT_EQUAL_AT(i, out[i], i % threads + 11000);
+  }
+}

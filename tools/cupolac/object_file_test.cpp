@@ -43,7 +43,7 @@ class ObjectFile : public testing::Test {
 
 TEST_F(ObjectFile, SectionsAreFoundByName) {
   const std::string object = read("a.o");
-  EXPECT_EQ(section_of(object, "my_section"), std::string_view("contents", 9));
+  EXPECT_EQ(section_of(object, "my_section"), std::string_view("contents\0", 9));
   EXPECT_EQ(section_of(object, "other"), "");
   EXPECT_EQ(section_of("no object", "my_section"), "");
 }
@@ -69,7 +69,7 @@ TEST_F(ObjectFile, ArchivesOfEachKindListTheirMembers) {
     EXPECT_EQ((*members)[0].name, "a.o");
     EXPECT_EQ((*members)[1].name, long_name);
     for (const ArchiveMember& member : *members)
-      EXPECT_EQ(section_of(member.bytes, "my_section"), std::string_view("contents", 9)) << format;
+      EXPECT_EQ(section_of(member.bytes, "my_section"), std::string_view("contents\0", 9)) << format;
   }
 }
 

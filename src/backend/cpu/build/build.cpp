@@ -28,6 +28,7 @@
 #include "backend/cpu/build/stack_size.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_rung.h"
+#include "backend/cpu/build/whole_block.h"
 #include "base/log.h"
 
 namespace cupola::cpu::build {
@@ -99,8 +100,13 @@ void write_file(const std::string& path, const std::string& text) {
 /// What is known of the kernels and the data before code is generated.
 struct Lowered {
   std::vector<image::Kernel> kernels;
+  struct WideSymbol {
+    std::string symbol;  ///< empty: none
+    bool runs_block = false;
+  };
   struct Entries {
-    std::string thread, rows, lanes;  ///< symbols; empty: none
+    std::string thread;
+    WideSymbol rows, lanes;
   };
   std::vector<Entries> entries;
   ModuleData data;
@@ -110,20 +116,30 @@ WarpBodies vectorise_if_it_can(const KernelBody& kernel, uint64_t constant_bytes
                                const llvm::TargetMachine& machine) {
   auto bodies = vectorise(kernel, constant_bytes, reach, machine);
   log::line(log::Topic::Compile, "kernel {}: {}", kernel.name,
-            !bodies       ? "runs a thread at a time: " + bodies.error().message
-            : bodies->any ? "runs a warp at a time"
-                          : "runs a warp at a time where blockDim.x is a multiple of 32");
+            !bodies            ? "runs a thread at a time: " + bodies.error().message
+            : bodies->any.code ? "runs a warp at a time"
+                               : "runs a warp at a time where blockDim.x is a multiple of 32");
   return bodies ? *bodies : WarpBodies{};
 }
 
-/// Empty without a body.
-Result<std::string> make_warp_entry(llvm::Module& module, llvm::Function* body) {
-  if (!body) return std::string();
+Result<Lowered::WideSymbol> make_wide_entry(llvm::Module& module, const WideBody& body) {
+  Lowered::WideSymbol made{.runs_block = body.runs_block};
+  if (!body.code) return made;
   KernelInfo of_thread;  // known already
-  return make_kernel_entry(module, {body->getName().str(), body, {}}, of_thread);
+  TRY(made.symbol, make_kernel_entry(module, {body.code->getName().str(), body.code, {}}, of_thread));
+  return made;
 }
 
-Result<Lowered> lower(llvm::Module& module, const llvm::TargetMachine& machine) {
+void run_whole_blocks_where_they_can(llvm::Module& module, std::vector<WarpBodies>& warps,
+                                     llvm::TargetMachine& machine) {
+  llvm::SmallVector<WideBody*, 8> bodies;
+  for (WarpBodies& kernel : warps)
+    for (WideBody* body : {&kernel.rows, &kernel.any})
+      if (body->code) bodies.push_back(body);
+  run_whole_blocks(module, bodies, machine);
+}
+
+Result<Lowered> lower(llvm::Module& module, llvm::TargetMachine& machine) {
   expand_constants(module);
   expand_float_atomics(module);  // what they compute is expanded next
   TRY(expand_narrow_floats(module));
@@ -140,6 +156,7 @@ Result<Lowered> lower(llvm::Module& module, const llvm::TargetMachine& machine) 
     warps.push_back(vectorise_if_it_can(kernel, data.constant_bytes, reach, machine));
   TRY(lower_intrinsics(module, data.constant_bytes));
   instrument_polling(module, reach);
+  run_whole_blocks_where_they_can(module, warps, machine);
 
   Lowered lowered{.data = std::move(data)};
   for (const KernelBody& body : bodies) {
@@ -161,8 +178,8 @@ Result<Lowered> lower(llvm::Module& module, const llvm::TargetMachine& machine) 
   for (size_t i = 0; i < bodies.size(); ++i) {
     Lowered::Entries entries;
     TRY(entries.thread, make_kernel_entry(module, bodies[i], lowered.kernels[i].info));
-    TRY(entries.rows, make_warp_entry(module, warps[i].rows));
-    TRY(entries.lanes, make_warp_entry(module, warps[i].any));
+    TRY(entries.rows, make_wide_entry(module, warps[i].rows));
+    TRY(entries.lanes, make_wide_entry(module, warps[i].any));
     lowered.entries.push_back(std::move(entries));
   }
   return lowered;
@@ -171,13 +188,14 @@ Result<Lowered> lower(llvm::Module& module, const llvm::TargetMachine& machine) 
 Result<image::KernelImage> assemble(Lowered lowered, Segment segment) {
   image::KernelImage image;
   for (size_t i = 0; i < lowered.kernels.size(); ++i) {
-    const auto place_of = [&](const std::string& symbol) {
-      return symbol.empty() ? image::kNoEntry : segment.symbols.at(symbol);
+    const auto wide_entry = [&](const Lowered::WideSymbol& wide) -> image::WideEntry {
+      if (wide.symbol.empty()) return {};
+      return {segment.symbols.at(wide.symbol), wide.runs_block};
     };
     image::Kernel& kernel = lowered.kernels[i];
-    kernel.entry = place_of(lowered.entries[i].thread);
-    kernel.rows_entry = place_of(lowered.entries[i].rows);
-    kernel.lanes_entry = place_of(lowered.entries[i].lanes);
+    kernel.entry = segment.symbols.at(lowered.entries[i].thread);
+    kernel.rows_entry = wide_entry(lowered.entries[i].rows);
+    kernel.lanes_entry = wide_entry(lowered.entries[i].lanes);
   }
   image.kernels = std::move(lowered.kernels);
   image.symbols = std::move(lowered.data.symbols);

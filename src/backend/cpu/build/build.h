@@ -21,6 +21,7 @@ class Module;
 //   lower_shared           shared variables become offsets, shared accesses go through the window
 //   lower_intrinsics       special registers become context fields, the rest services
 //   instrument_polling     loops that may wait for other threads let them run
+//   run_whole_blocks       code for a warp goes through all warps of a block
 //   make_kernel_entry      one entry a kernel, which unpacks the parameter block
 //   clean_up, emit_object, pack_segment
 

@@ -1,5 +1,6 @@
 #include "backend/cpu/build/thread_context.h"
 
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Metadata.h>
@@ -43,8 +44,7 @@ constexpr Row kRows[] = {
 #undef CUPOLA_SERVICE
 };
 
-constexpr const char* kSuspendsMark = "cupola.suspends";
-constexpr const char* kPollsMark = "cupola.polls";
+constexpr const char* kMark = "cupola.service";
 
 }  // namespace
 
@@ -60,6 +60,10 @@ llvm::Value* load_field(llvm::IRBuilderBase& builder, llvm::Value* context, size
   return load;
 }
 
+void store_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Value* value) {
+  builder.CreateStore(value, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), context, offset));
+}
+
 llvm::CallInst* call_service(llvm::IRBuilderBase& builder, llvm::Value* context, Service service,
                              llvm::ArrayRef<llvm::Value*> arguments) {
   const Row& row = kRows[static_cast<size_t>(service)];
@@ -70,18 +74,24 @@ llvm::CallInst* call_service(llvm::IRBuilderBase& builder, llvm::Value* context,
   all.append(arguments.begin(), arguments.end());
   llvm::CallInst* call = builder.CreateCall(row.type(builder.getContext()), callee, all);
   call->setDoesNotThrow();
-  llvm::MDNode* mark = llvm::MDNode::get(builder.getContext(), {});
-  if (row.flags == kSync) call->setMetadata(kSuspendsMark, mark);
   if (row.flags == kNoReturn) call->setDoesNotReturn();
-  if (service == Service::poll) call->setMetadata(kPollsMark, mark);
+  auto* number = llvm::ConstantAsMetadata::get(builder.getInt32(static_cast<uint32_t>(service)));
+  call->setMetadata(kMark, llvm::MDNode::get(builder.getContext(), {number}));
   return call;
 }
 
+std::optional<Service> service_of(const llvm::Instruction& instruction) {
+  const llvm::MDNode* mark = instruction.getMetadata(kMark);
+  if (!mark) return std::nullopt;
+  return static_cast<Service>(llvm::mdconst::extract<llvm::ConstantInt>(mark->getOperand(0))->getZExtValue());
+}
+
 bool suspends(const llvm::Instruction& instruction) {
-  return instruction.getMetadata(kSuspendsMark) != nullptr;
+  const auto service = service_of(instruction);
+  return service && kRows[static_cast<size_t>(*service)].flags == kSync;
 }
 bool polls(const llvm::Instruction& instruction) {
-  return instruction.getMetadata(kPollsMark) != nullptr;
+  return service_of(instruction) == Service::poll;
 }
 
 }  // namespace cupola::cpu::build

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "image/cpu_abi.h"
 
@@ -37,15 +38,19 @@ llvm::Value* context_of(llvm::Function& function);
 llvm::Value* load_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Type* type,
                         bool constant);
 
-/// Calls a service; `arguments` are those after the context. Calls that may suspend the thread are marked, see
-/// suspends().
+void store_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Value* value);
+
+/// Calls a service; `arguments` are those after the context. The call is marked, see service_of().
 llvm::CallInst* call_service(llvm::IRBuilderBase& builder, llvm::Value* context, Service service,
                              llvm::ArrayRef<llvm::Value*> arguments);
 
-/// True for a call that call_service made to a service with the flag kSync.
+/// The service that a call which call_service made asks for.
+std::optional<Service> service_of(const llvm::Instruction& instruction);
+
+/// True for a call to a service with the flag kSync.
 bool suspends(const llvm::Instruction& instruction);
 
-/// Marks and recognises calls that come from counted-down fuel, so that the kernel is known to poll.
+/// True for a call that comes from counted-down fuel, so that the kernel is known to poll.
 bool polls(const llvm::Instruction& instruction);
 
 }  // namespace cupola::cpu::build

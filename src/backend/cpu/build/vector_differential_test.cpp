@@ -28,10 +28,10 @@ class RungComparison {
     const char* keep = getenv("KEEP");
     auto built = build(parse(context, text), {.target = device_->properties().image_target, .keep = keep ? keep : ""});
     if (!built) return {.difference = "does not compile: " + built.error().message};
-    Outcome outcome{
-        built->kernels[0].rows_entry != image::kNoEntry, built->kernels[0].lanes_entry != image::kNoEntry, {}};
+    image::Kernel& kernel = built->kernels[0];
+    Outcome outcome{kernel.rows_entry.place != image::kNoEntry, kernel.lanes_entry.place != image::kNoEntry, {}};
     const auto fast = load(*built);
-    built->kernels[0].rows_entry = built->kernels[0].lanes_entry = image::kNoEntry;
+    kernel.rows_entry = kernel.lanes_entry = {};
     const auto reference = load(*built);
     for (const Dim3& block : kBlocks) {
       if (!(block.x % 32 ? outcome.runs_any : outcome.runs_rows || outcome.runs_any)) continue;

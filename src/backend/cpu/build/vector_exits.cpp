@@ -5,6 +5,7 @@
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
@@ -61,13 +62,13 @@ void make_detour(llvm::BranchInst& branch, unsigned way, BasicBlock* end, Exits&
   // What goes on begins with a block of its own, where the detour rejoins it: the phis behind it keep their ways.
   BasicBlock* next = branch.getSuccessor(1 - way);
   BasicBlock* on = BasicBlock::Create(context, "stay", begin->getParent(), next);
-  llvm::BranchInst::Create(next, on);
+  llvm::IRBuilder<>(on).CreateBr(next);
   next->replacePhiUsesWith(begin, on);
   branch.setSuccessor(1 - way, on);
   const Region detour = region(branch.getSuccessor(way), end);
   const auto leave = [&](BasicBlock* from, unsigned successor) {
     BasicBlock* exit = BasicBlock::Create(context, "leave", begin->getParent(), on);
-    llvm::BranchInst::Create(on, exit);
+    llvm::IRBuilder<>(exit).CreateBr(on);
     from->getTerminator()->setSuccessor(successor, exit);
     exits.insert(exit);
   };

@@ -254,11 +254,11 @@ void Lanes::keep_apart(Instruction& instruction, Value* value) {
 // ---- masks ----
 
 Value* Lanes::live() {
-  return live_ ? builder.CreateLoad(mask_type(), live_) : nullptr;
+  return live_ && !all_run ? builder.CreateLoad(mask_type(), live_) : nullptr;
 }
 
 Value* Lanes::mask(const BasicBlock* block) {
-  llvm::AllocaInst* slot = mask_of_.lookup(block);
+  llvm::AllocaInst* slot = all_run ? nullptr : mask_of_.lookup(block);
   return slot ? builder.CreateLoad(mask_type(), slot) : live();
 }
 
@@ -268,7 +268,8 @@ Value* Lanes::full_mask(const BasicBlock* block) {
 }
 
 void Lanes::leave(Value* lanes) {
-  builder.CreateStore(builder.CreateAnd(live(), builder.CreateNot(lanes)), live_);
+  Value* before = builder.CreateLoad(mask_type(), live_);
+  builder.CreateStore(builder.CreateAnd(before, builder.CreateNot(lanes)), live_);
 }
 
 // ---- operations lane by lane, all at once ----

@@ -36,6 +36,8 @@ class Lanes {
 
   /// The block of `from` that is being written.
   const llvm::BasicBlock* current = nullptr;
+  /// While it is set, code is for the case that all 32 lanes run that block.
+  bool all_run = false;
 
   /// Code goes on in a block that others may come to.
   void enter(llvm::BasicBlock* block);
@@ -80,7 +82,7 @@ class Lanes {
   /// The lanes that run the block; null: all 32.
   llvm::Value* mask(const llvm::BasicBlock* block);
   llvm::Value* mask() { return mask(current); }
-  bool has_mask() const { return live_ || mask_of_.contains(current); }
+  bool has_mask() const { return !all_run && (live_ || mask_of_.contains(current)); }
   /// The same, never null.
   llvm::Value* full_mask(const llvm::BasicBlock* block);
   /// The lanes that have not left the kernel; null: all 32.

@@ -30,8 +30,7 @@ class Meeting {
         service(Service::barrier_arrive, {uniform(0), uniform(1), lanes_left()});
         return true;
       case Intrinsic::BarrierReduce: {
-        Value* votes = count(builder_.CreateAnd(ballot(3), running()));
-        define(service(Service::barrier_reduce, {uniform(0), uniform(1), uniform(2), votes, lanes_left()}));
+        define(service(Service::barrier_reduce, {uniform(0), uniform(1), uniform(2), votes(), lanes_left()}));
         return true;
       }
       case Intrinsic::GridSync:
@@ -88,6 +87,16 @@ class Meeting {
   Value* lanes_left() {
     Value* live = lanes_.live();
     return live ? count(lanes_.bits(live)) : number(kLanes);
+  }
+
+  /// Those who say yes at a barrier. Who went another way does not say no.
+  Value* votes() {
+    Value* yes = count(builder_.CreateAnd(ballot(3), running()));
+    if (!lanes_.shapes.is_masked(lanes_.current)) return yes;
+    Value* elsewhere = builder_.CreateSub(lanes_left(), count(running()));
+    constexpr uint32_t kAll = 1;
+    return builder_.CreateSelect(builder_.CreateICmpEQ(uniform(2), number(kAll)), builder_.CreateAdd(yes, elsewhere),
+                                 yes);
   }
 
   static bool names_members(Intrinsic intrinsic) {

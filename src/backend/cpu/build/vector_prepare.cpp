@@ -111,9 +111,9 @@ void close_dead_ends(llvm::Function& function) {
       before->eraseFromParent();
     if (!end) {
       end = llvm::BasicBlock::Create(function.getContext(), "end", &function);
-      llvm::ReturnInst::Create(function.getContext(), end);
+      llvm::IRBuilder<>(end).CreateRetVoid();
     }
-    llvm::BranchInst::Create(end, last->getIterator());
+    llvm::IRBuilder<>(last).CreateBr(end);
     last->eraseFromParent();
   }
 }

@@ -92,11 +92,12 @@ Result<WarpBodies> vectorise(const KernelBody& kernel, uint64_t constant_bytes, 
   const Draft prepared(copy_of(*kernel.body));
   TRY(prepare_for_lanes(*prepared, reach));
   lower_address_questions(*prepared, constant_bytes);
-  WarpBodies bodies;
-  TRY(bodies.rows, widen_for(*prepared, BlockClass::Rows, "warp." + kernel.name, reach, machine));
+  WarpBodies bodies{.rows = {.blocks = BlockClass::Rows}, .any = {.blocks = BlockClass::Any}};
+  TRY(bodies.rows.code, widen_for(*prepared, BlockClass::Rows, "warp." + kernel.name, reach, machine));
   // Less is known of other blocks, so that what is right here may not be there.
   if ((*prepared).getInstructionCount() <= kMostForAny)
-    if (auto any = widen_for(*prepared, BlockClass::Any, "lanes." + kernel.name, reach, machine)) bodies.any = *any;
+    if (auto any = widen_for(*prepared, BlockClass::Any, "lanes." + kernel.name, reach, machine))
+      bodies.any.code = *any;
   return bodies;
 }
 

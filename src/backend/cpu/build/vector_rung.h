@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "backend/cpu/build/whole_block.h"
 #include "base/result.h"
 
 namespace llvm {
@@ -17,7 +18,7 @@ struct KernelBody;
 /// Functions that run a kernel for a whole warp, by the class of the block's shape; their context is that of the warp's
 /// first thread.
 struct WarpBodies {
-  llvm::Function *rows = nullptr, *any = nullptr;
+  WideBody rows, any;
 };
 
 /// The vector rung of a kernel. Error: NotSupported, saying what keeps it on the rung below; the module is as before

@@ -168,6 +168,39 @@ class Widening {
     return builder_.CreateNot(builder_.CreateExtractValue(sum, 1));
   }
 
+  /// Code for a block and how it ends. Where it reads rows of memory, once for all lanes and once for some of them: to
+  /// read under a mask takes some processors twice as long.
+  template <typename Code>
+  void emit_ways(BasicBlock& block, Code code) {
+    lanes_.current = &block;
+    Value* mask = lanes_.mask(&block);
+    if (!mask || !reads_rows(block)) return code();
+    BasicBlock *all = lanes_.make_block("all"), *some = lanes_.make_block("some");
+    builder_.CreateCondBr(builder_.CreateICmpEQ(lanes_.bits(mask), builder_.getInt32(~0u)), all, some);
+    lanes_.enter(all);
+    lanes_.all_run = true;
+    code();
+    lanes_.all_run = false;
+    lanes_.enter(some);
+    code();
+  }
+
+  bool reads_rows(const BasicBlock& block) const {
+    constexpr size_t kMost = 200;
+    const auto is_row = [&](const Instruction& instruction) {
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+      if (!load) return false;
+      const Shape address = shapes_.at(load->getPointerOperand(), &block);
+      const uint64_t bytes = lanes_.layout.getTypeStoreSize(load->getType());
+      return address.kind == Shape::Kind::Affine && address.stride == static_cast<int64_t>(bytes);
+    };
+    const auto meets = [](const Instruction& instruction) {
+      const auto intrinsic = kir::intrinsic_of(instruction);
+      return intrinsic && kir::effect_of(*intrinsic) == kir::Effect::kSync;
+    };
+    return block.size() <= kMost && llvm::any_of(block, is_row) && llvm::none_of(block, meets);
+  }
+
   // ---- from block to block ----
 
   /// The values that the phis of `to` have when lanes come from `from`; `mask` null: all of them.
@@ -224,6 +257,10 @@ class Widening {
 
   void emit_open(BasicBlock& block) {
     lanes_.enter(begin_of_[&block]);
+    emit_ways(block, [&] { emit_open_code(block); });
+  }
+
+  void emit_open_code(BasicBlock& block) {
     emit_body(block);
     Instruction* end = block.getTerminator();
     builder_.SetCurrentDebugLocation(end->getDebugLoc());
@@ -329,8 +366,10 @@ class Widening {
     BasicBlock *run = lanes_.make_block(block.getName()), *on = lanes_.make_block("on");
     builder_.CreateCondBr(lanes_.any(lanes_.mask(&block)), run, on);
     lanes_.enter(run);
-    emit_lanes(row, block);
-    builder_.CreateBr(on);
+    emit_ways(block, [&] {
+      emit_lanes(row, block);
+      builder_.CreateBr(on);
+    });
     lanes_.enter(on);
   }
 
@@ -338,7 +377,7 @@ class Widening {
     emit_body(block);
     Instruction* end = block.getTerminator();
     builder_.SetCurrentDebugLocation(end->getDebugLoc());
-    Value* mask = lanes_.mask(&block);
+    Value* mask = lanes_.full_mask(&block);
     // The next time round it is run by those who come then.
     builder_.CreateStore(lanes_.no_lanes(), lanes_.mask_slot(&block));
     if (exits_.contains(&block))

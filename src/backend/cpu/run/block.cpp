@@ -47,9 +47,11 @@ Position calling_thread(const ThreadContext& context) {
   return position(first + context.calling_lane, thread->block->grid().launch().block);
 }
 
-Block::Outcome Block::begin(Grid& grid, uint64_t index) {
+Block::Outcome Block::begin(Grid& grid, uint64_t first, uint64_t most) {
   grid_ = &grid;
-  std::copy_n(position(index, grid.launch().grid).at, 3, index_);
+  most_ = most;
+  begun_ = 1;
+  std::copy_n(position(first, grid.launch().grid).at, 3, index_);
   shared_window_ = worker_.windows().acquire();
   reset();
   if (!shared_window_) {
@@ -64,11 +66,13 @@ void Block::reset() {
   const KernelCode::Choice choice = grid_->code().choose(grid_->launch().block);
   entry_ = choice.entry;
   width_ = choice.width;
-  is_loop_ = grid_->code().rung == image::Rung::ThreadLoop && thread_count_ > width_;
+  is_whole_ = choice.whole_block;
+  is_loop_ = is_whole_ || (grid_->code().rung == image::Rung::ThreadLoop && thread_count_ > width_);
   if (choice.needs_places) make_places();
   const uint32_t units = is_loop_ ? 1 : (thread_count_ + width_ - 1) / width_;
   alive_ = is_loop_ ? 1 : thread_count_;
-  at_grid_ = loop_next_ = used_barriers_ = 0;
+  at_grid_ = used_barriers_ = 0;
+  loop_next_ = is_whole_ ? thread_count_ : 0;
   failed_ = false;
   grid_phase_.reset();
   failure_.reset();
@@ -109,6 +113,10 @@ void Block::place(ThreadContext& context, uint32_t index) const {
   context.fuel = kFuel;
   context.last_error = context.calling_lane = 0;
   context.lanes = ~0u >> (32 - std::min(32u, thread_count_ - index));
+  show_places(context, index);
+}
+
+void Block::show_places(ThreadContext& context, uint32_t index) const {
   for (uint32_t d = 0; d < 3; ++d) context.places[d] = places_.empty() ? nullptr : &places_[d * kMostThreads + index];
 }
 
@@ -203,7 +211,10 @@ bool Block::start_thread(Thread& thread) {
 
 void Block::start_fibre(Thread& thread, Stack* stack) {
   thread.state = ThreadState::Ready;
-  thread.fibre.start(stack, reinterpret_cast<std::byte*>(thread.context), is_loop_ ? &loop_entry : &thread_entry,
+  thread.fibre.start(stack, reinterpret_cast<std::byte*>(thread.context),
+                     is_whole_  ? &blocks_entry
+                     : is_loop_ ? &loop_entry
+                                : &thread_entry,
                      &thread);
 }
 
@@ -235,7 +246,33 @@ void Block::thread_entry(void* thread) {
   block.entry_(self->context, block.grid_->launch().parameters.data());
 }
 
-/// All threads of the block or its warps, or those that are left after one has exited.
+/// Block after block.
+void Block::blocks_entry(void* thread) {
+  const auto* self = static_cast<Thread*>(thread);
+  Block& block = *self->block;
+  ThreadContext& context = *self->context;
+  const std::byte* parameters = block.grid_->launch().parameters.data();
+  for (;;) {
+    block.entry_(&context, parameters);
+    if (block.begun_ == block.most_ || block.grid_->failed()) return;
+    ++block.begun_;
+    block.go_on();
+    std::copy_n(block.index_, 3, context.ctaid);
+    block.show_places(context, 0);
+  }
+}
+
+/// To the next block of the grid.
+void Block::go_on() {
+  const Dim3& grid = grid_->launch().grid;
+  if (++index_[0] < grid.x) return;
+  index_[0] = 0;
+  if (++index_[1] < grid.y) return;
+  index_[1] = 0;
+  ++index_[2];
+}
+
+/// All threads of the block, or those that are left after one has exited.
 void Block::loop_entry(void* thread) {
   const auto* self = static_cast<Thread*>(thread);
   Block& block = *self->block;

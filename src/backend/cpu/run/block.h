@@ -31,8 +31,8 @@ struct Position {
 /// The thread for which generated code calls a service that is for one thread.
 Position calling_thread(const image::cpu::ThreadContext& context);
 
-/// One CUDA thread of a resident block, or a warp of them that run in step; ThreadContext::executor points at it. On
-/// the ThreadLoop rung one of these stands for all threads or warps of the block, one after the other.
+/// One CUDA thread of a resident block, or a warp of them that run in step; ThreadContext::executor points at it. Where
+/// threads never wait for each other's stacks, one of these stands for all threads of the block.
 struct Thread {
   Block* block = nullptr;
   image::cpu::ThreadContext* context = nullptr;  ///< at the top of its local window, once it has begun
@@ -46,9 +46,9 @@ struct Thread {
   Thread* next = nullptr;  ///< of the barrier's waiting threads
 };
 
-/// One block in execution on one worker: its threads are fibres that take turns until each waits or is over. Reused for
-/// block after block. Not thread-safe; the functions under "services" are called on the block's fibres, the others on
-/// the worker's own stack.
+/// One block in execution on one worker: its threads are fibres that take turns until each waits or is over. Code that
+/// runs a whole block at a time goes through several of them on one fibre. Reused for block after block. Not
+/// thread-safe; the functions under "services" are called on the block's fibres, the others on the worker's own stack.
 class Block {
  public:
   /// Waiting: threads poll, or wait for the grid; call run() again later.
@@ -56,8 +56,12 @@ class Block {
 
   explicit Block(Worker& worker) : worker_(worker) {}
 
-  Outcome begin(Grid& grid, uint64_t index);
+  /// Blocks from `first` on, `most` of them at most; only the last may come to wait.
+  Outcome begin(Grid& grid, uint64_t first, uint64_t most);
   Outcome run();
+
+  /// Blocks that the last begin() began.
+  uint64_t begun() const { return begun_; }
 
   /// Whether the last begin() or run() did more than polling.
   bool progressed() const { return progressed_; }
@@ -93,8 +97,11 @@ class Block {
   void start_fibre(Thread& thread, Stack* stack);
   void fill_context(image::cpu::ThreadContext& context, uint32_t index) const;
   void place(image::cpu::ThreadContext& context, uint32_t index) const;
+  void show_places(image::cpu::ThreadContext& context, uint32_t index) const;
   static void thread_entry(void* thread);
   static void loop_entry(void* thread);
+  static void blocks_entry(void* thread);
+  void go_on();
 
   Outcome take_turns();
   void run_thread(Thread& thread);
@@ -122,13 +129,15 @@ class Block {
   Worker& worker_;
   Grid* grid_ = nullptr;
   uint32_t index_[3] = {};
+  uint64_t most_ = 0, begun_ = 0;  ///< blocks, see begin()
   uint32_t thread_count_ = 0;
   uint32_t alive_ = 0;
   uint32_t at_grid_ = 0;
   uint32_t loop_next_ = 0;  ///< ThreadLoop: the next thread to begin
   image::cpu::KernelEntry entry_ = nullptr;
-  uint32_t width_ = 1;  ///< threads that the entry runs in step: 1 or 32
-  bool is_loop_ = false;
+  uint32_t width_ = 1;     ///< threads that the entry runs in step: 1 or 32
+  bool is_loop_ = false;   ///< one fibre runs all threads
+  bool is_whole_ = false;  ///< by one call of the entry
   bool failed_ = false;
   bool progressed_ = false;
   std::optional<uint64_t> grid_phase_;  ///< set while all threads wait for the grid

@@ -14,9 +14,14 @@ namespace cupola::cpu {
 
 /// A kernel as the workers run it.
 struct KernelCode {
+  /// Code for more than a thread, see image::WideEntry; null: none.
+  struct Wide {
+    image::cpu::KernelEntry entry = nullptr;
+    bool whole_block = false;
+  };
+
   image::cpu::KernelEntry entry = nullptr;
-  image::cpu::KernelEntry rows_entry = nullptr;  ///< see image::Kernel; null: none
-  image::cpu::KernelEntry lanes_entry = nullptr;
+  Wide rows, lanes;
   image::Rung rung = image::Rung::ThreadFibres;
   bool polls = false;
   bool flush_denormals = false;
@@ -26,11 +31,12 @@ struct KernelCode {
     image::cpu::KernelEntry entry;
     uint32_t width;     ///< threads in step
     bool needs_places;  ///< ThreadContext::places
+    bool whole_block;   ///< one call runs all threads of a block
   };
   Choice choose(const Dim3& block) const {
-    if (rows_entry && block.x % 32 == 0) return {rows_entry, 32, false};
-    if (lanes_entry && block.count() > 1) return {lanes_entry, 32, true};
-    return {entry, 1, false};
+    if (rows.entry && block.x % 32 == 0) return {rows.entry, 32, false, rows.whole_block};
+    if (lanes.entry && block.count() > 1) return {lanes.entry, 32, true, lanes.whole_block};
+    return {entry, 1, false, false};
   }
 };
 

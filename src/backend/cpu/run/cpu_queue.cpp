@@ -158,15 +158,17 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   /// False, and a fault, when it cannot be done.
   bool submit(Work& work) {
     auto submitted = services_.pool.submit(work);
-    if (!submitted) domain_->faults.record(std::move(submitted).error());
-    return submitted.has_value();
+    if (submitted) return true;
+    domain_->faults.record(std::move(submitted).error());
+    return false;
   }
 
   bool begin(const hal::HostCall&) {
     if (faulted()) return true;
     auto submitted = domain_->host_calls.submit(*this);
-    if (!submitted) domain_->faults.record(std::move(submitted).error());
-    return !submitted.has_value();
+    if (submitted) return false;
+    domain_->faults.record(std::move(submitted).error());
+    return true;
   }
 
   bool begin(const hal::Callback& callback) {

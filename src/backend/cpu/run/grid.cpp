@@ -34,9 +34,9 @@ Grid::~Grid() {
   if (has_slot_) domain().launch_slots.give_back();
 }
 
-bool Grid::run(Worker& worker, uint64_t item) {
-  if (item == 0 && std::exchange(has_slot_, false)) domain().launch_slots.give_back();
-  return worker.run_block(*this, item);
+Work::Ran Grid::run(Worker& worker, uint64_t first, uint64_t most) {
+  if (first == 0 && std::exchange(has_slot_, false)) domain().launch_slots.give_back();
+  return worker.run_blocks(*this, first, most);
 }
 
 DeviceQueues& Grid::device_queues() {

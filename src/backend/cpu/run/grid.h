@@ -27,7 +27,7 @@ class Grid final : public Work {
   uint64_t most_at_once() const override { return one_at_a_time_ ? 1 : UINT64_MAX; }
   uint32_t most_resident() const override { return launch_.cooperative ? UINT32_MAX : most_resident_; }
   bool may_help() const override { return !one_at_a_time_; }
-  bool run(Worker& worker, uint64_t item) override;
+  Ran run(Worker& worker, uint64_t first, uint64_t most) override;
 
   // -- what its kernel launches --
 

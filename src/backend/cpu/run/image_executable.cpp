@@ -22,10 +22,13 @@ class ImageExecutable final : public CpuExecutable {
         if (offset == image::kNoEntry) return nullptr;
         return reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment_->at(offset)));
       };
-      const bool in_step = settings().rung != "threads";
+      const auto wide_code_at = [&](const image::WideEntry& wide) -> KernelCode::Wide {
+        if (settings().rung == "threads") return {};
+        return {code_at(wide.place), wide.whole_block};
+      };
       add_kernel(kernel.info, {.entry = code_at(kernel.entry),
-                               .rows_entry = in_step ? code_at(kernel.rows_entry) : nullptr,
-                               .lanes_entry = in_step ? code_at(kernel.lanes_entry) : nullptr,
+                               .rows = wide_code_at(kernel.rows_entry),
+                               .lanes = wide_code_at(kernel.lanes_entry),
                                .rung = kernel.rung,
                                .polls = kernel.polls,
                                .flush_denormals = kernel.flush_denormals});

@@ -155,10 +155,10 @@ Transfer<Command>::Transfer(const Command& whole, const TransferPlan<Command>& p
     : Work(plan.items(), domain, owner), whole_(whole), plan_(plan) {}
 
 template <typename Command>
-bool Transfer<Command>::run(Worker&, uint64_t item) {
-  Piece piece{plan_, item};
+Work::Ran Transfer<Command>::run(Worker&, uint64_t first, uint64_t) {
+  Piece piece{plan_, first};
   if (const Result<> result = call_guarded(&run_piece, &piece); !result) record(whole_, result.error(), domain());
-  return true;
+  return {1, 1};
 }
 
 template <typename Command>

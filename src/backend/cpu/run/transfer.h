@@ -32,7 +32,7 @@ class Transfer final : public Work {
   /// `whole` has bytes and stays where it is until the work is done.
   Transfer(const Command& whole, CpuDomain& domain, Owner& owner);
 
-  bool run(Worker& worker, uint64_t item) override;
+  Ran run(Worker& worker, uint64_t first, uint64_t most) override;
 
  private:
   struct Piece;

@@ -43,8 +43,12 @@ class Work {
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   void fail() { failed_.store(true, std::memory_order_release); }
 
-  /// Runs an item on `worker`. False when the item has begun and is not over: the worker keeps it.
-  virtual bool run(Worker& worker, uint64_t item) = 0;
+  /// Items that a worker has begun, and how many of them are over; it keeps what is not.
+  struct Ran {
+    uint64_t begun, over;
+  };
+  /// Runs items from `first` on, on `worker`: at least one, at most `most`.
+  virtual Ran run(Worker& worker, uint64_t first, uint64_t most) = 0;
 
  protected:
   ~Work() = default;

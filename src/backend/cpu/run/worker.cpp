@@ -133,17 +133,18 @@ void Worker::run_range(Range& range) {
       break;
     }
     in_item_ = true;
-    const bool ended = range.work->run(*this, range.begin++);
+    const Work::Ran ran = range.work->run(*this, range.begin, range.end - range.begin);
     in_item_ = false;
-    over += ended;
-    if (!ended || !residents_.empty()) break;
+    range.begin += ran.begun;
+    over += ran.over;
+    if (ran.over < ran.begun || !residents_.empty()) break;
   }
   Work& work = *range.work;
   if (range.begin < range.end) pending_.push_back(range);
   if (over) pool_.finish(work, over);
 }
 
-bool Worker::run_block(Grid& grid, uint64_t index) {
+Work::Ran Worker::run_blocks(Grid& grid, uint64_t first, uint64_t most) {
   std::unique_ptr<Block> block;
   if (spare_blocks_.empty()) {
     block = std::make_unique<Block>(*this);
@@ -151,12 +152,13 @@ bool Worker::run_block(Grid& grid, uint64_t index) {
     block = std::move(spare_blocks_.back());
     spare_blocks_.pop_back();
   }
-  const bool over = block->begin(grid, index) != Block::Outcome::Waiting;
-  if (over)
+  const bool is_over = block->begin(grid, first, most) == Block::Outcome::Over;
+  const uint64_t begun = block->begun();
+  if (is_over)
     spare_blocks_.push_back(std::move(block));
   else
     residents_.push_back({&grid, std::move(block)});
-  return over;
+  return {begun, is_over ? begun : begun - 1};
 }
 
 }  // namespace cupola::cpu

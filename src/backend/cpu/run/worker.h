@@ -53,8 +53,8 @@ class Worker {
   /// True on a thread that has a worker of the pool and will ask for this work next.
   static bool this_thread_will_look(const WorkerPool& pool, const Work& work);
 
-  /// Runs a block until it is over (true) or waits for something outside of it (false).
-  bool run_block(Grid& grid, uint64_t index);
+  /// Runs blocks from `first` on until they are over, or one until it waits for something outside of it.
+  Work::Ran run_blocks(Grid& grid, uint64_t first, uint64_t most);
 
   // -- for the pool --
   WaitWord& word() { return word_; }

@@ -20,9 +20,9 @@ class Items final : public Work, private Work::Owner {
  public:
   Items(uint64_t count, CpuDomain& domain) : Work(count, domain, *static_cast<Owner*>(this)) {}
 
-  bool run(Worker&, uint64_t) override {
+  Ran run(Worker&, uint64_t, uint64_t) override {
     ++begun;
-    return true;
+    return {1, 1};
   }
 
   bool ends_within(std::chrono::seconds time) const {

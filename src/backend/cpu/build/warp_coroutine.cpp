@@ -1,0 +1,234 @@
+#include "backend/cpu/build/warp_coroutine.h"
+
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Coroutines/CoroCleanup.h>
+#include <llvm/Transforms/Coroutines/CoroEarly.h>
+#include <llvm/Transforms/Coroutines/CoroSplit.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "backend/cpu/build/thread_context.h"
+#include "image/cpu_abi.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+using image::cpu::ThreadContext;
+using llvm::BasicBlock;
+using llvm::Value;
+
+/// Marks the frame's size, which is known once the coroutine is split.
+constexpr const char* kFrameBytes = "cupola.frame_bytes";
+
+/// The code with its barriers as places to stop at. Takes the frame's memory first and returns it.
+class Coroutine {
+ public:
+  explicit Coroutine(llvm::Function& warp) : builder_(warp.getContext()) {
+    llvm::SmallVector<llvm::Type*, 8> types{builder_.getPtrTy()};
+    types.append(warp.getFunctionType()->param_begin(), warp.getFunctionType()->param_end());
+    // Passes leave out what nobody calls, unless others may.
+    made_ = llvm::Function::Create(llvm::FunctionType::get(builder_.getPtrTy(), types, false),
+                                   llvm::GlobalValue::ExternalLinkage, warp.getName() + ".part", warp.getParent());
+    made_->setPresplitCoroutine();
+    made_->addFnAttrs(llvm::AttrBuilder(warp.getContext(), warp.getAttributes().getFnAttrs()));
+    made_->setSubprogram(warp.getSubprogram());
+    warp.setSubprogram(nullptr);
+    made_->splice(made_->begin(), &warp);
+    for (unsigned i = 0; i < warp.arg_size(); ++i) warp.getArg(i)->replaceAllUsesWith(made_->getArg(i + 1));
+  }
+
+  llvm::Function* make(llvm::ArrayRef<llvm::CallInst*> barriers) {
+    begin();
+    llvm::SmallVector<llvm::ReturnInst*, 4> returns;
+    for (BasicBlock& block : *made_)
+      if (auto* end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator())) returns.push_back(end);
+    make_ends();
+    for (llvm::ReturnInst* end : returns) {
+      llvm::IRBuilder<>(end).CreateBr(over_);
+      end->eraseFromParent();
+    }
+    for (llvm::CallInst* barrier : barriers) stop(*barrier);
+    return made_;
+  }
+
+ private:
+  Value* intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Type*> types, llvm::ArrayRef<Value*> arguments) {
+    return builder_.CreateIntrinsic(id, types, arguments);
+  }
+  Value* word(size_t offset) {
+    return load_field(builder_, made_->getArg(1), offset, builder_.getInt32Ty(), /*constant=*/false);
+  }
+  void add(size_t offset, Value* value) {
+    store_field(builder_, made_->getArg(1), offset, builder_.CreateAdd(word(offset), value));
+  }
+  Value* no_token() { return llvm::ConstantTokenNone::get(builder_.getContext()); }
+
+  void begin() {
+    BasicBlock& entry = made_->getEntryBlock();
+    builder_.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
+    Value* null = llvm::ConstantPointerNull::get(builder_.getPtrTy());
+    id_ = intrinsic(llvm::Intrinsic::coro_id, {}, {builder_.getInt32(kFrameAlignment), null, null, null});
+    Value* size = intrinsic(llvm::Intrinsic::coro_size, {builder_.getInt64Ty()}, {});
+    builder_.CreateCall(made_->getParent()->getOrInsertFunction(kFrameBytes, builder_.getVoidTy(), size->getType()),
+                        {size});
+    frame_ = intrinsic(llvm::Intrinsic::coro_begin, {}, {id_, made_->getArg(0)});
+  }
+
+  void make_ends() {
+    cleanup_ = BasicBlock::Create(builder_.getContext(), "cleanup", made_);
+    suspended_ = BasicBlock::Create(builder_.getContext(), "suspended", made_);
+    over_ = BasicBlock::Create(builder_.getContext(), "over", made_);
+    BasicBlock* never = BasicBlock::Create(builder_.getContext(), "never", made_);
+    builder_.SetInsertPoint(over_);
+    suspend(true, never);
+    builder_.SetInsertPoint(never);
+    builder_.CreateUnreachable();
+    builder_.SetInsertPoint(cleanup_);
+    intrinsic(llvm::Intrinsic::coro_free, {}, {id_, frame_});
+    builder_.CreateBr(suspended_);
+    builder_.SetInsertPoint(suspended_);
+    intrinsic(llvm::Intrinsic::coro_end, {}, {frame_, builder_.getFalse(), no_token()});
+    builder_.CreateRet(frame_);
+  }
+
+  void suspend(bool is_last, BasicBlock* on) {
+    Value* how = intrinsic(llvm::Intrinsic::coro_suspend, {}, {no_token(), builder_.getInt1(is_last)});
+    llvm::SwitchInst* ways = builder_.CreateSwitch(how, suspended_, 2);
+    ways->addCase(builder_.getInt8(0), on);
+    ways->addCase(builder_.getInt8(1), cleanup_);
+  }
+
+  void stop(llvm::CallInst& barrier) {
+    const bool is_reduction = service_of(barrier) == Service::barrier_reduce;
+    BasicBlock* before = barrier.getParent();
+    BasicBlock* on = llvm::SplitBlock(before, &barrier);
+    before->getTerminator()->eraseFromParent();
+    builder_.SetInsertPoint(before);
+    builder_.SetCurrentDebugLocation(barrier.getDebugLoc());
+    constexpr unsigned kOperation = 3, kVotes = 4, kThreads = 5;
+    if (is_reduction) {
+      add(offsetof(ThreadContext, votes), barrier.getOperand(kVotes));
+      add(offsetof(ThreadContext, voters), barrier.getOperand(kThreads));
+    }
+    suspend(false, on);
+    builder_.SetInsertPoint(&barrier);
+    if (is_reduction) {
+      Value *votes = word(offsetof(ThreadContext, last_votes)), *operation = barrier.getOperand(kOperation);
+      Value* all = builder_.CreateICmpEQ(votes, word(offsetof(ThreadContext, last_voters)));
+      Value* any = builder_.CreateICmpNE(votes, builder_.getInt32(0));
+      const auto is = [&](uint32_t which) { return builder_.CreateICmpEQ(operation, builder_.getInt32(which)); };
+      Value* truth = builder_.CreateZExt(builder_.CreateSelect(is(1), all, any), builder_.getInt32Ty());
+      barrier.replaceAllUsesWith(builder_.CreateSelect(is(0), votes, truth));
+    }
+    barrier.eraseFromParent();
+  }
+
+  llvm::IRBuilder<> builder_;
+  llvm::Function* made_ = nullptr;
+  Value *id_ = nullptr, *frame_ = nullptr;
+  BasicBlock *cleanup_ = nullptr, *suspended_ = nullptr, *over_ = nullptr;
+};
+
+/// Cheap to compute anew, rather than kept in the frame.
+bool is_recomputed(llvm::Instruction& instruction) {
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+    return load->hasMetadata(llvm::LLVMContext::MD_invariant_load);
+  return llvm::isa<llvm::CastInst, llvm::GetElementPtrInst, llvm::BinaryOperator, llvm::CmpInst, llvm::SelectInst,
+                   llvm::ShuffleVectorInst, llvm::InsertElementInst>(instruction);
+}
+
+}  // namespace
+
+bool is_block_barrier(const llvm::Instruction& instruction) {
+  const auto service = service_of(instruction);
+  if (service != Service::barrier && service != Service::barrier_reduce) return false;
+  const auto is_zero = [&](unsigned i) {
+    const auto* number = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(i));
+    return number && number->isZero();
+  };
+  return is_zero(1) && is_zero(2);
+}
+
+llvm::SmallVector<llvm::CallInst*, 8> block_barriers(llvm::Function& warp) {
+  llvm::SmallVector<llvm::CallInst*, 8> barriers;
+  for (llvm::Instruction& instruction : llvm::instructions(warp))
+    if (is_block_barrier(instruction)) barriers.push_back(llvm::cast<llvm::CallInst>(&instruction));
+  return barriers;
+}
+
+llvm::Function* make_coroutine(llvm::Function& warp) {
+  llvm::ValueToValueMapTy map;
+  llvm::Function* copy = llvm::CloneFunction(&warp, map);
+  copy->setName(warp.getName());
+  const auto barriers = block_barriers(*copy);
+  llvm::Function* made = Coroutine(*copy).make(barriers);
+  copy->eraseFromParent();
+  return made;
+}
+
+void split_coroutines(llvm::Module& module, llvm::ArrayRef<llvm::Function*> coroutines, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::FunctionPassManager simplify;  // what nobody needs would be kept in the frame
+  simplify.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  simplify.addPass(llvm::InstCombinePass());
+  simplify.addPass(llvm::SimplifyCFGPass());
+  simplify.addPass(llvm::ADCEPass());
+  for (llvm::Function* coroutine : coroutines) simplify.run(*coroutine, functions);
+  llvm::CGSCCPassManager split;
+  split.addPass(llvm::CoroSplitPass(is_recomputed, /*OptimizeFrame=*/true));
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::CoroEarlyPass());
+  passes.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(std::move(split)));
+  passes.addPass(llvm::CoroCleanupPass());
+  passes.run(module, modules);
+}
+
+/// The second part is called by name; that the frame holds a pointer to it says that the warp is not over.
+CoroutineParts parts_of(llvm::Function& first) {
+  CoroutineParts parts{&first};
+  first.setLinkage(llvm::GlobalValue::InternalLinkage);
+  llvm::Module& module = *first.getParent();
+  parts.second = module.getFunction((first.getName() + ".resume").str());
+  llvm::SmallVector<llvm::CallInst*, 1> marks;
+  for (llvm::Instruction& instruction : llvm::instructions(first))
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        call && call->getCalledFunction() && call->getCalledFunction()->getName() == kFrameBytes)
+      marks.push_back(call);
+  for (llvm::CallInst* mark : marks) {
+    const uint64_t bytes = llvm::cast<llvm::ConstantInt>(mark->getArgOperand(0))->getZExtValue();
+    parts.frame_bytes = llvm::alignTo(bytes, kFrameAlignment);
+    mark->eraseFromParent();
+  }
+  auto* some = llvm::ConstantExpr::getIntToPtr(llvm::ConstantInt::get(llvm::Type::getInt64Ty(first.getContext()), 1),
+                                               llvm::PointerType::get(first.getContext(), 0));
+  for (const char* which : {".resume", ".destroy", ".cleanup"}) {
+    llvm::Function* part = module.getFunction((first.getName() + which).str());
+    if (!part) continue;
+    for (llvm::Use& use : llvm::make_early_inc_range(part->uses()))
+      if (auto* store = llvm::dyn_cast<llvm::StoreInst>(use.getUser())) store->setOperand(0, some);
+  }
+  return parts;
+}
+
+}  // namespace cupola::cpu::build
