@@ -15,6 +15,8 @@
 namespace cupola::cpu::build {
 namespace {
 
+constexpr const char* kDoesNotWait = "cupola.does_not_wait";
+
 using Functions = llvm::SmallPtrSet<const llvm::Function*, 16>;
 
 bool communicates(const llvm::Instruction& instruction) {
@@ -100,6 +102,8 @@ class CycleQuestion {
   bool may_wait() {
     const Blocks exiting = exiting_blocks(cycle_);
     if (exiting.empty()) return true;
+    const auto is_marked = [](llvm::BasicBlock* latch) { return latch->getTerminator()->getMetadata(kDoesNotWait); };
+    if (llvm::any_of(latches(cycle_), is_marked)) return false;
     if (!cycle_communicates() || is_retry(cycle_)) return false;
     for (llvm::BasicBlock* block : exiting) add_condition(*block);
     for (size_t i = 0; i < slice_.size(); ++i)
@@ -190,6 +194,10 @@ void instrument_polling(llvm::Module& module, const CallReach& reach) {
     each_waiting_cycle(function, reach, sources, [&](const llvm::Cycle& cycle) { ends.insert_range(latches(cycle)); });
     for (llvm::BasicBlock* end : ends) count_down(*end);
   }
+}
+
+void mark_as_not_waiting(llvm::Instruction& branch) {
+  branch.setMetadata(kDoesNotWait, llvm::MDNode::get(branch.getContext(), {}));
 }
 
 llvm::SmallVector<llvm::BasicBlock*, 4> waiting_loops(llvm::Function& function, const CallReach& reach) {

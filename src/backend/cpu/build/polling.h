@@ -5,6 +5,7 @@
 namespace llvm {
 class BasicBlock;
 class Function;
+class Instruction;
 class Module;
 }  // namespace llvm
 
@@ -17,6 +18,9 @@ class CallReach;
 /// and its exits depend on what it loads, other than by a compare-and-swap retry; or it has no exit. Other threads
 /// cannot end any other loop, so those run to their end without asking.
 void instrument_polling(llvm::Module& module, const CallReach& reach);
+
+/// Says of a loop, by the branch at the end of its turn, that it is known not to wait: the code that it was made of is.
+void mark_as_not_waiting(llvm::Instruction& branch);
 
 /// The headers of such loops in a function that calls none that communicates.
 llvm::SmallVector<llvm::BasicBlock*, 4> waiting_loops(llvm::Function& function, const CallReach& reach);

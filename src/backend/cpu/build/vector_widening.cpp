@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "backend/cpu/build/polling.h"
 #include "backend/cpu/build/vector_lanes.h"
 #include "backend/cpu/build/vector_meetings.h"
 #include "backend/cpu/build/vector_memory.h"
@@ -355,7 +356,8 @@ class Widening {
     emit_blocks(row, inner, &loop);
     Value* mask = builder_.CreateLoad(lanes_.mask_type(), next);
     builder_.CreateStore(mask, header);
-    builder_.CreateCondBr(lanes_.any(mask), turn, over);
+    // Loops that wait, and that lanes leave one by one, do not run in step.
+    mark_as_not_waiting(*builder_.CreateCondBr(lanes_.any(mask), turn, over));
     lanes_.enter(over);
   }
 

@@ -6,12 +6,15 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include <string>
 #include <vector>
 
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/warp_coroutine.h"
+#include "base/format.h"
+#include "base/log.h"
 #include "image/cpu_abi.h"
 
 // Code that waits becomes a coroutine. The loop over the block's warps calls its first part for each, then the second
@@ -36,16 +39,22 @@ bool is_fault(const llvm::Instruction& instruction) {
   return service_of(instruction) == Service::warp_sync;
 }
 
-bool can_run_blocks(llvm::Function& warp, const CallReach& reach) {
+void say(const llvm::Function& warp, std::string_view why) {
+  log::line(log::Topic::Compile, "{}: a stack for each warp: {}", warp.getName().str(), why);
+}
+
+/// What keeps the code from running a block at a time; empty: nothing.
+std::string obstacle(llvm::Function& warp, const CallReach& reach) {
   for (llvm::Function* function : reach.from(&warp))
     for (const llvm::Instruction& instruction : llvm::instructions(*function)) {
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       if (!call) continue;
-      if (is_indirect(*call) && !service_of(instruction)) return false;
+      if (is_indirect(*call) && !service_of(instruction)) return "it calls through pointers";
+      if (polls(instruction)) return "it polls";
       if (suspends(instruction) && !is_fault(instruction) && !(function == &warp && is_block_barrier(instruction)))
-        return false;
+        return "its threads meet in other ways than all of the block's at once";
     }
-  return true;
+  return {};
 }
 
 // ---- the loop over the warps ----
@@ -289,7 +298,10 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
   llvm::SmallVector<llvm::Function*, 8> coroutines;
   const CallReach reach(module);
   for (WideBody* body : bodies) {
-    if (!can_run_blocks(*body->code, reach)) continue;
+    if (const std::string why = obstacle(*body->code, reach); !why.empty()) {
+      say(*body->code, why);
+      continue;
+    }
     forget_invariance(*body->code);
     Candidate candidate{body, nullptr};
     if (!block_barriers(*body->code).empty()) coroutines.push_back(candidate.coroutine = make_coroutine(*body->code));
@@ -303,6 +315,7 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
     if (candidate.coroutine) {
       const CoroutineParts parts = parts_of(*candidate.coroutine);
       if (parts.frame_bytes * kMostWarps > kMostFrames) {
+        say(warp, formatted("{} bytes of each are needed after its barriers", parts.frame_bytes));
         loop.drop();
         continue;
       }

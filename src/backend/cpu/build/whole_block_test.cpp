@@ -42,6 +42,12 @@ TEST(WholeBlock, IsCodeThatWaitsForAllThreads) {
   EXPECT_TRUE(runs_whole("%n = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 1, i32 %t)\n store i32 %n, ptr %p"));
 }
 
+// Retries of an atomic sum are no waiting, also where lanes retry one by one.
+TEST(WholeBlock, IsCodeThatRetries) {
+  EXPECT_TRUE(
+      runs_whole("%old = atomicrmw fadd ptr %p, float 1.0 monotonic\n call void @cupola.barrier(i32 0, i32 0)"));
+}
+
 TEST(WholeBlock, IsNoCodeThatWaitsForSome) {
   EXPECT_FALSE(runs_whole("call void @cupola.barrier(i32 1, i32 0)"));
   EXPECT_FALSE(runs_whole("call void @cupola.barrier(i32 0, i32 64)"));
