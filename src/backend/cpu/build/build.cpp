@@ -24,6 +24,7 @@
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/polling.h"
 #include "backend/cpu/build/segment.h"
+#include "backend/cpu/build/shared_atomics.h"
 #include "backend/cpu/build/shared_memory.h"
 #include "backend/cpu/build/stack_size.h"
 #include "backend/cpu/build/thread_context.h"
@@ -151,11 +152,13 @@ Result<Lowered> lower(llvm::Module& module, llvm::TargetMachine& machine) {
   for (const KernelBody& kernel : bodies) functions.push_back(kernel.body);
   TRY(const SharedLayout shared, lay_out_shared(module, functions, reach));
   TRY(lower_shared(module, shared));
+  mark_shared_atomics(module);
   std::vector<WarpBodies> warps;
   for (const KernelBody& kernel : bodies)
     warps.push_back(vectorise_if_it_can(kernel, data.constant_bytes, reach, machine));
   TRY(lower_intrinsics(module, data.constant_bytes));
   instrument_polling(module, reach);
+  lower_shared_atomics(module);
   run_whole_blocks_where_they_can(module, warps, machine);
 
   Lowered lowered{.data = std::move(data)};

@@ -19,6 +19,7 @@ class Module;
 //   add_context_parameter  every function takes the ThreadContext; calls through pointers go through descriptors
 //   lay_out_module_data    variables, literals and descriptors move into module data
 //   lower_shared           shared variables become offsets, shared accesses go through the window
+//   mark_shared_atomics, lower_shared_atomics   updates of shared memory need not be atomic
 //   lower_intrinsics       special registers become context fields, the rest services
 //   instrument_polling     loops that may wait for other threads let them run
 //   run_whole_blocks       code for a warp goes through all warps of a block

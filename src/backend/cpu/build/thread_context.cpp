@@ -52,6 +52,10 @@ llvm::Value* context_of(llvm::Function& function) {
   return function.getArg(0);
 }
 
+const llvm::Value* context_of(const llvm::Function& function) {
+  return function.getArg(0);
+}
+
 llvm::Value* load_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Type* type,
                         bool constant) {
   llvm::Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), context, offset);

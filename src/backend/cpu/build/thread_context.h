@@ -33,6 +33,7 @@ enum class Service : uint32_t {
 
 /// The ThreadContext* of a lowered function.
 llvm::Value* context_of(llvm::Function& function);
+const llvm::Value* context_of(const llvm::Function& function);
 
 /// Loads the context's field at `offset`. `constant`: the field keeps its value for the thread's life.
 llvm::Value* load_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Type* type,
