@@ -75,11 +75,13 @@ int main() {
   finish();
   if (cudaGetLastError() != cudaSuccess) return 1;
 
-  bench::OpenClEmptyKernel opencl;
-  auto cl_enqueue = [&] { opencl.enqueue(); };
+  bench::OpenCl opencl;
+  opencl.use("__kernel void empty() {}");
+  auto cl_enqueue = [&] { opencl.launch("empty", 1, 1); };
   auto cl_finish = [&] { opencl.finish(); };
   bool has = opencl.ready();
   if (has) cl_enqueue(), cl_finish();
+  has = has && opencl.error().empty();
   bench::report("empty/enqueue", enqueue_seconds(enqueue, finish), 0,
                 {{"pocl", has ? enqueue_seconds(cl_enqueue, cl_finish) : 0}});
   bench::report("empty/sync", sync_seconds(enqueue, finish, 0), 0,

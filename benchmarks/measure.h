@@ -29,16 +29,17 @@ inline double median_seconds(const std::function<void()>& run, int repeats = 11)
   return times[times.size() / 2];
 }
 
-/// Prints a result; a limit or baseline of 0 is left out.
+/// Prints a result; a limit or baseline of 0 is left out. `details` is more of the JSON object.
 inline void report(const std::string& name, double seconds, double limit_seconds,
-                   const std::vector<std::pair<std::string, double>>& baselines) {
+                   const std::vector<std::pair<std::string, double>>& baselines, const std::string& details = "") {
   std::printf("{\"name\": \"%s\", \"seconds\": %.9g", name.c_str(), seconds);
   if (limit_seconds > 0) std::printf(", \"limit_seconds\": %.9g", limit_seconds);
   std::printf(", \"baselines\": {");
   const char* comma = "";
   for (const auto& [who, time] : baselines)
     if (time > 0) std::printf("%s\"%s\": %.9g", std::exchange(comma, ", "), who.c_str(), time);
-  std::printf("}}\n");
+  std::printf("}");
+  std::printf("%s}\n", details.c_str());
   std::fflush(stdout);
 }
 

@@ -1,0 +1,58 @@
+// ./bench cpu: kernels beside what OpenMP and OpenCL do on the same cores, in the same process and on the same data.
+// cpu [PATTERN [ROUNDS]] runs the cases whose names match a regular expression.
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "../measure.h"
+#include "limits.h"
+#include "suite.h"
+
+namespace {
+
+/// Seconds of the fastest of a few calls: limits are what the machine can do at best.
+double best_seconds(const std::function<void()>& run) {
+  double best = 1e9;
+  for (int i = 0; i < 15; ++i) {
+    const double begin = bench::now();
+    run();
+    best = std::min(best, bench::now() - begin);
+  }
+  return best;
+}
+
+bench::Machine measure_machine() {
+  constexpr size_t kCount = size_t{1} << 26;
+  constexpr long kRounds = 1'000'000;
+  bench::Array<float> from(kCount), to(kCount);
+  volatile float kept = 0;
+  const double copied = 8.0 * kCount / best_seconds([&] { bench::limit_copy(from, to, kCount); });
+  const double read = 4.0 * kCount / best_seconds([&] { kept = bench::limit_read(from, kCount); });
+  bench::Machine machine = {
+      .bytes = std::max(copied, read),
+      .flops = bench::limit_flops(0) / best_seconds([&] { kept = bench::limit_flops(kRounds); }) * kRounds,
+      .integer_operations =
+          bench::limit_integers(0) / best_seconds([&] { kept = bench::limit_integers(kRounds); }) * kRounds};
+  bench::metric("cpu/limit-copy-gigabytes-per-second", std::to_string(copied / 1e9));
+  bench::metric("cpu/limit-read-gigabytes-per-second", std::to_string(read / 1e9));
+  bench::metric("cpu/limit-gigaflops", std::to_string(machine.flops / 1e9));
+  bench::metric("cpu/limit-integer-gigaops", std::to_string(machine.integer_operations / 1e9));
+  return machine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // OpenMP's idle threads would take the core that the next version needs; runtimes read this when they are loaded.
+  if (!std::getenv("KMP_BLOCKTIME")) {
+    setenv("KMP_BLOCKTIME", "1", 1);
+    setenv("GOMP_SPINCOUNT", "100000", 1);
+    execv("/proc/self/exe", argv);
+  }
+  bench::Suite suite(measure_machine(), argc > 1 ? argv[1] : "", argc > 2 ? std::atoi(argv[2]) : 11);
+  bench::run_streaming(suite);
+  bench::run_stencils(suite);
+  bench::run_matrices(suite);
+  return suite.failed() ? 1 : 0;
+}
