@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "hash.h"
+
 namespace bench {
 
 /// Managed memory that kernels, OpenMP loops and OpenCL kernels work on alike: all versions of a case see the same
@@ -40,13 +42,6 @@ class Array {
   T* data_ = nullptr;
   size_t count_;
 };
-
-/// A number without pattern made from `i`, the same on every machine.
-__host__ __device__ inline unsigned hash(unsigned i) {
-  i = (i ^ (i >> 16)) * 0x7feb352du;
-  i = (i ^ (i >> 15)) * 0x846ca68bu;
-  return i ^ (i >> 16);
-}
 
 /// Element i of data that is spread evenly over [low, high).
 inline auto spread(float low, float high) {

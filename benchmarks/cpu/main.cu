@@ -54,5 +54,13 @@ int main(int argc, char** argv) {
   bench::run_streaming(suite);
   bench::run_stencils(suite);
   bench::run_matrices(suite);
+  bench::run_reductions(suite);
+  bench::run_transposes(suite);
+  bench::run_graphs(suite);
+  bench::run_sorting(suite);
+  bench::run_layers(suite);
+  bench::run_bodies(suite);
+  bench::run_divergence(suite);
+  bench::run_integers(suite);
   return suite.failed() ? 1 : 0;
 }
