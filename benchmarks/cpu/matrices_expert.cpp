@@ -55,7 +55,7 @@ void small_products(const float* a, const float* b, float* c, int count) {
         even += left[row * kSmall + k] * right[k];
         odd += left[row * kSmall + k + 1] * right[k + 1];
       }
-      stream(c + (m * kSmall + row) * kSmall, even + odd);
+      store(c + (m * kSmall + row) * kSmall, even + odd);
     }
   }
 }

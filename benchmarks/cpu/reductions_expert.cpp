@@ -61,12 +61,13 @@ void scan(const int* x, int* y, int n) {
       for (int p = 0; p < kPieces; ++p) {
         const int begin = round + p * kPiece;
         if (begin >= n) continue;
-        int running = before;
-        for (int i = 0; i < p; ++i) running += sums[i];
+        int start = before;
+        for (int i = 0; i < p; ++i) start += sums[i];
+        Ints running = Ints{} + start;
         for (int i = begin; i < begin + kPiece; i += kLanes) {
-          const Ints v = running + scan_vector(*reinterpret_cast<const IntsAnywhere*>(x + i));
-          running = v[kLanes - 1];
-          *reinterpret_cast<IntsAnywhere*>(y + i) = v;
+          const Ints v = scan_vector(*reinterpret_cast<const IntsAnywhere*>(x + i));
+          stream(reinterpret_cast<float*>(y + i), reinterpret_cast<Floats>(running + v));
+          running += __builtin_shufflevector(v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
         }
       }
     }

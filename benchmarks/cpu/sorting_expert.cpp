@@ -101,7 +101,7 @@ class Lines {
     if (place % kLanes != kLanes - 1) return;
     const int line = place - (kLanes - 1);
     if (line >= begin_[digit])
-      stream(reinterpret_cast<float*>(to_ + line), *reinterpret_cast<const Floats*>(lines_[digit]));
+      store_words(to_ + line, *reinterpret_cast<const Words*>(lines_[digit]));
     else
       for (int i = begin_[digit]; i <= place; ++i) to_[i] = lines_[digit][i % kLanes];
   }
@@ -118,7 +118,7 @@ class Lines {
   int next_[kDigits], begin_[kDigits];
 };
 
-/// As the natural one, but keys leave a line at a time and past the caches: 256 open pages are too many for a TLB.
+/// As the natural one, but keys leave a line at a time: 256 open pages are too many for a TLB.
 void radix(uint32_t* keys, uint32_t* other, int n) {
   std::vector<int> places(omp_get_max_threads() * kDigits);
 #pragma omp parallel

@@ -66,9 +66,9 @@ void Suite::compare(const std::string& name, const std::string& trait, const Wor
     for (Version& version : versions) {
       if (prepare) prepare();
       std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the workers of the version before go to sleep
-      const double begin = now();
+      const double begin = clock_();
       version.run();
-      version.times.push_back(now() - begin);
+      version.times.push_back(clock_() - begin);
     }
   opencl_.forget_buffers();
 

@@ -30,6 +30,9 @@ struct Machine {
   double bytes = 0, flops = 0, integer_operations = 0;
 };
 
+/// What the time is, in seconds.
+using Clock = double (*)();
+
 /// An array that a case writes, and how its values are compared.
 struct Output {
   void* data;
@@ -82,8 +85,8 @@ struct Case {
 class Suite {
  public:
   /// Runs the cases whose names match `pattern`, `rounds` times each.
-  Suite(const Machine& machine, const std::string& pattern, int rounds)
-      : machine_(machine), pattern_(pattern), rounds_(rounds) {}
+  Suite(const Machine& machine, const std::string& pattern, int rounds, Clock clock)
+      : machine_(machine), pattern_(pattern), rounds_(rounds), clock_(clock) {}
 
   /// The kernels of the cases that follow, in OpenCL C.
   void use_opencl(const char* source) { opencl_.use(source); }
@@ -131,6 +134,7 @@ class Suite {
   const Machine machine_;
   const std::regex pattern_;
   const int rounds_;
+  const Clock clock_;
   OpenCl opencl_;
   std::string error_;  ///< the first error of our kernels
   bool failed_ = false;
