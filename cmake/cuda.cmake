@@ -1,12 +1,13 @@
-# cupola_cuda_program(name SOURCES file... [OUTPUT file] [OPTIONS flag...] [LIBS argument...])
+# cupola_cuda_program(name SOURCES file... [OUTPUT file] [OPTIONS flag...] [OBJECTS file...] [LIBS argument...])
 #
 # A CUDA program of our own, compiled and linked by the cupolac of this tree; the target is `name`, the program OUTPUT or
-# build/bin/name. OPTIONS go to each compilation, LIBS to the link. A source is compiled again when it, a header, cupolac
-# or the device library changes; other libraries are only waited for, because programs find them when they start.
+# build/bin/name. OPTIONS go to each compilation, LIBS to the link, and so do OBJECTS, which rules of the same folder make.
+# A source is compiled again when it, a header, cupolac or the device library changes; other libraries are only waited
+# for, because programs find them when they start.
 include_guard(GLOBAL)
 
 function(cupola_cuda_program name)
-  cmake_parse_arguments(ARG "" "OUTPUT" "SOURCES;OPTIONS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "OUTPUT" "SOURCES;OPTIONS;OBJECTS;LIBS" ${ARGN})
   if(NOT ARG_OUTPUT)
     set(ARG_OUTPUT ${CMAKE_BINARY_DIR}/bin/${name})
   endif()
@@ -35,8 +36,8 @@ function(cupola_cuda_program name)
   get_filename_component(output_folder ${ARG_OUTPUT} DIRECTORY)
   add_custom_command(OUTPUT ${ARG_OUTPUT}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${output_folder}
-    COMMAND ${cupolac} ${objects} -o ${ARG_OUTPUT} ${ARG_LIBS}
-    DEPENDS ${objects} cupolac
+    COMMAND ${cupolac} ${objects} ${ARG_OBJECTS} -o ${ARG_OUTPUT} ${ARG_LIBS}
+    DEPENDS ${objects} ${ARG_OBJECTS} cupolac
     COMMENT "CUDA program ${name}" VERBATIM)
   add_custom_target(${name} ALL DEPENDS ${ARG_OUTPUT})
   add_dependencies(${name} cupola-headers)

@@ -88,37 +88,8 @@ void bitonic(uint32_t* keys, int n) {
   }
 }
 
-/// Keys on their way to one place in memory, a line of sixteen for each digit.
-class Lines {
- public:
-  Lines(uint32_t* to, const int* places) : to_(to) {
-    std::copy_n(places, kDigits, next_);
-    std::copy_n(places, kDigits, begin_);
-  }
-  void add(uint32_t digit, uint32_t key) {
-    const int place = next_[digit]++;
-    lines_[digit][place % kLanes] = key;
-    if (place % kLanes != kLanes - 1) return;
-    const int line = place - (kLanes - 1);
-    if (line >= begin_[digit])
-      store_words(to_ + line, *reinterpret_cast<const Words*>(lines_[digit]));
-    else
-      for (int i = begin_[digit]; i <= place; ++i) to_[i] = lines_[digit][i % kLanes];
-  }
-  /// The lines that are not full.
-  void finish() {
-    for (int digit = 0; digit < kDigits; ++digit)
-      for (int i = std::max(begin_[digit], next_[digit] / kLanes * kLanes); i < next_[digit]; ++i)
-        to_[i] = lines_[digit][i % kLanes];
-  }
-
- private:
-  alignas(64) uint32_t lines_[kDigits][kLanes];
-  uint32_t* to_;
-  int next_[kDigits], begin_[kDigits];
-};
-
-/// As the natural one, but keys leave a line at a time: 256 open pages are too many for a TLB.
+/// Two tables of counts, so that equal neighbours do not wait for each other, and no barrier but those that order
+/// passes.
 void radix(uint32_t* keys, uint32_t* other, int n) {
   std::vector<int> places(omp_get_max_threads() * kDigits);
 #pragma omp parallel
@@ -126,21 +97,27 @@ void radix(uint32_t* keys, uint32_t* other, int n) {
     const int threads = omp_get_num_threads(), me = omp_get_thread_num();
     const int begin = static_cast<int>(int64_t{n} * me / threads),
               end = static_cast<int>(int64_t{n} * (me + 1) / threads);
-    uint32_t *from = keys, *to = other;
+    uint32_t* __restrict from = keys, * __restrict to = other;
     for (int shift = 0; shift < 32; shift += 8) {
-      int counts[2][kDigits] = {};
-      for (int i = begin; i < end; ++i) ++counts[i % 2][from[i] >> shift & 255];
-      for (int digit = 0; digit < kDigits; ++digit) places[me * kDigits + digit] = counts[0][digit] + counts[1][digit];
-#pragma omp barrier
-#pragma omp single
-      {
-        int running = 0;
-        for (int digit = 0; digit < kDigits; ++digit)
-          for (int t = 0; t < threads; ++t) running += std::exchange(places[t * kDigits + digit], running);
+      int even[kDigits] = {}, odd[kDigits] = {}, next[kDigits];
+      int i = begin;
+      for (; i + 1 < end; i += 2) {
+        ++even[from[i] >> shift & 255];
+        ++odd[from[i + 1] >> shift & 255];
       }
-      Lines lines(to, &places[me * kDigits]);
-      for (int i = begin; i < end; ++i) lines.add(from[i] >> shift & 255, from[i]);
-      lines.finish();
+      if (i < end) ++even[from[i] >> shift & 255];
+      for (int digit = 0; digit < kDigits; ++digit) places[me * kDigits + digit] = even[digit] + odd[digit];
+#pragma omp barrier
+      int running = 0;
+      for (int digit = 0; digit < kDigits; ++digit)
+        for (int t = 0; t < threads; ++t) {
+          if (t == me) next[digit] = running;
+          running += places[t * kDigits + digit];
+        }
+      for (int i = begin; i < end; ++i) {
+        const uint32_t key = from[i];
+        to[next[key >> shift & 255]++] = key;
+      }
 #pragma omp barrier
       std::swap(from, to);
     }

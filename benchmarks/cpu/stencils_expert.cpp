@@ -34,28 +34,25 @@ void five_points(const float* x, float* y, int width, int height) {
   }
 }
 
-/// Planes are taken in strips of rows, so that a plane's strip is still in the second cache when the next one needs it.
 void seven_points(const float* x, float* y, int n) {
-  constexpr int kStrip = 32;
-#pragma omp parallel for schedule(static)
-  for (int strip = 0; strip < n; strip += kStrip)
-    for (int z = 0; z < n; ++z)
-      for (int row = strip; row < strip + kStrip && row < n; ++row) {
-        const float* in = x + (z * n + row) * n;
-        float* out = y + (z * n + row) * n;
-        if (z == 0 || z == n - 1 || row == 0 || row == n - 1) {
-          copy_row(in, out, n);
-          continue;
-        }
-        for (int i = 0; i < n; i += kLanes) {
-          const float* p = in + i;
-          Floats v = 0.4f * load(p) +
-                     0.1f * (load(p - 1) + load(p + 1) + load(p - n) + load(p + n) + load(p - n * n) + load(p + n * n));
-          if (i == 0) v[0] = in[0];
-          if (i + kLanes == n) v[kLanes - 1] = in[n - 1];
-          stream(out + i, v);
-        }
+#pragma omp parallel for collapse(2)
+  for (int z = 0; z < n; ++z)
+    for (int row = 0; row < n; ++row) {
+      const float* in = x + (z * n + row) * n;
+      float* out = y + (z * n + row) * n;
+      if (z == 0 || z == n - 1 || row == 0 || row == n - 1) {
+        copy_row(in, out, n);
+        continue;
       }
+      for (int i = 0; i < n; i += kLanes) {
+        const float* p = in + i;
+        Floats v = 0.4f * load(p) +
+                   0.1f * (load(p - 1) + load(p + 1) + load(p - n) + load(p + n) + load(p - n * n) + load(p + n * n));
+        if (i == 0) v[0] = in[0];
+        if (i + kLanes == n) v[kLanes - 1] = in[n - 1];
+        store(out + i, v);
+      }
+    }
 }
 
 /// Two rows of four vectors at a time: each weight and each row of the image is read for two results.
