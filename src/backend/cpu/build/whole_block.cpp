@@ -3,6 +3,7 @@
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
@@ -59,6 +60,9 @@ std::string obstacle(llvm::Function& warp, const CallReach& reach) {
 
 // ---- the loop over the warps ----
 
+/// Marks loads of what is a warp's own.
+constexpr const char* kOfWarp = "cupola.of_warp";
+
 /// Each warp is shown what is its own in the same context, so that this does not keep its value.
 void forget_invariance(llvm::Function& warp) {
   const llvm::DataLayout& layout = warp.getDataLayout();
@@ -73,9 +77,18 @@ void forget_invariance(llvm::Function& warp) {
     if (!load || !load->hasMetadata(llvm::LLVMContext::MD_invariant_load)) continue;
     llvm::APInt offset(64, 0);
     const Value* base = load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, true);
-    if (base == context_of(warp) && is_of_warp(offset.getZExtValue()))
-      load->setMetadata(llvm::LLVMContext::MD_invariant_load, nullptr);
+    if (base != context_of(warp) || !is_of_warp(offset.getZExtValue())) continue;
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, nullptr);
+    load->setMetadata(kOfWarp, llvm::MDNode::get(warp.getContext(), {}));
   }
+}
+
+/// Whether code reads what is its warp's own in the context, or what it calls may.
+bool reads_place(const llvm::Function& code) {
+  return llvm::any_of(llvm::instructions(code), [](const llvm::Instruction& instruction) {
+    const bool calls = llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction);
+    return calls || instruction.hasMetadata(kOfWarp);
+  });
 }
 
 class BlockLoop {
@@ -100,7 +113,7 @@ class BlockLoop {
     give_lines(warp);
     for (unsigned i = 0; i < warp.arg_size(); ++i)
       warp.removeParamAttr(i, llvm::Attribute::ByVal);  // it only reads them
-    each_warp([&](Value*) { call(warp, arguments()); });
+    each_warp(reads_place(warp), [&](Value*) { call(warp, arguments()); });
     builder_.CreateRetVoid();
     inline_calls();
     return made_;
@@ -111,7 +124,7 @@ class BlockLoop {
     make_frames(parts.frame_bytes);
     for (const size_t offset : {offsetof(ThreadContext, votes), offsetof(ThreadContext, voters)})
       set(offset, builder_.getInt32(0));
-    each_warp([&](Value* index) {
+    each_warp(reads_place(*parts.first), [&](Value* index) {
       Value* frame = frame_of(index);
       llvm::SmallVector<Value*, 8> all{frame};
       all.append(arguments());
@@ -123,7 +136,7 @@ class BlockLoop {
     builder_.SetInsertPoint(again);
     count_votes();
     builder_.CreateStore(builder_.getFalse(), left_);
-    each_warp([&](Value* index) { go_on(*parts.second, frame_of(index)); });
+    each_warp(reads_place(*parts.second), [&](Value* index) { go_on(*parts.second, frame_of(index)); });
     branch_if_left(again, over);
     builder_.SetInsertPoint(over);
     builder_.CreateRetVoid();
@@ -211,16 +224,16 @@ class BlockLoop {
 
   // ---- warps ----
 
-  /// For each warp, with the number of its first thread, and the context as that warp's.
+  /// For each warp, with the number of its first thread, and the context as that warp's if it `is_shown`.
   template <typename Body>
-  void each_warp(Body body) {
+  void each_warp(bool is_shown, Body body) {
     BasicBlock *before = builder_.GetInsertBlock(), *loop = make_block("warp"), *over = make_block("warps_over");
     Value* zero = builder_.getInt32(0);
     builder_.CreateBr(loop);
     builder_.SetInsertPoint(loop);
     llvm::PHINode *index = counter("index", before), *x = counter("x", before), *y = counter("y", before),
                   *z = counter("z", before);
-    show(index, {x, y, z});
+    if (is_shown) show(index, {x, y, z});
     body(index);
     Value* next = builder_.CreateAdd(index, builder_.getInt32(kWarp));
     // Rows follow each other; in blocks of other shapes these are not read.
