@@ -2,6 +2,11 @@
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/Module.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <numeric>
 
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_lanes.h"
@@ -176,8 +181,9 @@ class Meeting {
                : sources(kind);
     Value *own = vector(2), *value = permute(own, from.lane);
     if (Value* mask = lanes_.mask()) {  // what is not there cannot be read
-      Value* there = permute(builder_.CreateSExt(mask, words()), from.lane);
-      value = builder_.CreateSelect(builder_.CreateICmpNE(there, llvm::Constant::getNullValue(words())), value, own);
+      Value* there =
+          builder_.CreateTrunc(builder_.CreateLShr(lanes_.splat(lanes_.bits(mask)), from.lane), mask->getType());
+      value = builder_.CreateSelect(there, value, own);
     }
     Type* wide = widened(builder_.getInt64Ty());
     Value* valid = builder_.CreateShl(builder_.CreateZExt(from.valid, wide), uint64_t{32});
@@ -223,10 +229,37 @@ class Meeting {
       for (unsigned i = 0; i < kLanes; ++i) order.push_back(static_cast<int>(known->getElementAsInteger(i)));
       return builder_.CreateShuffleVector(value, order);
     }
+    if (has_permutes()) return permute_halves(value, from);
     llvm::AllocaInst* place = lanes_.slot(value->getType(), "permuted");
     builder_.CreateStore(value, place);
     Value* addresses = builder_.CreateInBoundsGEP(builder_.getInt32Ty(), place, from);
     return builder_.CreateMaskedGather(value->getType(), addresses, llvm::Align(4));
+  }
+
+  /// AVX-512 takes each of 16 words from any place of two registers.
+  bool has_permutes() const {
+    constexpr auto kVectors = llvm::TargetTransformInfo::RGK_FixedWidthVector;
+    const llvm::Triple& triple = lanes_.from.getParent()->getTargetTriple();
+    return triple.getArch() == llvm::Triple::x86_64 &&
+           lanes_.target.getRegisterBitWidth(kVectors).getFixedValue() == 512;
+  }
+
+  Value* permute_halves(Value* value, Value* from) {
+    constexpr unsigned kHalf = kLanes / 2;
+    const auto half = [&](Value* wide, unsigned first) {
+      llvm::SmallVector<int, kHalf> order(kHalf);
+      std::iota(order.begin(), order.end(), static_cast<int>(first));
+      return builder_.CreateShuffleVector(wide, order);
+    };
+    Type* type = value->getType();
+    Value* bits = builder_.CreateBitCast(value, words());
+    Value *low = half(bits, 0), *high = half(bits, kHalf), *results[2] = {};
+    for (unsigned i = 0; i < 2; ++i)
+      results[i] = builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_d_512, {},
+                                            {low, half(from, i * kHalf), high});
+    llvm::SmallVector<int, kLanes> both(kLanes);
+    std::iota(both.begin(), both.end(), 0);
+    return builder_.CreateBitCast(builder_.CreateShuffleVector(results[0], results[1], both), type);
   }
 
   // ---- groups of lanes ----
