@@ -18,7 +18,7 @@ constexpr uint64_t kSlotsAlignment = 4096;
 constexpr uint64_t kMaxDataAlignment = 2 * 1024 * 1024;
 
 // The least that one item of each list takes, in bytes.
-constexpr size_t kKernelBytes = 58, kParameterBytes = 8, kSymbolBytes = 25, kRelocationBytes = 20, kImportBytes = 12,
+constexpr size_t kKernelBytes = 94, kParameterBytes = 8, kSymbolBytes = 25, kRelocationBytes = 20, kImportBytes = 12,
                  kFileBytes = 8, kLineBytes = 16;
 
 void write_kernel(wire::Writer& out, const Kernel& kernel) {
@@ -38,9 +38,9 @@ void write_kernel(wire::Writer& out, const Kernel& kernel) {
   out.number(info.required_block.z);
   out.number(info.registers);
   out.number(kernel.entry);
-  for (const WideEntry* entry : {&kernel.rows_entry, &kernel.lanes_entry}) {
-    out.number(entry->place);
-    out.flag(entry->whole_block);
+  for (const WideEntry& entry : kernel.wide_entries) {
+    out.number(entry.place);
+    out.flag(entry.whole_block);
   }
   out.number(static_cast<uint32_t>(kernel.rung));
   out.flag(kernel.polls);
@@ -66,9 +66,9 @@ Result<Kernel> read_kernel(wire::Reader& in) {
   TRY(info.required_block.z, in.number<uint32_t>("required block z"));
   TRY(info.registers, in.number<uint32_t>("registers"));
   TRY(kernel.entry, in.number<uint64_t>("kernel entry"));
-  for (WideEntry* entry : {&kernel.rows_entry, &kernel.lanes_entry}) {
-    TRY(entry->place, in.number<uint64_t>("wide entry"));
-    TRY(entry->whole_block, in.flag("whole block"));
+  for (WideEntry& entry : kernel.wide_entries) {
+    TRY(entry.place, in.number<uint64_t>("wide entry"));
+    TRY(entry.whole_block, in.flag("whole block"));
   }
   TRY(uint32_t rung, in.number<uint32_t>("rung"));
   if (rung > static_cast<uint32_t>(Rung::ThreadFibres))
@@ -159,7 +159,7 @@ Result<> check_kernel(const KernelImage& image, const Kernel& kernel) {
   const KernelInfo& info = kernel.info;
   const auto is_within = [&](uint64_t entry) { return entry < image.slots_offset; };
   const auto may_be = [&](const WideEntry& wide) { return wide.place == kNoEntry || is_within(wide.place); };
-  if (!is_within(kernel.entry) || !may_be(kernel.rows_entry) || !may_be(kernel.lanes_entry))
+  if (!is_within(kernel.entry) || !std::ranges::all_of(kernel.wide_entries, may_be))
     return fail(ErrorCode::InvalidImage, "image: kernel '{}' begins outside of the code, which ends at {}", info.name,
                 image.slots_offset);
   for (const KernelInfo::Parameter& parameter : info.parameters)

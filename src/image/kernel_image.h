@@ -9,6 +9,7 @@
 
 #include "base/kernel_info.h"
 #include "base/result.h"
+#include "image/block_class.h"
 
 // A kernel image for the cpu device: one position-independent segment and a manifest. No external symbols, no absolute
 // addresses: what the code needs of the process arrives through the ThreadContext or through import slots, which the
@@ -16,7 +17,7 @@
 
 namespace cupola::image {
 
-inline constexpr uint32_t kFormatVersion = 6;
+inline constexpr uint32_t kFormatVersion = 7;
 
 /// How a kernel may be executed; decided by the compiler, see ARCHITECTURE's ladder.
 enum class Rung : uint32_t {
@@ -35,8 +36,7 @@ struct WideEntry {
 struct Kernel {
   KernelInfo info;
   uint64_t entry = 0;  ///< offset in the segment, of a cpu::KernelEntry
-  /// For blocks whose x is a multiple of 32, and for all others. kNoEntry: there is none.
-  WideEntry rows_entry, lanes_entry;
+  ByBlockClass<WideEntry> wide_entries;
   Rung rung = Rung::ThreadFibres;
   bool polls = false;            ///< may wait for other blocks, other grids or the host
   bool flush_denormals = false;  ///< run with the control register's flush bits set

@@ -42,9 +42,11 @@ TEST(KernelImage, ComesBackAsItWas) {
   EXPECT_EQ(back->kernels[0].info.parameters[1].offset, 8u);
   EXPECT_EQ(back->kernels[0].info.required_block, (Dim3{16, 16, 1}));
   EXPECT_EQ(back->kernels[0].rung, Rung::ThreadLoop);
-  EXPECT_EQ(back->kernels[0].rows_entry.place, 4u);
-  EXPECT_TRUE(back->kernels[0].rows_entry.whole_block);
-  EXPECT_EQ(back->kernels[0].lanes_entry.place, kNoEntry);
+  EXPECT_EQ(back->kernels[0].wide_entries[BlockClass::Rows].place, 4u);
+  EXPECT_TRUE(back->kernels[0].wide_entries[BlockClass::Rows].whole_block);
+  EXPECT_EQ(back->kernels[0].wide_entries[BlockClass::Rows8].place, 12u);
+  EXPECT_FALSE(back->kernels[0].wide_entries[BlockClass::Rows8].whole_block);
+  EXPECT_EQ(back->kernels[0].wide_entries[BlockClass::Any].place, kNoEntry);
   EXPECT_TRUE(back->kernels[0].polls);
   EXPECT_TRUE(back->kernels[1].flush_denormals);
   EXPECT_EQ(back->segment, image.segment);
@@ -121,8 +123,8 @@ TEST(KernelImage, OffsetsOutsideWhatTheyPointIntoAreRefused) {
   };
   const Case cases[] = {
       {"begins outside", [](KernelImage& i) { i.kernels[0].entry = 4096; }},
-      {"begins outside", [](KernelImage& i) { i.kernels[0].rows_entry.place = 4096; }},
-      {"begins outside", [](KernelImage& i) { i.kernels[1].lanes_entry = {kNoEntry - 1, true}; }},
+      {"begins outside", [](KernelImage& i) { i.kernels[0].wide_entries[BlockClass::Rows].place = 4096; }},
+      {"begins outside", [](KernelImage& i) { i.kernels[1].wide_entries[BlockClass::Any] = {kNoEntry - 1, true}; }},
       {"has a parameter", [](KernelImage& i) { i.kernels[0].info.parameters[0].size = 17; }},
       {"has a parameter", [](KernelImage& i) { i.kernels[0].info.parameters[1].offset = 0xfffffffc; }},
       {"symbol 'table'", [](KernelImage& i) { i.symbols[0].size = 33; }},

@@ -20,7 +20,8 @@ inline KernelImage sample_image() {
                  .required_block = {16, 16, 1},
                  .registers = 20};
   kernel.entry = 8;
-  kernel.rows_entry = {4, true};
+  kernel.wide_entries[BlockClass::Rows] = {4, true};
+  kernel.wide_entries[BlockClass::Rows8] = {12, false};
   kernel.rung = Rung::ThreadLoop;
   kernel.polls = true;
   image.kernels = {kernel, Kernel{.info = {.name = "k"}, .flush_denormals = true}};

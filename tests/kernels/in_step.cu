@@ -114,10 +114,8 @@ CASE(threads_that_could_have_trapped_go_on) {
   for (int i = 0; i < 2 * kWarp; ++i) EXPECT_EQUAL_AT(i, out[i], i + (i ^ 33));
 }
 
-CHECK_MAIN()
-
-// Warp w leaves after w + 1 phases, its odd lanes a phase before the even ones. Who is left sees what all who were there
-// wrote before the barrier, and how many voted.
+// Warp w leaves after w + 1 phases, its odd lanes a phase before the even ones. Who is left sees what all who were
+// there wrote before the barrier, and how many voted.
 constexpr int kPhases = 6;
 __global__ void leaves_phase_by_phase(int* seen, int* votes) {
   __shared__ int written[kPhases * kWarp];
@@ -172,3 +170,141 @@ CASE(threads_keep_their_place_over_barriers) {
     for (int i = 0; i < 3 * threads; ++i) EXPECT_EQUAL_AT(i, out[i], i % threads + 11000);
   }
 }
+
+// ---- blocks whose rows are 16 or 8 threads long: a warp is two or four of them ----
+
+// Sizes that tiles do not divide; small whole numbers, so that sums are exact in any order.
+template <int Tile>
+__global__ void multiplies_by_tiles(const float* a, const float* b, float* c, int n) {
+  __shared__ float of_a[Tile][Tile], of_b[Tile][Tile];
+  int row = blockIdx.y * Tile + threadIdx.y, column = blockIdx.x * Tile + threadIdx.x;
+  float sum = 0;
+  for (int start = 0; start < n; start += Tile) {
+    int x = start + threadIdx.x, y = start + threadIdx.y;
+    of_a[threadIdx.y][threadIdx.x] = row < n && x < n ? a[row * n + x] : 0;
+    of_b[threadIdx.y][threadIdx.x] = y < n && column < n ? b[y * n + column] : 0;
+    __syncthreads();
+    for (int k = 0; k < Tile; ++k) sum += of_a[threadIdx.y][k] * of_b[k][threadIdx.x];
+    __syncthreads();
+  }
+  if (row < n && column < n) c[row * n + column] = sum;
+}
+
+template <int Tile>
+void multiply(int n) {
+  check::Managed<float> a(n * n), b(n * n), c(n * n);
+  for (int i = 0; i < n * n; ++i) a[i] = i % 7 - 3, b[i] = i % 11 - 5;
+  int tiles = (n + Tile - 1) / Tile;
+  multiplies_by_tiles<Tile><<<dim3(tiles, tiles), dim3(Tile, Tile)>>>(a, b, c, n);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < n * n; ++i) {
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum += a[i / n * n + k] * b[k * n + i % n];
+    EXPECT_EQUAL_AT(i, c[i], sum);
+  }
+}
+
+CASE(a_tiled_matrix_product_in_rows_of_16_and_8) {
+  for (int n : {16, 37, 48}) multiply<16>(n), multiply<8>(n);
+}
+
+template <int Tile, typename T>
+__global__ void transposes(const T* in, T* out, int width, int height) {
+  __shared__ T tile[Tile][Tile + 1];
+  int x = blockIdx.x * Tile + threadIdx.x, y = blockIdx.y * Tile + threadIdx.y;
+  if (x < width && y < height) tile[threadIdx.y][threadIdx.x] = in[y * width + x];
+  __syncthreads();
+  x = blockIdx.y * Tile + threadIdx.x, y = blockIdx.x * Tile + threadIdx.y;
+  if (x < height && y < width) out[y * height + x] = tile[threadIdx.x][threadIdx.y];
+}
+
+template <int Tile, typename T>
+void transpose(int width, int height) {
+  check::Managed<T> in(width * height), out(width * height);
+  for (int i = 0; i < width * height; ++i) in[i] = static_cast<T>(i * 77 + 5);
+  dim3 grid((width + Tile - 1) / Tile, (height + Tile - 1) / Tile);
+  transposes<Tile, T><<<grid, dim3(Tile, Tile)>>>(in, out, width, height);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < width * height; ++i)
+    EXPECT_EQUAL_AT(i, out[i], static_cast<T>((i % height * width + i / height) * 77 + 5));
+}
+
+CASE(a_transpose_through_a_tile_in_rows_of_16_and_8) {
+  transpose<16, int>(45, 29), transpose<8, int>(45, 29);
+  transpose<16, double>(32, 48), transpose<8, double>(33, 16);
+  transpose<16, unsigned char>(45, 29), transpose<8, unsigned char>(45, 29);
+  transpose<16, short>(45, 29), transpose<8, short>(45, 29);
+}
+
+__global__ void smooths(const int* in, int* out, int width, int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  int i = y * width + x, sum = 4 * in[i];
+  sum += x > 0 ? in[i - 1] : 1000;
+  sum += x < width - 1 ? in[i + 1] : 2000;
+  if (y > 0) sum += in[i - width];
+  if (y < height - 1) sum += in[i + width];
+  out[i] = sum;
+}
+
+void smooth(int width, int height, dim3 block) {
+  check::Managed<int> in(width * height), out(width * height);
+  for (int i = 0; i < width * height; ++i) in[i] = i * i % 1009;
+  smooths<<<dim3((width + block.x - 1) / block.x, (height + block.y - 1) / block.y), block>>>(in, out, width, height);
+  CUDA_OK(cudaDeviceSynchronize());
+  const auto at = [&](int x, int y) {
+    return y < 0 || y >= height ? 0 : x < 0 ? 1000 : x >= width ? 2000 : in[y * width + x];
+  };
+  for (int i = 0; i < width * height; ++i) {
+    int x = i % width, y = i / width;
+    EXPECT_EQUAL_AT(i, out[i], 4 * at(x, y) + at(x - 1, y) + at(x + 1, y) + at(x, y - 1) + at(x, y + 1));
+  }
+}
+
+CASE(a_stencil_with_borders_in_rows_of_16_and_8) {
+  for (dim3 block : {dim3(16, 16), dim3(8, 8), dim3(16, 2), dim3(8, 4), dim3(16, 5), dim3(8, 3)})
+    smooth(50, 35, block), smooth(64, 64, block), smooth(3, 7, block);
+}
+
+// Where each thread of a block is.
+__global__ void tells_places(int* out) {
+  int i = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  out[i] = threadIdx.x + 100 * threadIdx.y + 10000 * threadIdx.z;
+}
+
+CASE(places_in_blocks_of_three_dimensions) {
+  for (dim3 block : {dim3(16, 1, 4), dim3(16, 3, 2), dim3(8, 1, 8), dim3(8, 2, 6), dim3(8, 3, 4), dim3(16, 3, 3)}) {
+    int count = block.x * block.y * block.z;
+    check::Managed<int> out(count);
+    tells_places<<<1, block>>>(out);
+    CUDA_OK(cudaDeviceSynchronize());
+    for (unsigned i = 0; i < out.size(); ++i)
+      EXPECT_EQUAL_AT(i, out[i], i % block.x + 100 * (i / block.x % block.y) + 10000 * (i / block.x / block.y));
+  }
+}
+
+// Each row goes through as many numbers as its own place in a table says; a row of none must not be divided by.
+__global__ void means_of_rows(const int* ends, const int* numbers, int* means) {
+  int row = threadIdx.y, begin = row ? ends[row - 1] : 0, count = ends[row] - begin, sum = 0;
+  for (int i = begin + threadIdx.x; i < ends[row]; i += blockDim.x) sum += numbers[i];
+  for (int distance = blockDim.x / 2; distance; distance /= 2) sum += __shfl_down_sync(~0u, sum, distance, blockDim.x);
+  if (threadIdx.x == 0) means[row] = count ? sum / count : -1;
+}
+
+CASE(rows_of_16_and_8_with_loops_of_their_own) {
+  constexpr int kRows = 8, kCounts[kRows] = {5, 0, 40, 1, 17, 16, 0, 100};
+  check::Managed<int> ends(kRows), numbers(200), means(kRows);
+  for (int i = 0, end = 0; i < kRows; ++i) ends[i] = end += kCounts[i];
+  for (int i = 0; i < 200; ++i) numbers[i] = i * 3;
+  for (int width : {16, 8}) {
+    means_of_rows<<<1, dim3(width, kRows)>>>(ends, numbers, means);
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int row = 0; row < kRows; ++row) {
+      int sum = 0;
+      for (int i = ends[row] - kCounts[row]; i < ends[row]; ++i) sum += 3 * i;
+      EXPECT_EQUAL_AT(row, means[row], kCounts[row] ? sum / kCounts[row] : -1);
+    }
+  }
+}
+
+CHECK_MAIN()

@@ -107,7 +107,7 @@ struct Lowered {
   };
   struct Entries {
     std::string thread;
-    WideSymbol rows, lanes;
+    image::ByBlockClass<WideSymbol> wide;
   };
   std::vector<Entries> entries;
   ModuleData data;
@@ -117,9 +117,9 @@ WarpBodies vectorise_if_it_can(const KernelBody& kernel, uint64_t constant_bytes
                                const llvm::TargetMachine& machine) {
   auto bodies = vectorise(kernel, constant_bytes, reach, machine);
   log::line(log::Topic::Compile, "kernel {}: {}", kernel.name,
-            !bodies            ? "runs a thread at a time: " + bodies.error().message
-            : bodies->any.code ? "runs a warp at a time"
-                               : "runs a warp at a time where blockDim.x is a multiple of 32");
+            !bodies                                  ? "runs a thread at a time: " + bodies.error().message
+            : (*bodies)[image::BlockClass::Any].code ? "runs a warp at a time"
+                                                     : "runs a warp at a time where blockDim.x is a multiple of 32");
   return bodies ? *bodies : WarpBodies{};
 }
 
@@ -135,8 +135,8 @@ void run_whole_blocks_where_they_can(llvm::Module& module, std::vector<WarpBodie
                                      llvm::TargetMachine& machine) {
   llvm::SmallVector<WideBody*, 8> bodies;
   for (WarpBodies& kernel : warps)
-    for (WideBody* body : {&kernel.rows, &kernel.any})
-      if (body->code) bodies.push_back(body);
+    for (WideBody& body : kernel)
+      if (body.code) bodies.push_back(&body);
   run_whole_blocks(module, bodies, machine);
 }
 
@@ -181,8 +181,9 @@ Result<Lowered> lower(llvm::Module& module, llvm::TargetMachine& machine) {
   for (size_t i = 0; i < bodies.size(); ++i) {
     Lowered::Entries entries;
     TRY(entries.thread, make_kernel_entry(module, bodies[i], lowered.kernels[i].info));
-    TRY(entries.rows, make_wide_entry(module, warps[i].rows));
-    TRY(entries.lanes, make_wide_entry(module, warps[i].any));
+    for (const image::BlockClass blocks : image::kBlockClasses) {
+      TRY(entries.wide[blocks], make_wide_entry(module, warps[i][blocks]));
+    }
     lowered.entries.push_back(std::move(entries));
   }
   return lowered;
@@ -197,8 +198,8 @@ Result<image::KernelImage> assemble(Lowered lowered, Segment segment) {
     };
     image::Kernel& kernel = lowered.kernels[i];
     kernel.entry = segment.symbols.at(lowered.entries[i].thread);
-    kernel.rows_entry = wide_entry(lowered.entries[i].rows);
-    kernel.lanes_entry = wide_entry(lowered.entries[i].lanes);
+    for (const image::BlockClass blocks : image::kBlockClasses)
+      kernel.wide_entries[blocks] = wide_entry(lowered.entries[i].wide[blocks]);
   }
   image.kernels = std::move(lowered.kernels);
   image.symbols = std::move(lowered.data.symbols);

@@ -90,7 +90,7 @@ TEST(Build, RunsKernelsWithATrapInStep) {
   std::iota(expected.begin(), expected.end(), 0);
   program.launch("checked", {1}, {32}, out.data(), 31);
   EXPECT_EQ(out, expected);
-  EXPECT_NE(program.kernel("checked").rows_entry.place, image::kNoEntry);
+  EXPECT_NE(program.kernel("checked").wide_entries[image::BlockClass::Rows].place, image::kNoEntry);
 }
 
 TEST(Build, LaysParametersOutNaturallyAndCopiesStructs) {

@@ -15,12 +15,14 @@
 namespace cupola::cpu::build::testing {
 namespace {
 
+using image::BlockClass;
+
 /// Runs kernels of random_kernel.h a thread at a time and as they were built, and compares all memory that they write.
 class RungComparison {
  public:
   struct Outcome {
-    bool runs_rows = false, runs_any = false;  ///< there is code for a warp, for the one and the other class of blocks
-    std::string difference;                    ///< empty: none
+    image::ByBlockClass<bool> runs;  ///< there is code for a warp of such blocks
+    std::string difference;          ///< empty: none
   };
 
   Outcome compare(const std::string& text) {
@@ -28,24 +30,27 @@ class RungComparison {
     const char* keep = getenv("KEEP");
     auto built = build(parse(context, text), {.target = device_->properties().image_target, .keep = keep ? keep : ""});
     if (!built) return {.difference = "does not compile: " + built.error().message};
-    image::Kernel& kernel = built->kernels[0];
-    Outcome outcome{kernel.rows_entry.place != image::kNoEntry, kernel.lanes_entry.place != image::kNoEntry, {}};
+    Outcome outcome;
+    image::ByBlockClass<image::WideEntry>& entries = built->kernels[0].wide_entries;
+    for (const BlockClass blocks : image::kBlockClasses)
+      outcome.runs[blocks] = entries[blocks].place != image::kNoEntry;
     const auto fast = load(*built);
-    kernel.rows_entry = kernel.lanes_entry = {};
+    entries = {};
     const auto reference = load(*built);
     for (const Dim3& block : kBlocks) {
-      if (!(block.x % 32 ? outcome.runs_any : outcome.runs_rows || outcome.runs_any)) continue;
+      if (!outcome.runs[image::class_of(block)] && !outcome.runs[BlockClass::Any]) continue;
       const Memory expected = run(reference, block), found = run(fast, block);
       outcome.difference = expected.compare(found);
       if (outcome.difference.empty()) continue;
-      outcome.difference += formatted(" (block {} x {})", block.x, block.y);
+      outcome.difference += formatted(" (block {} x {} x {})", block.x, block.y, block.z);
       return outcome;
     }
     return outcome;
   }
 
  private:
-  static constexpr Dim3 kBlocks[] = {{32}, {64}, {96, 2}, {16, 16}, {7, 5}, {33}, {1, 32}, {1}};
+  static constexpr Dim3 kBlocks[] = {{32},    {64},    {96, 2},    {7, 5},     {33},   {1, 32}, {1},    {16, 16},
+                                     {16, 2}, {16, 5}, {16, 3, 3}, {16, 1, 4}, {8, 8}, {8, 4},  {8, 7}, {8, 1, 12}};
   static constexpr uint32_t kGrid = 2;
 
   struct Memory {
@@ -109,21 +114,24 @@ class RungComparison {
 
 /// CUPOLA_SEEDS=FIRST:COUNT runs others than the usual ones; CUPOLA_SEED_FILE=NAME keeps the last one's text.
 TEST(VectorDifferential, RandomKernelsWriteWhatTheyDoAThreadAtATime) {
-  uint64_t first = 0, count = 60, rows = 0, any = 0;
+  uint64_t first = 0, count = 60;
+  image::ByBlockClass<uint64_t> ran;
   if (const char* seeds = getenv("CUPOLA_SEEDS")) sscanf(seeds, "%" SCNu64 ":%" SCNu64, &first, &count);
   RungComparison comparison;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const std::string text = RandomKernel(seed).text();
     if (const char* file = getenv("CUPOLA_SEED_FILE")) std::ofstream(file) << text;
     const RungComparison::Outcome outcome = comparison.compare(text);
-    rows += outcome.runs_rows;
-    any += outcome.runs_any;
+    for (const BlockClass blocks : image::kBlockClasses) ran[blocks] += outcome.runs[blocks];
     EXPECT_EQ(outcome.difference, "") << "seed " << seed << ", " << text.size() << " bytes";
   }
-  printf("%" PRIu64 " kernels, %" PRIu64 " in step in rows, %" PRIu64 " in any block\n", count, rows, any);
+  printf("%" PRIu64 " kernels, in step: %" PRIu64 " in rows, %" PRIu64 " of 16, %" PRIu64 " of 8, %" PRIu64
+         " in any block\n",
+         count, ran[BlockClass::Rows], ran[BlockClass::Rows16], ran[BlockClass::Rows8], ran[BlockClass::Any]);
   if (count < 50) return;
-  EXPECT_GE(rows * 10, count * 9);
-  EXPECT_GE(any * 10, count * 8);
+  EXPECT_GE(ran[BlockClass::Rows] * 10, count * 9);
+  for (const BlockClass blocks : {BlockClass::Rows16, BlockClass::Rows8, BlockClass::Any})
+    EXPECT_GE(ran[blocks] * 10, count * 8);
 }
 
 /// A kernel whose `body` goes to %write with a word %r for the thread, or to %out.
@@ -170,7 +178,7 @@ TEST(VectorDifferential, AnIndexThatWrapsSeveralTimesIsNotARow) {
       %v = load i8, ptr %from
       %r = zext i8 %v to i32
       br label %write)"));
-  EXPECT_TRUE(outcome.runs_rows);
+  EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
   EXPECT_EQ(outcome.difference, "");
 }
 

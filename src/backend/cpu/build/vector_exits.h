@@ -2,6 +2,8 @@
 
 #include <llvm/ADT/SmallPtrSet.h>
 
+#include "image/block_class.h"
+
 namespace llvm {
 class BasicBlock;
 class Function;
@@ -9,7 +11,7 @@ class Function;
 
 namespace cupola::cpu::build {
 
-enum class BlockClass : uint8_t;
+using image::BlockClass;
 
 /// Blocks at whose end the lanes that run them leave the kernel, whatever their branch says.
 using Exits = llvm::SmallPtrSet<const llvm::BasicBlock*, 8>;

@@ -5,6 +5,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include <numeric>
+
 #include "backend/cpu/build/thread_context.h"
 #include "kir/intrinsics.h"
 
@@ -34,16 +36,16 @@ Type* widened(Type* type) {
   return llvm::FixedVectorType::get(type, kLanes);
 }
 
-Lanes::Lanes(llvm::Function& old, llvm::Function& made, BlockClass blocks, const Shapes& known, const Exits& exits,
+Lanes::Lanes(llvm::Function& old, llvm::Function& made, BlockClass of, const Shapes& known, const Exits& exits,
              const llvm::TargetTransformInfo& machine)
     : from(old),
       to(made),
       target(machine),
       shapes(known),
       layout(old.getDataLayout()),
+      blocks(of),
       builder(made.getContext()),
       context(context_of(made)),
-      blocks_(blocks),
       has_exits_(!exits.empty()) {
   entry_ = make_block("slots");
   for (unsigned i = 0; i < from.arg_size(); ++i) arguments_[from.getArg(i)] = to.getArg(i);
@@ -79,10 +81,10 @@ void Lanes::end(BasicBlock* first) {
 
 /// A warp of a block of any shape may be part of one.
 void Lanes::make_live() {
-  if (blocks_ == BlockClass::Rows && !has_exits_) return;
+  if (blocks != BlockClass::Any && !has_exits_) return;
   live_ = slot(mask_type(), "live");
   Value* all = builder.getInt32(~0u);
-  if (blocks_ == BlockClass::Any)
+  if (blocks == BlockClass::Any)
     all = load_field(builder, context, offsetof(image::cpu::ThreadContext, lanes), builder.getInt32Ty(), true);
   builder.CreateStore(from_bits(all), live_);
 }
@@ -120,11 +122,16 @@ void Lanes::make_slots(Instruction& instruction) {
   const Shape known = shapes.of(&instruction);
   Type* type = instruction.getType();
   if (is_needed && known.is_varying()) made.vector = slot(widened(type), instruction.getName());
-  if (is_needed && !known.is_varying()) made.scalar = slot(type, instruction.getName());
+  if (is_needed && !known.is_varying() && !known.is_segmented()) made.scalar = slot(type, instruction.getName());
+  for (unsigned i = 0; is_needed && known.is_segmented() && i < segment_count(); ++i)
+    made.bases.push_back(slot(type, instruction.getName()));
   if (is_needed && known.is_extended) made.straight = slot(builder.getInt1Ty(), "straight");
   if (is_left) made.apart = slot(widened(type), "apart");
+  llvm::SmallVector<llvm::AllocaInst*, 8> places(made.bases.begin(), made.bases.end());
   for (llvm::AllocaInst* each : {made.vector, made.scalar, made.apart})
-    if (each) builder.CreateStore(llvm::Constant::getNullValue(each->getAllocatedType()), each);
+    if (each) places.push_back(each);
+  for (llvm::AllocaInst* each : places)
+    builder.CreateStore(llvm::Constant::getNullValue(each->getAllocatedType()), each);
   if (made.straight) builder.CreateStore(builder.getTrue(), made.straight);
 }
 
@@ -157,8 +164,34 @@ BasicBlock* Lanes::make_block(const llvm::Twine& name) {
 Value* Lanes::scalar(Value* value) {
   if (Value* known = arguments_.lookup(value)) return known;
   if (!llvm::isa<Instruction>(value)) return value;
+  if (shapes.of(value).is_segmented()) return bases(value).front();
   if (Value* known = forms_.lookup(value).scalar) return known;
   return forms_[value].scalar = builder.CreateLoad(value->getType(), slots_.lookup(value).scalar);
+}
+
+Bases Lanes::bases(Value* value) {
+  const Shape known = shapes.of(value);
+  if (known.is_segmented()) {
+    Bases& made = forms_[value].bases;
+    if (made.empty())
+      for (llvm::AllocaInst* place : slots_.lookup(value).bases)
+        made.push_back(builder.CreateLoad(value->getType(), place));
+    return made;
+  }
+  Value* first = scalar(value);
+  Bases result(segment_count(), first);
+  if (known.kind != Shape::Kind::Affine) return result;
+  for (unsigned i = 1; i < segment_count(); ++i)
+    result[i] = stepped(first, known.stride * static_cast<int64_t>(i * segment_lanes()));
+  return result;
+}
+
+/// A number or an address that lies `distance` further on.
+Value* Lanes::stepped(Value* value, int64_t distance) {
+  Type* type = value->getType();
+  if (type->isPointerTy())
+    return builder.CreateConstGEP1_64(builder.getInt8Ty(), value, static_cast<uint64_t>(distance));
+  return builder.CreateAdd(value, llvm::ConstantInt::get(type, static_cast<uint64_t>(distance), true, true));
 }
 
 Value* Lanes::straight(Value* value) {
@@ -176,26 +209,50 @@ Value* Lanes::vector(Value* value) {
   const Shape known = shapes.of(value);
   if (known.is_varying())
     result = builder.CreateLoad(widened(value->getType()), slots_.lookup(value).vector);
-  else if (known.kind == Shape::Kind::Affine)
-    result = spread(value, known.stride);
+  else if (known.has_steps())
+    result = spread(value, known);
   else
     result = splat(scalar(value));
   return forms_[value].vector = result;
 }
 
-Value* Lanes::spread(Value* value, int64_t stride) {
+Value* Lanes::spread(Value* value, Shape known) {
   Type* type = value->getType();
   if (straight(value))  // it may not be: compute each lane's
     return elementwise(*llvm::cast<Instruction>(value));
-  Value* first = scalar(value);
-  if (type->isPointerTy()) {
-    Value* steps =
-        builder.CreateMul(lane_numbers(builder.getInt64Ty()), splat(builder.getInt64(static_cast<uint64_t>(stride))));
-    return builder.CreateGEP(builder.getInt8Ty(), first, steps);
+  Value* first = nullptr;
+  if (known.is_segmented()) first = splat(bases(value));
+  if (known.is_flat()) return first;
+  const unsigned period = known.lanes_in_step(blocks);
+  const auto steps = [&](Type* of) {
+    Value* each = splat(llvm::ConstantInt::get(of, static_cast<uint64_t>(known.stride), true, true));
+    return builder.CreateMul(lane_numbers(of, period), each);
+  };
+  if (type->isPointerTy())
+    return builder.CreateGEP(builder.getInt8Ty(), first ? first : scalar(value), steps(builder.getInt64Ty()));
+  return builder.CreateAdd(first ? first : splat(scalar(value)), steps(type));
+}
+
+Value* Lanes::segment(Value* wide, unsigned which) {
+  llvm::SmallVector<int, kLanes> order(segment_lanes());
+  std::iota(order.begin(), order.end(), static_cast<int>(which * segment_lanes()));
+  return builder.CreateShuffleVector(wide, order);
+}
+
+Value* Lanes::join_segments(llvm::ArrayRef<Value*> parts) {
+  return llvm::concatenateVectors(builder, parts);
+}
+
+Bases Lanes::running_segments() {
+  Value* lanes = mask();
+  if (!lanes) return {};
+  Value* which = bits(lanes);
+  Bases result;
+  for (unsigned i = 0; i < segment_count(); ++i) {
+    const uint32_t of_segment = (~0u >> (kLanes - segment_lanes())) << (i * segment_lanes());
+    result.push_back(builder.CreateICmpNE(builder.CreateAnd(which, of_segment), builder.getInt32(0)));
   }
-  Value* steps = builder.CreateMul(lane_numbers(type),
-                                   splat(llvm::ConstantInt::get(type, static_cast<uint64_t>(stride), true, true)));
-  return builder.CreateAdd(splat(first), steps);
+  return result;
 }
 
 Value* Lanes::splat(Value* value) {
@@ -208,10 +265,21 @@ Value* Lanes::splat(Value* value) {
   return builder.CreateVectorSplat(kLanes, value);
 }
 
-Value* Lanes::lane_numbers(Type* type) {
+/// Whole splats, of which lanes are chosen, become fewer instructions than parts that are joined.
+Value* Lanes::splat(const Bases& values) {
+  Value* result = splat(values.front());
+  for (unsigned i = 1; i < segment_count(); ++i) {
+    llvm::SmallVector<llvm::Constant*, kLanes> is_further;
+    for (unsigned lane = 0; lane < kLanes; ++lane) is_further.push_back(builder.getInt1(lane >= i * segment_lanes()));
+    result = builder.CreateSelect(llvm::ConstantVector::get(is_further), splat(values[i]), result);
+  }
+  return result;
+}
+
+Value* Lanes::lane_numbers(Type* type, unsigned period) {
   llvm::SmallVector<llvm::Constant*, kLanes> numbers;
   for (unsigned i = 0; i < kLanes; ++i)
-    numbers.push_back(llvm::ConstantInt::get(type, i, false, /*ImplicitTrunc=*/true));
+    numbers.push_back(llvm::ConstantInt::get(type, i % period, false, /*ImplicitTrunc=*/true));
   return llvm::ConstantVector::get(numbers);
 }
 
@@ -230,12 +298,24 @@ Value* Lanes::blend(Value* lanes, Value* value, Value* otherwise) {
 
 void Lanes::define(Instruction& instruction, Value* value, Value* is_straight) {
   if (instruction.getType()->isVoidTy()) return;
-  const Slot slot = slots_.lookup(&instruction);
   const bool is_varying = shapes.of(&instruction).is_varying();
   Forms& forms = forms_[&instruction];
   (is_varying ? forms.vector : forms.scalar) = value;
-  forms.straight = is_straight;
+  const Slot& slot = slots_[&instruction];
   if (llvm::AllocaInst* place = is_varying ? slot.vector : slot.scalar) builder.CreateStore(value, place);
+  keep(instruction, is_straight);
+}
+
+void Lanes::define(Instruction& instruction, const Bases& values, Value* is_straight) {
+  forms_[&instruction].bases = values;
+  for (const auto& [value, place] : llvm::zip(values, slots_[&instruction].bases)) builder.CreateStore(value, place);
+  keep(instruction, is_straight);
+}
+
+/// What else others may ask of a value that is defined now.
+void Lanes::keep(Instruction& instruction, Value* is_straight) {
+  forms_[&instruction].straight = is_straight;
+  const Slot& slot = slots_[&instruction];
   if (slot.straight) builder.CreateStore(is_straight ? is_straight : builder.getTrue(), slot.straight);
   if (slot.apart) keep_apart(instruction, vector(&instruction));
 }
@@ -324,13 +404,26 @@ Value* Lanes::elementwise_intrinsic(llvm::IntrinsicInst& call) {
   return builder.CreateIntrinsic(id, types, arguments);
 }
 
-/// threadIdx in a block of any shape, from the table of the block's shape.
-Value* Lanes::place_in_block(llvm::CallInst& call) {
+/// Of the block's shape: threadIdx in a dimension, of the warp's lanes.
+Value* Lanes::places_in_block(llvm::CallInst& call) {
   using image::cpu::ThreadContext;
   const auto dimension = static_cast<unsigned>(*kir::intrinsic_of(call)) - static_cast<unsigned>(kir::Intrinsic::TidX);
-  Value* table = load_field(builder, context, offsetof(ThreadContext, places) + dimension * sizeof(void*),
-                            builder.getPtrTy(), true);
-  return builder.CreateAlignedLoad(widened(builder.getInt32Ty()), table, llvm::Align(4));
+  return load_field(builder, context, offsetof(ThreadContext, places) + dimension * sizeof(void*), builder.getPtrTy(),
+                    true);
+}
+
+Value* Lanes::place_in_block(llvm::CallInst& call) {
+  return builder.CreateAlignedLoad(widened(builder.getInt32Ty()), places_in_block(call), llvm::Align(4));
+}
+
+Bases Lanes::rows_in_block(llvm::CallInst& call) {
+  Value* table = places_in_block(call);
+  Bases result;
+  for (unsigned i = 0; i < segment_count(); ++i) {
+    Value* place = builder.CreateConstInBoundsGEP1_64(builder.getInt32Ty(), table, i * segment_lanes());
+    result.push_back(builder.CreateAlignedLoad(builder.getInt32Ty(), place, llvm::Align(4)));
+  }
+  return result;
 }
 
 }  // namespace cupola::cpu::build

@@ -15,6 +15,9 @@ namespace cupola::cpu::build {
 /// `type` for each lane: vectors, of structures a structure of them.
 llvm::Type* widened(llvm::Type* type);
 
+/// A value for each segment.
+using Bases = llvm::SmallVector<llvm::Value*, 4>;
+
 /// The values of a kernel while it is written anew for a warp: what `from` computes for a thread, as code in `to` has
 /// it for 32. Values that more than one block needs lie in slots, which mem2reg turns into registers at the end.
 class Lanes {
@@ -26,6 +29,7 @@ class Lanes {
   const llvm::TargetTransformInfo& target;
   const Shapes& shapes;
   const llvm::DataLayout& layout;
+  const BlockClass blocks;
   llvm::IRBuilder<> builder;
   llvm::Value* const context;
 
@@ -57,20 +61,41 @@ class Lanes {
   // ---- values ----
 
   Shape shape(const llvm::Value* value) const { return shapes.at(value, current); }
-  /// Of a uniform value; of an affine one, lane 0's.
+  /// Of a uniform value; of one with steps, lane 0's.
   llvm::Value* scalar(llvm::Value* value);
+  /// Of a value that is not varying, what the first lane of each segment has.
+  Bases bases(llvm::Value* value);
   /// The value of each lane.
   llvm::Value* vector(llvm::Value* value);
-  /// Whether an affine value is lane 0's plus the stride in all lanes; null: it is for certain.
+  /// Whether a value is what its shape says in all lanes; null: it is for certain.
   llvm::Value* straight(llvm::Value* value);
 
-  /// What the instruction's value is from here on: of a uniform or affine one lane 0's, otherwise each lane's.
+  /// What the instruction's value is from here on: of a varying one each lane's, otherwise lane 0's.
   void define(llvm::Instruction& instruction, llvm::Value* value, llvm::Value* is_straight = nullptr);
+  /// The same of a segmented one: its bases.
+  void define(llvm::Instruction& instruction, const Bases& values, llvm::Value* is_straight = nullptr);
   /// The phi of a block that lanes come to has the value from here on. Lanes null: all.
   void forget(const llvm::Value* value) { forms_.erase(value); }
 
   llvm::Value* splat(llvm::Value* value);
-  llvm::Value* lane_numbers(llvm::Type* type);
+  /// A value for each segment's lanes; no structures.
+  llvm::Value* splat(const Bases& values);
+  /// 0, 1, 2 ... for each lane, from 0 again after `period`.
+  llvm::Value* lane_numbers(llvm::Type* type, unsigned period = kLanes);
+  /// threadIdx.y or z of the segments.
+  Bases rows_in_block(llvm::CallInst& call);
+
+  // ---- segments ----
+
+  unsigned segment_lanes() const { return build::segment_lanes(blocks); }
+  unsigned segment_count() const { return kLanes / segment_lanes(); }
+  /// The segment's lanes of a vector of all.
+  llvm::Value* segment(llvm::Value* wide, unsigned which);
+  /// The way back.
+  llvm::Value* join_segments(llvm::ArrayRef<llvm::Value*> parts);
+  /// True for segments of which a lane runs the current block; empty: all.
+  Bases running_segments();
+
   llvm::Value* blend(llvm::Value* mask, llvm::Value* value, llvm::Value* otherwise);
   /// The operation on the vectors of its operands.
   llvm::Value* elementwise(llvm::Instruction& instruction);
@@ -100,6 +125,7 @@ class Lanes {
   /// Where a value lies that other blocks need. Which of them are used follows from its shape.
   struct Slot {
     llvm::AllocaInst *scalar = nullptr, *vector = nullptr, *straight = nullptr;
+    llvm::SmallVector<llvm::AllocaInst*, 4> bases;
     llvm::AllocaInst* apart = nullptr;  ///< as lanes that left the loop earlier have it
   };
   Slot slot_of(const llvm::Value* value) const { return slots_.lookup(value); }
@@ -110,18 +136,21 @@ class Lanes {
   /// A value as the block that is being written has it.
   struct Forms {
     llvm::Value *scalar = nullptr, *vector = nullptr, *straight = nullptr;
+    Bases bases;
   };
 
   void find_needed(llvm::ArrayRef<llvm::BasicBlock*> order);
   void make_slots(llvm::Instruction& instruction);
   void make_local_memory();
   void make_live();
-  llvm::Value* spread(llvm::Value* value, int64_t stride);
+  llvm::Value* spread(llvm::Value* value, Shape known);
   llvm::Value* elementwise_intrinsic(llvm::IntrinsicInst& call);
+  llvm::Value* stepped(llvm::Value* value, int64_t distance);
+  llvm::Value* places_in_block(llvm::CallInst& call);
   llvm::Value* place_in_block(llvm::CallInst& call);
+  void keep(llvm::Instruction& instruction, llvm::Value* is_straight);
   void keep_apart(llvm::Instruction& instruction, llvm::Value* value);
 
-  const BlockClass blocks_;
   const bool has_exits_;
   llvm::BasicBlock* entry_ = nullptr;
   llvm::AllocaInst* live_ = nullptr;  ///< null: all lanes are there to the end

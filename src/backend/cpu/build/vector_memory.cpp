@@ -13,10 +13,10 @@ using llvm::Instruction;
 using llvm::Type;
 using llvm::Value;
 
-/// Whether lanes beside each other read or write places beside each other: the address is affine with the size.
+/// Whether lanes beside each other, of the warp or of each segment, read or write places beside each other.
 bool is_row(const Lanes& lanes, Value* address, Type* type) {
   const Shape known = lanes.shape(address);
-  return known.kind == Shape::Kind::Affine &&
+  return known.has_steps() &&
          known.stride == static_cast<int64_t>(lanes.layout.getTypeStoreSize(type).getFixedValue()) &&
          !type->isIntegerTy(1) && lanes.layout.getTypeStoreSizeInBits(type) == lanes.layout.getTypeSizeInBits(type);
 }
@@ -159,6 +159,57 @@ void keep_volatile(Lanes& lanes, const llvm::Instruction& access) {
     lanes.builder.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
 }
 
+/// What one instruction reads or writes of a row.
+llvm::FixedVectorType* row_type(const Lanes& lanes, Value* address, Type* type) {
+  return llvm::FixedVectorType::get(type, lanes.shape(address).lanes_in_step(lanes.blocks));
+}
+
+/// Places beside each other, of the warp or of each segment. Those that all segments share are read once, by the lanes
+/// of any of them.
+Value* load_row(Lanes& lanes, llvm::LoadInst& load) {
+  llvm::IRBuilder<>& builder = lanes.builder;
+  Value *address = load.getPointerOperand(), *mask = lanes.mask();
+  llvm::FixedVectorType* type = row_type(lanes, address, load.getType());
+  const auto read = [&](Value* from, Value* wanted) -> Value* {
+    if (!wanted) return builder.CreateAlignedLoad(type, from, load.getAlign());
+    return builder.CreateMaskedLoad(type, from, load.getAlign(), wanted, llvm::Constant::getNullValue(type));
+  };
+  const auto wanted = [&](unsigned i) { return mask ? lanes.segment(mask, i) : nullptr; };
+  switch (lanes.shape(address).kind) {
+    case Shape::Kind::Affine:
+      return read(lanes.scalar(address), mask);
+    case Shape::Kind::Periodic: {
+      Value* any = wanted(0);
+      for (unsigned i = 1; any && i < lanes.segment_count(); ++i) any = builder.CreateOr(any, wanted(i));
+      return lanes.join_segments(Bases(lanes.segment_count(), read(lanes.scalar(address), any)));
+    }
+    default: {
+      Bases parts;
+      for (const auto& [i, from] : llvm::enumerate(lanes.bases(address)))
+        parts.push_back(read(from, wanted(static_cast<unsigned>(i))));
+      return lanes.join_segments(parts);
+    }
+  }
+}
+
+/// The other way round. Where segments share places the last one's lanes write last; without a mask they alone do.
+void store_row(Lanes& lanes, llvm::StoreInst& store, Value* wide) {
+  llvm::IRBuilder<>& builder = lanes.builder;
+  Value *address = store.getPointerOperand(), *mask = lanes.mask();
+  const auto write = [&](Value* value, Value* to, Value* lanes_to) {
+    if (lanes_to)
+      builder.CreateMaskedStore(value, to, store.getAlign(), lanes_to);
+    else
+      builder.CreateAlignedStore(value, to, store.getAlign());
+  };
+  const Shape::Kind kind = lanes.shape(address).kind;
+  if (kind == Shape::Kind::Affine) return write(wide, lanes.scalar(address), mask);
+  const Bases to = lanes.bases(address);
+  const unsigned first = kind == Shape::Kind::Periodic && !mask ? lanes.segment_count() - 1 : 0;
+  for (unsigned i = first; i < lanes.segment_count(); ++i)
+    write(lanes.segment(wide, i), to[i], mask ? lanes.segment(mask, i) : nullptr);
+}
+
 /// What the target has instructions for; the rest it would do with a branch for each lane.
 enum class Wide { Row, Gather, LaneByLane };
 
@@ -167,8 +218,9 @@ Wide way_to_load(const Lanes& lanes, llvm::LoadInst& load) {
   const bool needs_mask = lanes.has_mask();
   const llvm::Align alignment = load.getAlign();
   if (load.isAtomic()) return Wide::LaneByLane;
-  if (is_row(lanes, load.getPointerOperand(), type) &&
-      (!needs_mask || lanes.target.isLegalMaskedLoad(wide, alignment, 0)))
+  Value* address = load.getPointerOperand();
+  if (is_row(lanes, address, type) &&
+      (!needs_mask || lanes.target.isLegalMaskedLoad(row_type(lanes, address, type), alignment, 0)))
     return Wide::Row;
   const bool can_gather = lanes.target.isLegalMaskedGather(wide, alignment) || can_gather_parts(lanes, load);
   return can_gather ? Wide::Gather : Wide::LaneByLane;
@@ -183,20 +235,31 @@ void widen_load(Lanes& lanes, llvm::LoadInst& load) {
   llvm::IRBuilder<>& builder = lanes.builder;
   Value* address = load.getPointerOperand();
   Type *type = load.getType(), *wide = widened(type);
-  Value* mask = lanes.mask();
-  const llvm::Align alignment = load.getAlign();
-  const auto row = [&]() -> Value* {
-    if (!mask) return builder.CreateAlignedLoad(wide, lanes.scalar(address), alignment);
-    return builder.CreateMaskedLoad(wide, lanes.scalar(address), alignment, mask, llvm::Constant::getNullValue(wide));
-  };
+  const auto row = [&] { return load_row(lanes, load); };
   const auto gather = [&]() -> Value* {
     if (can_gather_parts(lanes, load)) return gather_parts(lanes, load);
-    return builder.CreateMaskedGather(wide, lanes.vector(address), alignment, lanes.full_mask(lanes.current),
+    return builder.CreateMaskedGather(wide, lanes.vector(address), load.getAlign(), lanes.full_mask(lanes.current),
                                       llvm::Constant::getNullValue(wide));
   };
   if (way == Wide::Gather) return lanes.define(load, gather());
   Value* condition = lanes.straight(address);
   lanes.define(load, condition ? lanes.choose(condition, wide, row, gather) : row());
+}
+
+void load_for_segments(Lanes& lanes, llvm::LoadInst& load) {
+  llvm::IRBuilder<>& builder = lanes.builder;
+  Bases from = lanes.bases(load.getPointerOperand());
+  const Bases runs = lanes.running_segments();
+  Value* instead = from.back();  // of the first that runs
+  for (size_t i = runs.size(); i > 0; --i) instead = builder.CreateSelect(runs[i - 1], from[i - 1], instead);
+  for (const auto& [is_running, place] : llvm::zip(runs, from))
+    place = builder.CreateSelect(is_running, place, instead);
+  for (Value*& place : from) {
+    auto* made = llvm::cast<llvm::LoadInst>(load.clone());
+    made->setOperand(0, place);
+    place = builder.Insert(made);
+  }
+  lanes.define(load, from);
 }
 
 void widen_store(Lanes& lanes, llvm::StoreInst& store) {
@@ -214,13 +277,14 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   Type* type = widened(value->getType());
   const bool can_scatter = lanes.target.isLegalMaskedScatter(type, alignment);
   const bool can_be_row =
-      is_row(lanes, address, value->getType()) && (!mask || lanes.target.isLegalMaskedStore(type, alignment, 0));
+      is_row(lanes, address, value->getType()) &&
+      (!mask || lanes.target.isLegalMaskedStore(row_type(lanes, address, value->getType()), alignment, 0));
   if (store.isAtomic() || !(can_be_row || can_scatter)) return widen_lane_by_lane(lanes, store);
   keep_volatile(lanes, store);
   Value* wide = lanes.vector(value);
   const auto row = [&]() -> Value* {
-    if (!mask) return builder.CreateAlignedStore(wide, lanes.scalar(address), alignment);
-    return builder.CreateMaskedStore(wide, lanes.scalar(address), alignment, mask);
+    store_row(lanes, store, wide);
+    return nullptr;
   };
   const auto scatter = [&]() -> Value* {
     return builder.CreateMaskedScatter(wide, lanes.vector(address), alignment, lanes.full_mask(lanes.current));

@@ -12,6 +12,8 @@ class Lanes;
 
 /// The load for each lane: one wide load where lanes read places beside each other, otherwise a gather.
 void widen_load(Lanes& lanes, llvm::LoadInst& load);
+/// The load for each segment, whose lanes all read the same: a segment that does not run reads what another does.
+void load_for_segments(Lanes& lanes, llvm::LoadInst& load);
 /// The store for each lane that runs it. To one place: the last lane's value stays.
 void widen_store(Lanes& lanes, llvm::StoreInst& store);
 /// Runs the scalar instruction for one active lane after the other, in increasing order.

@@ -17,12 +17,13 @@
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_widening.h"
 #include "image/cpu_abi.h"
+#include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
 namespace {
 
 /// Larger kernels are compiled once only: about half a millisecond an instruction.
-constexpr size_t kMostForAny = 1000;
+constexpr size_t kMostForOthers = 1000;
 /// Of a warp's local window, which is the stack; the rest is for what the code spills and calls.
 constexpr uint64_t kMostFrame = image::cpu::kLocalWindow / 4 * 3;
 
@@ -61,9 +62,20 @@ uint64_t frame_bytes(const llvm::Function& function) {
   return bytes;
 }
 
+/// blockDim.x is what the class says.
+void set_width(llvm::Function& function, BlockClass blocks) {
+  if (segment_lanes(blocks) == kLanes) return;
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    if (kir::intrinsic_of(instruction) != kir::Intrinsic::NtidX) continue;
+    instruction.replaceAllUsesWith(llvm::ConstantInt::get(instruction.getType(), segment_lanes(blocks)));
+    instruction.eraseFromParent();
+  }
+}
+
 Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, const std::string& name,
                                   const CallReach& reach, const llvm::TargetMachine& machine) {
   const Draft draft(copy_of(prepared));
+  set_width(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
   const llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
@@ -85,6 +97,31 @@ Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, c
   return whole.keep();
 }
 
+/// For which blocks, besides those whose x is a multiple of 32. Rows of 16 and of 8 are for kernels of several
+/// dimensions.
+std::vector<BlockClass> other_classes(llvm::Function& prepared) {
+  if (prepared.getInstructionCount() > kMostForOthers) return {};
+  const bool has_rows = llvm::any_of(llvm::instructions(prepared), [](const llvm::Instruction& instruction) {
+    const auto known = kir::intrinsic_of(instruction);
+    return known == kir::Intrinsic::TidY || known == kir::Intrinsic::TidZ;
+  });
+  if (!has_rows) return {BlockClass::Any};
+  return {BlockClass::Rows16, BlockClass::Rows8, BlockClass::Any};
+}
+
+const char* prefix_of(BlockClass blocks) {
+  switch (blocks) {
+    case BlockClass::Rows:
+      return "warp.";
+    case BlockClass::Rows16:
+      return "rows16.";
+    case BlockClass::Rows8:
+      return "rows8.";
+    case BlockClass::Any:
+      return "lanes.";
+  }
+}
+
 }  // namespace
 
 Result<WarpBodies> vectorise(const KernelBody& kernel, uint64_t constant_bytes, const CallReach& reach,
@@ -92,12 +129,15 @@ Result<WarpBodies> vectorise(const KernelBody& kernel, uint64_t constant_bytes, 
   const Draft prepared(copy_of(*kernel.body));
   TRY(prepare_for_lanes(*prepared, reach));
   lower_address_questions(*prepared, constant_bytes);
-  WarpBodies bodies{.rows = {.blocks = BlockClass::Rows}, .any = {.blocks = BlockClass::Any}};
-  TRY(bodies.rows.code, widen_for(*prepared, BlockClass::Rows, "warp." + kernel.name, reach, machine));
+  WarpBodies bodies;
+  const auto widen_prepared = [&](BlockClass blocks) -> Result<> {
+    bodies[blocks].blocks = blocks;
+    TRY(bodies[blocks].code, widen_for(*prepared, blocks, prefix_of(blocks) + kernel.name, reach, machine));
+    return {};
+  };
+  TRY(widen_prepared(BlockClass::Rows));
   // Less is known of other blocks, so that what is right here may not be there.
-  if ((*prepared).getInstructionCount() <= kMostForAny)
-    if (auto any = widen_for(*prepared, BlockClass::Any, "lanes." + kernel.name, reach, machine))
-      bodies.any.code = *any;
+  for (const BlockClass blocks : other_classes(*prepared)) (void)widen_prepared(blocks);
   return bodies;
 }
 

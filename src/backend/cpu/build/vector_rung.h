@@ -4,6 +4,7 @@
 
 #include "backend/cpu/build/whole_block.h"
 #include "base/result.h"
+#include "image/block_class.h"
 
 namespace llvm {
 class Function;
@@ -17,9 +18,7 @@ struct KernelBody;
 
 /// Functions that run a kernel for a whole warp, by the class of the block's shape; their context is that of the warp's
 /// first thread.
-struct WarpBodies {
-  WideBody rows, any;
-};
+using WarpBodies = image::ByBlockClass<WideBody>;
 
 /// The vector rung of a kernel. Error: NotSupported, saying what keeps it on the rung below; the module is as before
 /// then. Before lower_intrinsics, after lower_shared. `constant_bytes`: as lower_intrinsics has it.

@@ -3,6 +3,7 @@
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -21,50 +22,6 @@ namespace {
 
 using Kind = Shape::Kind;
 
-constexpr Shape kUniform{Kind::Uniform}, kVarying{Kind::Varying};
-
-uint8_t most(unsigned zeros) {
-  return static_cast<uint8_t>(std::min<unsigned>(zeros, Shape::kMostZeros));
-}
-
-Shape affine(int64_t stride, unsigned zeros = 0, bool is_extended = false) {
-  const Kind kind = stride == 0 && !is_extended ? Kind::Uniform : Kind::Affine;
-  return {kind, is_extended, most(zeros), stride};
-}
-
-/// Of a value that is one or the other, the same one in all lanes.
-Shape join(Shape a, Shape b) {
-  if (a.kind == Kind::Unknown) return b;
-  if (b.kind == Kind::Unknown) return a;
-  if (a.kind != b.kind || a.stride != b.stride || a.is_extended != b.is_extended) return kVarying;
-  a.zeros = std::min(a.zeros, b.zeros);
-  return a;
-}
-
-Shape scaled(Shape shape, int64_t factor) {
-  int64_t stride = 0;
-  if (shape.is_varying() || shape.kind == Kind::Unknown) return shape;
-  if (factor == 0) return affine(0, Shape::kMostZeros);
-  if (__builtin_mul_overflow(shape.stride, factor, &stride) || stride > INT32_MAX || stride < INT32_MIN)
-    return kVarying;
-  return affine(stride, shape.zeros + static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(factor))),
-                shape.is_extended);
-}
-
-Shape sum(Shape a, Shape b) {
-  if (a.is_varying() || b.is_varying()) return kVarying;
-  if (a.kind == Kind::Unknown || b.kind == Kind::Unknown) return {};
-  const int64_t stride = a.stride + b.stride;  // each fits 32 bits
-  if (stride > INT32_MAX || stride < INT32_MIN) return kVarying;
-  return affine(stride, std::min(a.zeros, b.zeros), a.is_extended || b.is_extended);
-}
-
-/// Lanes' values wrap once at most, so that it is enough to look at the last lane's.
-bool is_monotonic(Shape shape, const llvm::Type& type) {
-  const unsigned width = type.getIntegerBitWidth();
-  return width > 32 || std::abs(shape.stride) * (kLanes - 1) < (int64_t{1} << (width - 1));
-}
-
 std::optional<int64_t> constant(const llvm::Value* value) {
   const auto* number = llvm::dyn_cast<llvm::ConstantInt>(value);
   if (!number || number->getBitWidth() > 64) return std::nullopt;
@@ -80,16 +37,17 @@ Shape of_constant(const llvm::Value* value) {
 /// What a thread knows of itself.
 std::optional<Shape> of_register(kir::Intrinsic intrinsic, BlockClass blocks) {
   using enum kir::Intrinsic;
-  constexpr unsigned kLaneBits = 5;
-  const bool rows = blocks == BlockClass::Rows;
+  const bool is_any = blocks == BlockClass::Any, has_segments = segment_lanes(blocks) != kLanes;
+  const auto segment_bits = static_cast<unsigned>(std::countr_zero(segment_lanes(blocks)));
   switch (intrinsic) {
     case TidX:
-      return rows ? affine(1, kLaneBits) : kVarying;
+      if (has_segments) return stepped(Kind::Periodic, 1, Shape::kMostZeros);
+      return is_any ? kVarying : affine(1, segment_bits);
     case TidY:
     case TidZ:
-      return rows ? kUniform : kVarying;
+      return is_any ? kVarying : has_segments ? kFlat : kUniform;
     case NtidX:
-      return affine(0, rows ? kLaneBits : 0);
+      return affine(0, is_any ? 0 : segment_bits);
     case LaneId:
       return affine(1, Shape::kMostZeros);
     case NtidY:
@@ -121,6 +79,13 @@ std::optional<Shape> of_register(kir::Intrinsic intrinsic, BlockClass blocks) {
     default:
       return std::nullopt;
   }
+}
+
+/// It can be written for each segment as it stands.
+bool can_be_flat(const llvm::Instruction& instruction) {
+  if (instruction.getType()->isStructTy()) return false;
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  return !call || llvm::isTriviallyVectorizable(call->getIntrinsicID());
 }
 
 }  // namespace
@@ -160,8 +125,8 @@ Shape Shapes::at(const llvm::Value* value, const llvm::BasicBlock* user) const {
 bool Shapes::diverges(const llvm::BasicBlock* block) const {
   const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
   if (!branch || branch->isUnconditional() || branch->getSuccessor(0) == branch->getSuccessor(1)) return false;
-  const Kind kind = at(branch->getCondition(), block).kind;
-  return kind == Kind::Affine || kind == Kind::Varying;
+  const Shape condition = at(branch->getCondition(), block);
+  return condition.kind != Kind::Unknown && !condition.is_uniform();
 }
 
 bool Shapes::propagate() {
@@ -170,9 +135,9 @@ bool Shapes::propagate() {
     for (const llvm::Instruction& instruction : *block) {
       if (instruction.getType()->isVoidTy()) continue;
       Shape& known = shapes_[&instruction];
-      Shape found = join(known, transfer(instruction));
+      Shape found = join(known, transfer(instruction), blocks_);
       if (const auto* integer = llvm::dyn_cast<llvm::IntegerType>(instruction.getType()))  // no more than it has
-        found.zeros = std::min(found.zeros, most(integer->getBitWidth() - 1));
+        found.zeros = std::min(found.zeros, counted_zeros(integer->getBitWidth() - 1));
       if (found == known) continue;
       known = found;
       changed = true;
@@ -211,7 +176,8 @@ Shape Shapes::of_phi(const llvm::PHINode& phi) const {
     const llvm::Value* value = phi.getIncomingValue(i);
     if (llvm::isa<llvm::UndefValue>(value)) continue;
     const Shape shape = at(value, block);
-    result = join(result, shape.is_extended ? kVarying : shape);  // what came of it could not be computed again
+    // What came of an extended one could not be computed again.
+    result = join(result, shape.is_extended ? kVarying : shape, blocks_);
     all_same &= !same || same == value;
     same = value;
   }
@@ -221,15 +187,18 @@ Shape Shapes::of_phi(const llvm::PHINode& phi) const {
 
 /// Of an operation that works lane by lane.
 Shape Shapes::of_operands(const llvm::Instruction& instruction) const {
-  Shape result = kUniform;
+  bool is_known = true, is_uniform = true;
   for (const llvm::Value* operand : instruction.operands()) {
     const Shape shape = at(operand, instruction.getParent());
     if (shape.kind == Kind::Unknown)
-      result = {};
-    else if (!shape.is_uniform())
+      is_known = false;
+    else if (!shape.is_flat())
       return kVarying;
+    else
+      is_uniform &= shape.is_uniform();
   }
-  return result;
+  if (!is_known) return {};
+  return is_uniform ? kUniform : can_be_flat(instruction) ? kFlat : kVarying;
 }
 
 /// Of a value whose lanes differ in low bits only, from which additions to lane 0's do not carry: what does not touch
@@ -238,37 +207,41 @@ Shape Shapes::of_operands(const llvm::Instruction& instruction) const {
 Shape Shapes::of_bits(const llvm::Instruction& instruction) const {
   const Shape value = at(instruction.getOperand(0), instruction.getParent());
   const auto number = constant(instruction.getOperand(1));
-  if (!number || !value.shares_bits_from(value.zeros)) return of_operands(instruction);
+  if (!number || value.is_flat() || !value.shares_bits_from(value.zeros, blocks_)) return of_operands(instruction);
+  const Shape shared = shared_bits(value);
   const auto bits = static_cast<uint64_t>(*number);
   const uint64_t low = (uint64_t{1} << value.zeros) - 1;
-  const auto drops = [&](unsigned count) { return value.shares_bits_from(std::min<unsigned>(count, value.zeros)); };
+  const auto drops = [&](unsigned count) {
+    return value.shares_bits_from(std::min<unsigned>(count, value.zeros), blocks_);
+  };
   const auto masked = [&](uint64_t mask) {
     if (mask <= low && std::has_single_bit(mask + 1) && drops(static_cast<unsigned>(std::countr_one(mask))))
-      return affine(value.stride, Shape::kMostZeros);
-    if ((mask & low) == low) return affine(value.stride, value.zeros);
-    return mask == 0 || drops(static_cast<unsigned>(std::countr_zero(mask))) ? kUniform : kVarying;
+      return stepped(value.kind, value.stride, Shape::kMostZeros);
+    if ((mask & low) == low) return stepped(value.kind, value.stride, value.zeros);
+    return mask == 0 || drops(static_cast<unsigned>(std::countr_zero(mask))) ? shared : kVarying;
   };
   switch (instruction.getOpcode()) {
     case llvm::Instruction::LShr:
     case llvm::Instruction::AShr:
-      return bits < 64 && drops(static_cast<unsigned>(bits)) ? kUniform : kVarying;
+      return bits < 64 && drops(static_cast<unsigned>(bits)) ? shared : kVarying;
     case llvm::Instruction::UDiv:
-      return std::has_single_bit(bits) && drops(static_cast<unsigned>(std::countr_zero(bits))) ? kUniform : kVarying;
+      return std::has_single_bit(bits) && drops(static_cast<unsigned>(std::countr_zero(bits))) ? shared : kVarying;
     case llvm::Instruction::URem:
       return std::has_single_bit(bits) ? masked(bits - 1) : kVarying;
     case llvm::Instruction::And:
       return masked(bits);
     default:  // or, exclusive or
-      return (bits & low) == 0 ? affine(value.stride, value.zeros) : kVarying;
+      return (bits & low) == 0 ? stepped(value.kind, value.stride, value.zeros) : kVarying;
   }
 }
 
 /// Lanes that share their high bits are all on the same side of a number whose low bits are zero.
 Shape Shapes::of_comparison(const llvm::Instruction& instruction) const {
   const auto& compare = llvm::cast<llvm::ICmpInst>(instruction);
-  const Shape value = at(compare.getOperand(0), compare.getParent());
+  Shape value = at(compare.getOperand(0), compare.getParent());
   Shape limit = at(compare.getOperand(1), compare.getParent());
-  if (value.kind != Kind::Affine || !limit.is_uniform()) return of_operands(instruction);
+  if (!value.has_steps() || value.is_flat() || !limit.is_flat()) return of_operands(instruction);
+  if (limit.is_segmented()) value = segmented(value, blocks_);
   switch (compare.getPredicate()) {
     case llvm::CmpInst::ICMP_UGT:
     case llvm::CmpInst::ICMP_ULE:
@@ -288,7 +261,7 @@ Shape Shapes::of_comparison(const llvm::Instruction& instruction) const {
     default:
       return kVarying;
   }
-  return value.shares_bits_from(std::min(value.zeros, limit.zeros)) ? kUniform : kVarying;
+  return value.shares_bits_from(std::min(value.zeros, limit.zeros), blocks_) ? shared_bits(value) : kVarying;
 }
 
 Shape Shapes::transfer(const llvm::Instruction& instruction) const {
@@ -303,13 +276,14 @@ Shape Shapes::transfer(const llvm::Instruction& instruction) const {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
     const Shape address = shape(0);
     if (address.kind == Kind::Unknown) return {};
-    return address.is_uniform() ? kUniform : kVarying;
+    if (address.is_uniform()) return kUniform;
+    return address.is_flat() && load->isSimple() ? kFlat : kVarying;
   }
   if (const auto intrinsic = kir::intrinsic_of(instruction)) {
     if (const auto known = of_register(*intrinsic, blocks_)) return *known;
     if (*intrinsic != kir::Intrinsic::Vote && *intrinsic != kir::Intrinsic::Redux) return kVarying;
     const Shape members = shape(0);  // the same for all lanes of a group
-    return members.kind == Kind::Affine ? kVarying : members.is_uniform() ? kUniform : members;
+    return members.kind == Kind::Unknown || members.is_uniform() ? members : kVarying;
   }
   if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
     return call->doesNotAccessMemory() ? of_operands(instruction) : kVarying;
@@ -320,22 +294,26 @@ Shape Shapes::transfer(const llvm::Instruction& instruction) const {
       if (type.getStructTypeOrNull()) continue;
       const Shape index = at(type.getOperand(), block);
       const llvm::TypeSize step = type.getSequentialElementStride(layout);
-      result = sum(result, scaled(index, static_cast<int64_t>(step.getFixedValue())));
+      result = sum(result, scaled(index, static_cast<int64_t>(step.getFixedValue())), blocks_);
     }
     return result;
   }
   switch (instruction.getOpcode()) {
     case llvm::Instruction::Add:
-      return sum(shape(0), shape(1));
+      return sum(shape(0), shape(1), blocks_);
     case llvm::Instruction::Sub:
-      return sum(shape(0), scaled(shape(1), -1));
+      return sum(shape(0), scaled(shape(1), -1), blocks_);
     case llvm::Instruction::Or:
-      if (llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint() && shape(1).is_uniform())
-        return sum(shape(0), shape(1));
+      if (llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint() &&
+          (shape(0).is_flat() || shape(1).is_flat()))
+        return sum(shape(0), shape(1), blocks_);
       return of_bits(instruction);
     case llvm::Instruction::Mul:
       if (const auto factor = constant(instruction.getOperand(1))) return scaled(shape(0), *factor);
-      if (shape(0).is_uniform() && shape(1).is_uniform()) return affine(0, shape(0).zeros + shape(1).zeros);
+      if (shape(0).is_flat() && shape(1).is_flat()) {
+        const bool is_segmented = shape(0).is_segmented() || shape(1).is_segmented();
+        return stepped(is_segmented ? Kind::Segmented : Kind::Uniform, 0, shape(0).zeros + shape(1).zeros);
+      }
       break;
     case llvm::Instruction::LShr:
     case llvm::Instruction::AShr:
@@ -354,15 +332,14 @@ Shape Shapes::transfer(const llvm::Instruction& instruction) const {
     case llvm::Instruction::ZExt: {
       if (instruction.getOperand(0)->getType()->isIntegerTy(1)) break;
       Shape result = shape(0);
-      const bool cannot_wrap = result.shares_bits_from(result.zeros);
-      if (!cannot_wrap && result.kind == Kind::Affine && !is_monotonic(result, *instruction.getOperand(0)->getType()))
-        return kVarying;
-      result.is_extended |= result.kind == Kind::Affine && !cannot_wrap;
+      const bool may_wrap = result.has_steps() && !result.shares_bits_from(result.zeros, blocks_);
+      if (may_wrap && !is_monotonic(result, blocks_, *instruction.getOperand(0)->getType())) return kVarying;
+      result.is_extended |= may_wrap;
       return result;
     }
     case llvm::Instruction::Trunc: {
       Shape result = shape(0);
-      result.zeros = std::min(result.zeros, most(instruction.getType()->getIntegerBitWidth() - 1));
+      result.zeros = std::min(result.zeros, counted_zeros(instruction.getType()->getIntegerBitWidth() - 1));
       return result;
     }
     case llvm::Instruction::PtrToInt:
@@ -372,7 +349,11 @@ Shape Shapes::transfer(const llvm::Instruction& instruction) const {
       return shape(0);
     case llvm::Instruction::Select:
       if (shape(0).kind == Kind::Unknown) return {};
-      if (shape(0).is_uniform()) return join(shape(1), shape(2));
+      if (shape(0).is_flat()) {
+        const Shape either = join(shape(1), shape(2), blocks_);
+        if (shape(0).is_uniform() || either.is_varying() || either.kind == Kind::Unknown) return either;
+        return either.is_extended || !can_be_flat(instruction) ? kVarying : segmented(either, blocks_);
+      }
       break;
     case llvm::Instruction::AtomicRMW:
     case llvm::Instruction::AtomicCmpXchg:

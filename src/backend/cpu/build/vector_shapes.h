@@ -3,7 +3,7 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
 
-#include <cstdint>
+#include "backend/cpu/build/vector_shape.h"
 
 namespace llvm {
 class BasicBlock;
@@ -21,35 +21,6 @@ class Value;
 // Lanes that have left the kernel go along with the others and take part in nothing.
 
 namespace cupola::cpu::build {
-
-inline constexpr unsigned kLanes = 32;
-
-/// Which blocks of threads code is for. Rows: x is a multiple of 32, so that a warp lies in a row and is full. Any: all
-/// others; what a lane's place in the block is stands in a table.
-enum class BlockClass : uint8_t { Rows, Any };
-
-/// Uniform: the same in all lanes. Affine: lane 0's value plus `stride` for each lane, modulo the type's width; where a
-/// narrower affine number is extended, as long as that does not wrap (the kernel tests it when it runs). Varying:
-/// nothing is known.
-struct Shape {
-  enum class Kind : uint8_t { Unknown, Uniform, Affine, Varying };
-  Kind kind = Kind::Unknown;
-  bool is_extended = false;  ///< Affine only where an extension does not wrap
-  uint8_t zeros = 0;         ///< so many low bits of lane 0's value are known to be zero; at most kMostZeros
-  int64_t stride = 0;
-
-  static constexpr uint8_t kMostZeros = 31;
-
-  bool operator==(const Shape&) const = default;
-  bool is_varying() const { return kind == Kind::Varying; }
-  bool is_uniform() const { return kind == Kind::Uniform; }
-
-  /// All lanes' values share the bits from `bit` on: none of the additions to lane 0's carries into them.
-  bool shares_bits_from(unsigned bit) const {
-    return kind == Kind::Affine && !is_extended && bit <= zeros && stride >= 0 &&
-           stride * (kLanes - 1) < (int64_t{1} << bit);
-  }
-};
 
 class Shapes {
  public:

@@ -16,12 +16,17 @@ std::string described(const Shape& shape) {
       return "uniform";
     case Shape::Kind::Affine:
       return (shape.is_extended ? "extended " : "affine ") + std::to_string(shape.stride);
+    case Shape::Kind::Periodic:
+      return (shape.is_extended ? "extended periodic " : "periodic ") + std::to_string(shape.stride);
+    case Shape::Kind::Segmented:
+      return (shape.is_extended ? "extended segmented " : "segmented ") + std::to_string(shape.stride);
     case Shape::Kind::Varying:
       return "varying";
   }
 }
 
-/// What `expression` makes of %t, threadIdx.x, %l, the lane's number, %d, blockDim.x, and %n and %p, arguments.
+/// What `expression` makes of %t, threadIdx.x, %y, threadIdx.y, %l, the lane's number, %d, blockDim.x, and %n and %p,
+/// arguments.
 std::string shape_of(const std::string& expression, BlockClass blocks = BlockClass::Rows) {
   const AnalysedKernel kernel(
       "define ptx_kernel void @k(i32 %n, ptr %p) {\n"
@@ -188,6 +193,141 @@ std::string branch(const std::string& condition) {
   return text.replace(text.find("LIMIT"), 5, condition);
 }
 
+// ---- warps of two rows of 16 and of four rows of 8 ----
+
+struct Segments {
+  const char *expression, *rows16, *rows8;
+};
+
+void expect(std::initializer_list<Segments> table) {
+  for (const Segments& row : table) {
+    EXPECT_EQ(shape_of(row.expression, BlockClass::Rows16), row.rows16) << row.expression;
+    EXPECT_EQ(shape_of(row.expression, BlockClass::Rows8), row.rows8) << row.expression;
+  }
+}
+
+TEST(VectorShapesOfSegments, WhatAThreadKnowsOfItself) {
+  expect({Segments{"%r = add i32 %t, 0", "periodic 1", "periodic 1"},
+          {"%r = add i32 %y, 0", "segmented 0", "segmented 0"},
+          {"%r = add i32 %d, 0", "uniform", "uniform"},
+          {"%r = add i32 %l, 0", "affine 1", "affine 1"},
+          {"%r = add i32 %n, 1", "uniform", "uniform"}});
+}
+
+TEST(VectorShapesOfSegments, SumsKeepTheKindThatBothHave) {
+  expect({Segments{"%r = add i32 %t, %n", "periodic 1", "periodic 1"},
+          {"%r = sub i32 %n, %t", "periodic -1", "periodic -1"},
+          {"%r = add i32 %t, %t", "periodic 2", "periodic 2"},
+          {"%r = sub i32 %t, %t", "uniform", "uniform"},
+          {"%r = add i32 %t, %y", "segmented 1", "segmented 1"},
+          {"%r = add i32 %l, %y", "segmented 1", "segmented 1"},
+          {"%r = add i32 %l, %t", "segmented 2", "segmented 2"},
+          {"%r = sub i32 %l, %t", "segmented 0", "segmented 0"},
+          {"%r = add i32 %l, %l", "affine 2", "affine 2"},
+          {"%r = or disjoint i32 %y, %t", "segmented 1", "segmented 1"},
+          {"%r = or i32 %y, %t", "varying", "varying"},
+          {"%r = mul i32 %t, 12", "periodic 12", "periodic 12"},
+          {"%r = shl i32 %t, 2", "periodic 4", "periodic 4"},
+          {"%r = mul i32 %t, %n", "varying", "varying"},
+          {"%r = mul i32 %t, %y", "varying", "varying"},
+          {"%r = mul i32 %t, 0", "uniform", "uniform"}});
+}
+
+TEST(VectorShapesOfSegments, WhatIsMadeOfRowsAloneIsTheSameInARow) {
+  expect(
+      {Segments{"%r = mul i32 %y, %n", "segmented 0", "segmented 0"},
+       {"%r = mul i32 %y, %y", "segmented 0", "segmented 0"},
+       {"%r = shl i32 %y, %n", "segmented 0", "segmented 0"},
+       {"%r = lshr i32 %y, 1", "segmented 0", "segmented 0"},
+       {"%r = udiv i32 %y, 3", "segmented 0", "segmented 0"},
+       {"%r = srem i32 %n, %y", "segmented 0", "segmented 0"},
+       {"%r = icmp eq i32 %y, 3", "segmented 0", "segmented 0"},
+       {"%r = icmp slt i32 %y, %n", "segmented 0", "segmented 0"},
+       {"%r = sitofp i32 %y to float", "segmented 0", "segmented 0"},
+       {"%r = sext i32 %y to i64", "segmented 0", "segmented 0"},
+       {"%r = trunc i32 %y to i8", "segmented 0", "segmented 0"},
+       {"%r = call i32 @llvm.smax.i32(i32 %y, i32 %n)", "segmented 0", "segmented 0"},
+       {"%r = call { i32, i1 } @llvm.sadd.with.overflow.i32(i32 %y, i32 %n)", "varying", "varying"},
+       {"%c = icmp eq i32 %y, 3\n%r = select i1 %c, i32 %n, i32 7", "segmented 0", "segmented 0"},
+       {"%c = icmp eq i32 %y, 3\n%m = add i32 %t, %n\n%r = select i1 %c, i32 %t, i32 %m", "segmented 1", "segmented 1"},
+       {"%c = icmp eq i32 %y, 3\n%m = add i32 %l, %n\n%r = select i1 %c, i32 %l, i32 %m", "segmented 1", "segmented 1"},
+       {"%c = icmp eq i32 %y, 3\n%m = mul i32 %t, 2\n%r = select i1 %c, i32 %t, i32 %m", "varying", "varying"},
+       {"%c = icmp eq i32 %t, 3\n%r = select i1 %c, i32 %n, i32 7", "varying", "varying"},
+       {"%c = icmp eq i32 %n, 3\n%r = select i1 %c, i32 %n, i32 %y", "segmented 0", "segmented 0"},
+       {"%c = icmp eq i32 %n, 3\n%r = select i1 %c, i32 %t, i32 %l", "segmented 1", "segmented 1"}});
+}
+
+TEST(VectorShapesOfSegments, AddressesOfRowsAndOfColumns) {
+  expect({Segments{"%r = getelementptr float, ptr %p, i32 %t", "periodic 4", "periodic 4"},
+          {"%r = getelementptr [17 x float], ptr %p, i32 %y, i32 %t", "segmented 4", "segmented 4"},
+          {"%r = getelementptr [17 x float], ptr %p, i32 %t, i32 %y", "segmented 68", "segmented 68"},
+          {"%r = getelementptr [17 x float], ptr %p, i32 %n, i32 %t", "periodic 4", "periodic 4"},
+          {"%r = getelementptr [17 x float], ptr %p, i32 %y, i32 %n", "segmented 0", "segmented 0"},
+          {"%a = alloca [8 x i32]\n%r = getelementptr i32, ptr %a, i32 %t", "segmented 36", "segmented 36"}});
+}
+
+TEST(VectorShapesOfSegments, MemoryIsTheSameInARowWhereItsAddressIs) {
+  expect({Segments{"%a = getelementptr i32, ptr %p, i32 %y\n%r = load i32, ptr %a", "segmented 0", "segmented 0"},
+          {"%a = getelementptr i32, ptr %p, i32 %y\n%r = load volatile i32, ptr %a", "varying", "varying"},
+          {"%a = getelementptr i32, ptr %p, i32 %y\n%r = load atomic i32, ptr %a monotonic, align 4", "varying",
+           "varying"},
+          {"%a = getelementptr i32, ptr %p, i32 %t\n%r = load i32, ptr %a", "varying", "varying"},
+          {"%m = add i32 %y, %n\n%w = sext i32 %m to i64\n%a = getelementptr i32, ptr %p, i64 %w\n"
+           "%r = load i32, ptr %a",
+           "segmented 0", "segmented 0"},
+          {"%a = alloca i32\n%r = load i32, ptr %a", "varying", "varying"}});
+}
+
+// threadIdx.x is less than 16 or 8, rows begin at multiples of that.
+TEST(VectorShapesOfSegments, RowsShareHighBits) {
+  expect({Segments{"%r = lshr i32 %t, 4", "uniform", "uniform"},
+          {"%r = lshr i32 %t, 3", "varying", "uniform"},
+          {"%r = lshr i32 %t, 2", "varying", "varying"},
+          {"%r = and i32 %t, 15", "periodic 1", "periodic 1"},
+          {"%r = and i32 %t, 7", "varying", "periodic 1"},
+          {"%r = icmp ult i32 %t, 16", "uniform", "uniform"},
+          {"%r = icmp ult i32 %t, 8", "varying", "uniform"},
+          {"%r = icmp ult i32 %t, 15", "varying", "varying"},
+          {"%m = mul i32 %y, %d\n%i = add i32 %m, %t\n%r = lshr i32 %i, 5", "segmented 0", "segmented 0"},
+          {"%m = mul i32 %y, %d\n%i = add i32 %m, %t\n%r = lshr i32 %i, 3", "varying", "segmented 0"},
+          {"%m = mul i32 %y, 16\n%i = add i32 %m, %t\n%r = and i32 %i, 15", "segmented 1", "segmented 1"},
+          {"%m = mul i32 %y, %d\n%i = add i32 %m, %t\n%r = icmp ult i32 %i, 64", "segmented 0", "segmented 0"},
+          {"%m = mul i32 %y, %d\n%i = add i32 %m, %t\n%r = icmp ult i32 %i, 40", "varying", "segmented 0"},
+          {"%m = mul i32 %y, 16\n%r = icmp ult i32 %t, %m", "segmented 0", "segmented 0"},
+          {"%m = mul i32 %y, 12\n%r = icmp ult i32 %t, %m", "varying", "varying"}});
+}
+
+// Where lanes of all the warp are in step, its segments' bases are 16 or 8 steps apart.
+TEST(VectorShapesOfSegments, SegmentsOfLanesKnowFewerZeros) {
+  expect(
+      {Segments{"%m = mul i32 %y, 256\n%s = add i32 %m, %l\n%r = lshr i32 %s, 5", "segmented 0", "segmented 0"},
+       {"%m = mul i32 %y, 256\n%s = add i32 %m, %l\n%r = lshr i32 %s, 3", "varying", "segmented 0"},
+       {"%c = icmp eq i32 %n, 0\n%m = select i1 %c, i32 %l, i32 %t\n%r = lshr i32 %m, 3", "varying", "segmented 0"}});
+}
+
+TEST(VectorShapesOfSegments, ExtensionsHoldAsLongAsNoRowWraps) {
+  expect({Segments{"%r = sext i32 %t to i64", "periodic 1", "periodic 1"},
+          {"%m = add i32 %t, %n\n%r = sext i32 %m to i64", "extended periodic 1", "extended periodic 1"},
+          {"%m = mul i32 %n, %d\n%s = add i32 %m, %t\n%r = sext i32 %s to i64", "periodic 1", "periodic 1"},
+          {"%m = mul i32 %y, %n\n%s = add i32 %m, %t\n%r = sext i32 %s to i64", "extended segmented 1",
+           "extended segmented 1"},
+          {"%m = mul i32 %y, %n\n%s = add i32 %m, %t\n%w = zext i32 %s to i64\n%r = mul i64 %w, 4",
+           "extended segmented 4", "extended segmented 4"},
+          {"%m = add i32 %t, %n\n%w = sext i32 %m to i64\n%v = zext i32 %y to i64\n%r = add i64 %w, %v",
+           "extended segmented 1", "extended segmented 1"},
+          {"%m = trunc i32 %t to i8\n%s = mul i8 %m, 16\n%r = sext i8 %s to i32", "varying", "periodic 16"},
+          {"%m = mul i32 %t, 138547333\n%s = add i32 %m, %n\n%r = sext i32 %s to i64", "extended periodic 138547333",
+           "extended periodic 138547333"},
+          {"%m = mul i32 %t, 277094666\n%s = add i32 %m, %n\n%r = sext i32 %s to i64", "varying",
+           "extended periodic 277094666"}});
+}
+
+TEST(VectorShapesOfSegments, GroupsOfLanesAgreeOnNothingForSegments) {
+  expect({Segments{"%r = call i32 @cupola.vote(i32 %y, i32 3, i32 1)", "varying", "varying"},
+          {"%r = call i32 @cupola.vote(i32 %t, i32 3, i32 1)", "varying", "varying"},
+          {"%r = call i32 @cupola.vote(i32 -1, i32 3, i32 %y)", "uniform", "uniform"}});
+}
+
 TEST(VectorShapes, WaysThatLanesTakeApartMeetInVaryingValues) {
   const AnalysedKernel kernel(branch("ult i32 %l, 5"));
   EXPECT_TRUE(kernel.is_masked("yes"));
@@ -315,6 +455,41 @@ TEST(VectorShapes, AnExtendedValueDoesNotSurviveAPhi) {
     })");
   EXPECT_EQ(described(kernel.of("wide")), "extended 1");
   EXPECT_EQ(described(kernel.of("kept")), "varying");
+}
+
+TEST(VectorShapesOfSegments, ABranchOnTheRowDivergesAndALoopKeepsWhatIsOfRows) {
+  const AnalysedKernel kernel(R"(
+    define ptx_kernel void @k(i32 %n, i32 %w) {
+      %t = call i32 @cupola.tid.x()
+      %y = call i32 @cupola.tid.y()
+      br label %loop
+    loop:
+      %i = phi i32 [ 0, %0 ], [ %next, %loop ]
+      %row = phi i32 [ 0, %0 ], [ %below, %loop ]
+      %place = phi i32 [ %t, %0 ], [ %further, %loop ]
+      %next = add i32 %i, 1
+      %below = add i32 %y, %row
+      %further = add i32 %place, %w
+      %end = icmp eq i32 %next, %n
+      br i1 %end, label %out, label %loop
+    out:
+      %c = icmp ult i32 %y, %n
+      br i1 %c, label %yes, label %on
+    yes:
+      br label %on
+    on:
+      %different = phi i32 [ %y, %out ], [ %n, %yes ]
+      %same = phi i32 [ %y, %out ], [ %y, %yes ]
+      ret void
+    })",
+                              BlockClass::Rows16);
+  EXPECT_EQ(described(kernel.of("i")), "uniform");
+  EXPECT_EQ(described(kernel.of("row")), "segmented 0");
+  EXPECT_EQ(described(kernel.of("place")), "periodic 1");
+  EXPECT_TRUE(kernel.diverges("out"));
+  EXPECT_TRUE(kernel.is_masked("yes"));
+  EXPECT_EQ(described(kernel.of("different")), "varying");
+  EXPECT_EQ(described(kernel.of("same")), "segmented 0");
 }
 
 }  // namespace

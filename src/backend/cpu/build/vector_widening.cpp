@@ -105,8 +105,8 @@ class Widening {
 
   void emit(Instruction& instruction) {
     const Shape shape = shapes_.of(&instruction);
-    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && shape.is_varying())
-      return widen_load(lanes_, *load);
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && !shape.is_uniform())
+      return shape.is_varying() ? widen_load(lanes_, *load) : load_for_segments(lanes_, *load);
     if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return widen_store(lanes_, *store);
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
       if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(call); intrinsic && intrinsic->isAssumeLikeIntrinsic())
@@ -121,51 +121,82 @@ class Widening {
       return;
     }
     if (shape.is_varying()) return lanes_.define(instruction, lanes_.elementwise(instruction));
-    emit_scalar(instruction);
+    if (shape.is_segmented()) return emit_segments(instruction);
+    if (shape.kind == Shape::Kind::Periodic && kir::intrinsic_of(instruction) == kir::Intrinsic::TidX)
+      return lanes_.define(instruction, builder_.getInt32(0));
+    lanes_.define(instruction, builder_.Insert(scalar_copy(instruction, 0)), straight(instruction));
   }
 
-  static bool is_lane_by_lane(const llvm::CallInst& call, Shape shape) {
-    if (const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call))
-      if (llvm::isTriviallyVectorizable(intrinsic->getIntrinsicID())) return false;
+  bool is_lane_by_lane(const llvm::CallInst& call, Shape shape) const {
+    if (const llvm::Intrinsic::ID id = call.getIntrinsicID(); llvm::isTriviallyVectorizable(id))
+      return shape.is_varying() && llvm::any_of(llvm::enumerate(call.args()), [&](const auto& each) {
+               return llvm::isVectorIntrinsicWithScalarOpAtArg(id, static_cast<unsigned>(each.index()), nullptr) &&
+                      !lanes_.shape(each.value().get()).is_uniform();
+             });
     using enum kir::Intrinsic;
     const auto known = kir::intrinsic_of(call);
     if (known == TidX || known == TidY || known == TidZ) return false;
     return shape.is_varying() || call.getType()->isVoidTy();
   }
 
-  /// A uniform or affine value: the same operation on lane 0's operands. Of an affine one lane 0 may not be there, so
-  /// that what is promised of the lanes that are does not hold: the operation may wrap, and or is no addition.
-  void emit_scalar(Instruction& instruction) {
-    const bool is_affine = !shapes_.of(&instruction).is_uniform();
+  /// The operation as the first lane of a segment does it, which may not be there. What is promised of the lanes that
+  /// are does not hold then, unless it is the same for all: the operation may wrap, and or is no addition.
+  Instruction* scalar_copy(Instruction& instruction, unsigned segment) {
+    const Shape shape = shapes_.of(&instruction);
     auto* bits = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&instruction);
-    Instruction* copy = is_affine && bits && bits->isDisjoint()
+    Instruction* copy = !shape.is_uniform() && bits && bits->isDisjoint()
                             ? llvm::BinaryOperator::CreateAdd(bits->getOperand(0), bits->getOperand(1))
                             : instruction.clone();
-    if (is_affine) copy->dropPoisonGeneratingFlags();
+    if (!shape.is_uniform()) copy->dropPoisonGeneratingFlags();
+    if (shape.is_segmented()) copy->dropUBImplyingAttrsAndMetadata();
     for (llvm::Use& operand : copy->operands())
-      if (!llvm::isa<llvm::Function>(operand.get())) operand.set(lanes_.scalar(operand.get()));
-    builder_.Insert(copy);
-    Value* condition = nullptr;
-    if (shapes_.of(&instruction).is_extended) {
-      for (Value* operand : instruction.operands()) condition = both(condition, lanes_.straight(operand));
-      if (llvm::isa<llvm::SExtInst, llvm::ZExtInst>(instruction))
-        condition = both(condition, does_not_wrap(instruction));
+      if (!llvm::isa<llvm::Function>(operand.get()))
+        operand.set(shape.is_segmented() ? lanes_.bases(operand.get())[segment] : lanes_.scalar(operand.get()));
+    return copy;
+  }
+
+  void emit_segments(Instruction& instruction) {
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && kir::intrinsic_of(*call))
+      return lanes_.define(instruction, lanes_.rows_in_block(*call));
+    const Bases runs = instruction.isIntDivRem() ? lanes_.running_segments() : Bases();
+    Bases values;
+    for (unsigned i = 0; i < lanes_.segment_count(); ++i) {
+      Instruction* copy = scalar_copy(instruction, i);
+      if (!runs.empty()) {  // what others divide by may be zero
+        Value* divisor = copy->getOperand(1);
+        copy->setOperand(1, builder_.CreateSelect(runs[i], divisor, llvm::ConstantInt::get(divisor->getType(), 1)));
+      }
+      values.push_back(builder_.Insert(copy));
     }
-    lanes_.define(instruction, copy, condition);
+    lanes_.define(instruction, values, straight(instruction));
+  }
+
+  /// Whether an extended value is what its shape says; null: for certain.
+  Value* straight(Instruction& instruction) {
+    Value* condition = nullptr;
+    if (!shapes_.of(&instruction).is_extended) return nullptr;
+    for (Value* operand : instruction.operands()) condition = both(condition, lanes_.straight(operand));
+    if (!llvm::isa<llvm::SExtInst, llvm::ZExtInst>(instruction)) return condition;
+    Value* narrow = instruction.getOperand(0);
+    if (!shapes_.of(narrow).is_segmented()) return both(condition, does_not_wrap(instruction, lanes_.scalar(narrow)));
+    for (Value* base : lanes_.bases(narrow))  // of a segment that is not there it may be anything
+      condition = both(condition, does_not_wrap(instruction, builder_.CreateFreeze(base)));
+    return condition;
   }
 
   Value* both(Value* a, Value* b) { return !a ? b : !b ? a : builder_.CreateAnd(a, b); }
 
-  /// True when no lane's narrow value is on the other side of the wrap than lane 0's.
-  Value* does_not_wrap(Instruction& extension) {
-    Value* narrow = extension.getOperand(0);
-    const int64_t stride = shapes_.of(narrow).stride;
-    auto* span = llvm::ConstantInt::get(narrow->getType(), static_cast<uint64_t>(stride * (kLanes - 1)), true, true);
+  /// True when no lane's narrow value is on the other side of the wrap than `first`, the first one's.
+  Value* does_not_wrap(Instruction& extension, Value* first) {
+    const Value* narrow = extension.getOperand(0);
+    const Shape shape = shapes_.of(narrow);
+    const int64_t distance = shape.stride * (shape.lanes_in_step(lanes_.blocks) - 1);
+    auto* span = llvm::ConstantInt::get(narrow->getType(), static_cast<uint64_t>(distance), true, true);
     const auto which = llvm::isa<llvm::SExtInst>(extension) ? llvm::Intrinsic::sadd_with_overflow
-                       : stride > 0                         ? llvm::Intrinsic::uadd_with_overflow
+                       : shape.stride > 0                   ? llvm::Intrinsic::uadd_with_overflow
                                                             : llvm::Intrinsic::usub_with_overflow;
     Value* step = which == llvm::Intrinsic::usub_with_overflow ? llvm::ConstantExpr::getNeg(span) : span;
-    Value* sum = builder_.CreateBinaryIntrinsic(which, lanes_.scalar(narrow), step);
+    Value* sum = builder_.CreateBinaryIntrinsic(which, first, step);
     return builder_.CreateNot(builder_.CreateExtractValue(sum, 1));
   }
 
@@ -193,7 +224,7 @@ class Widening {
       if (!load) return false;
       const Shape address = shapes_.at(load->getPointerOperand(), &block);
       const uint64_t bytes = lanes_.layout.getTypeStoreSize(load->getType());
-      return address.kind == Shape::Kind::Affine && address.stride == static_cast<int64_t>(bytes);
+      return address.has_steps() && address.stride == static_cast<int64_t>(bytes);
     };
     const auto meets = [](const Instruction& instruction) {
       const auto intrinsic = kir::intrinsic_of(instruction);
@@ -207,18 +238,22 @@ class Widening {
   /// The values that the phis of `to` have when lanes come from `from`; `mask` null: all of them.
   void pass(BasicBlock& from, BasicBlock& to, Value* mask) {
     llvm::SmallVector<std::tuple<llvm::AllocaInst*, Value*>, 8> stores;  // phis change together
+    const auto keep = [&](llvm::AllocaInst* place, Value* value) {
+      if (mask) {  // an edge that no lane takes changes nothing
+        Value* before = builder_.CreateLoad(value->getType(), place);
+        value = place->getAllocatedType()->isVectorTy() ? lanes_.blend(mask, value, before)
+                                                        : builder_.CreateSelect(lanes_.any(mask), value, before);
+      }
+      stores.push_back({place, value});
+    };
     for (llvm::PHINode& phi : to.phis()) {
       Value* incoming = phi.getIncomingValueForBlock(&from);
       if (llvm::isa<llvm::UndefValue>(incoming)) continue;
       const Lanes::Slot slot = lanes_.slot_of(&phi);
-      llvm::AllocaInst* place = slot.vector ? slot.vector : slot.scalar;
-      Value* value = slot.vector ? lanes_.vector(incoming) : lanes_.scalar(incoming);
-      if (mask) {  // an edge that no lane takes changes nothing
-        Value* before = builder_.CreateLoad(value->getType(), place);
-        value =
-            slot.vector ? lanes_.blend(mask, value, before) : builder_.CreateSelect(lanes_.any(mask), value, before);
-      }
-      stores.push_back({place, value});
+      if (slot.vector) keep(slot.vector, lanes_.vector(incoming));
+      if (slot.scalar) keep(slot.scalar, lanes_.scalar(incoming));
+      if (!slot.bases.empty())
+        for (const auto& [place, base] : llvm::zip(slot.bases, lanes_.bases(incoming))) keep(place, base);
     }
     for (const auto& [place, value] : stores) builder_.CreateStore(value, place);
     for (llvm::PHINode& phi : to.phis()) lanes_.forget(&phi);

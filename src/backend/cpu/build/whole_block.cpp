@@ -267,7 +267,7 @@ class BlockLoop {
     set(offsetof(ThreadContext, warp), builder_.CreateLShr(index, uint64_t{5}));
     for (unsigned d = 0; d < 3; ++d) {
       Value* place = position[d];
-      if (blocks_ == BlockClass::Any) {
+      if (blocks_ != BlockClass::Rows) {
         Value* table = builder_.CreateInBoundsGEP(builder_.getInt32Ty(), places_[d], index);
         set(offsetof(ThreadContext, places) + d * sizeof(void*), table);
         place = builder_.CreateLoad(builder_.getInt32Ty(), table);

@@ -2,7 +2,7 @@
 
 #include <llvm/ADT/ArrayRef.h>
 
-#include <cstdint>
+#include "image/block_class.h"
 
 namespace llvm {
 class Function;
@@ -12,7 +12,7 @@ class TargetMachine;
 
 namespace cupola::cpu::build {
 
-enum class BlockClass : uint8_t;
+using image::BlockClass;
 
 /// Code for more than a thread.
 struct WideBody {

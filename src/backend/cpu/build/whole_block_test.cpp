@@ -26,10 +26,11 @@ bool runs_whole(const std::string& body, const std::string& more = "") {
     return false;
   }
   const image::Kernel& kernel = built->kernels[0];
-  EXPECT_NE(kernel.rows_entry.place, image::kNoEntry);
-  EXPECT_NE(kernel.lanes_entry.place, image::kNoEntry);
-  EXPECT_EQ(kernel.rows_entry.whole_block, kernel.lanes_entry.whole_block);
-  return kernel.rows_entry.whole_block;
+  EXPECT_NE(kernel.wide_entries[image::BlockClass::Rows].place, image::kNoEntry);
+  EXPECT_NE(kernel.wide_entries[image::BlockClass::Any].place, image::kNoEntry);
+  EXPECT_EQ(kernel.wide_entries[image::BlockClass::Rows].whole_block,
+            kernel.wide_entries[image::BlockClass::Any].whole_block);
+  return kernel.wide_entries[image::BlockClass::Rows].whole_block;
 }
 
 TEST(WholeBlock, IsCodeThatNeverWaits) {

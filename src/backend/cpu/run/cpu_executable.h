@@ -21,7 +21,7 @@ struct KernelCode {
   };
 
   image::cpu::KernelEntry entry = nullptr;
-  Wide rows, lanes;
+  image::ByBlockClass<Wide> wide;
   image::Rung rung = image::Rung::ThreadFibres;
   bool polls = false;
   bool flush_denormals = false;
@@ -34,8 +34,11 @@ struct KernelCode {
     bool whole_block;   ///< one call runs all threads of a block
   };
   Choice choose(const Dim3& block) const {
-    if (rows.entry && block.x % 32 == 0) return {rows.entry, 32, false, rows.whole_block};
-    if (lanes.entry && block.count() > 1) return {lanes.entry, 32, true, lanes.whole_block};
+    using enum image::BlockClass;
+    const image::BlockClass blocks = image::class_of(block);
+    if (const Wide& own = wide[blocks]; own.entry && block.count() > 1)
+      return {own.entry, 32, blocks != Rows, own.whole_block};
+    if (const Wide& any = wide[Any]; any.entry && block.count() > 1) return {any.entry, 32, true, any.whole_block};
     return {entry, 1, false, false};
   }
 };

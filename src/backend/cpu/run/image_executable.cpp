@@ -22,13 +22,14 @@ class ImageExecutable final : public CpuExecutable {
         if (offset == image::kNoEntry) return nullptr;
         return reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment_->at(offset)));
       };
-      const auto wide_code_at = [&](const image::WideEntry& wide) -> KernelCode::Wide {
-        if (settings().rung == "threads") return {};
-        return {code_at(wide.place), wide.whole_block};
-      };
+      image::ByBlockClass<KernelCode::Wide> wide;
+      if (settings().rung != "threads")
+        for (const image::BlockClass blocks : image::kBlockClasses) {
+          const image::WideEntry& made = kernel.wide_entries[blocks];
+          wide[blocks] = {code_at(made.place), made.whole_block};
+        }
       add_kernel(kernel.info, {.entry = code_at(kernel.entry),
-                               .rows = wide_code_at(kernel.rows_entry),
-                               .lanes = wide_code_at(kernel.lanes_entry),
+                               .wide = wide,
                                .rung = kernel.rung,
                                .polls = kernel.polls,
                                .flush_denormals = kernel.flush_denormals});

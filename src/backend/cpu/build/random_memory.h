@@ -1,0 +1,119 @@
+#pragma once
+
+#include <string>
+
+#include "backend/cpu/build/random_values.h"
+
+// Random statements that change variables and memory, without other threads.
+
+namespace cupola::cpu::build::testing {
+
+class RandomMemory : public RandomValues {
+ protected:
+  using RandomValues::RandomValues;
+
+  void assign() {
+    const Variable& one = variables_[pick(static_cast<uint32_t>(variables_.size()))];
+    line("store {} {}, ptr {}", one.type, expression(one.type, 2), one.name);
+  }
+
+  void store_cell(const std::string& type, std::string value, Place place) {
+    if (chance(12)) return line("store i32 4711, ptr {}", element("i32", "%sums", "255"));  // by all who come, the same
+    if (value.empty()) value = expression(type, 2);
+    const std::string where = cell(type, place);
+    line("store {}{} {}, ptr {}", chance(8) ? "volatile " : "", type, value, where);
+  }
+
+  void local_memory() {
+    const std::string value = int_expression(2),
+                      index = let("and i32 {}, 15", chance(3) ? uniform(1) : int_expression(2));
+    if (chance(3)) {
+      line("store i8 {}, ptr {}", let("trunc i32 {} to i8", value), element("i8", "%bytes", index));
+    } else if (chance(3)) {  // through a pointer to one or the other
+      const std::string a = element("i32", "%array", index), b = cell("i32", Place::Rows);
+      line("store i32 {}, ptr {}", value, let("select i1 {}, ptr {}, ptr {}", lane_condition(1), a, b));
+    } else {
+      line("store i32 {}, ptr {}", value, element("i32", "%array", index));
+    }
+  }
+
+  /// A word of sums for an operation that others than it do not change.
+  std::string sum_cell(uint32_t operation) {
+    const std::string index = let("and i32 {}, 15", chance(3) ? uniform(1) : int_expression(2));
+    return element("i32", "%sums", let("add i32 {}, {}", index, std::to_string(16 * operation)));
+  }
+
+  void add_up() {
+    static const char* const kOperations[] = {"add", "min", "max", "umin", "umax", "and", "or", "xor"};
+    const uint32_t which = pick(8);
+    if (meets_ && chance(3)) {
+      const std::string index = let("and i32 {}, 15", int_expression(2)), value = int_expression(1);
+      return line("atomicrmw add ptr addrspace(3) {}, i32 {} monotonic", shared_cell("counts", "i32", index), value);
+    }
+    const std::string place = sum_cell(which), value = int_expression(2);
+    line("atomicrmw {} ptr {}, i32 {} {}", kOperations[which], place, value, one_of({"monotonic", "seq_cst"}));
+  }
+
+  void retry() {
+    const std::string place = sum_cell(8), step = int_expression(2), start = label(), turn = label(), on = label();
+    go(start);
+    at(start);
+    const std::string first = let("load atomic i32, ptr {} monotonic, align 4", place);
+    const std::string old = formatted("%t{}", next_++), seen = formatted("%t{}", next_++);
+    go(turn);
+    at(turn);
+    line("{} = phi i32 [ {}, %{} ], [ {}, %{} ]", seen, first, start, old, turn);
+    const std::string next = let("add i32 {}, {}", seen, step);
+    const std::string pair = let("cmpxchg ptr {}, i32 {}, i32 {} seq_cst seq_cst", place, seen, next);
+    line("{} = extractvalue {{ i32, i1 }} {}, 0", old, pair);
+    branch(let("extractvalue {{ i32, i1 }} {}, 1", pair), on, turn);
+    at(on);
+  }
+
+  void agree() { line("store i32 {}, ptr {}", uniform(), one_of({"%u0", "%u1"})); }
+
+  void call() {
+    const std::string a = int_expression(1), b = int_expression(1);
+    line("store i32 {}, ptr {}", let("call i32 @{}(i32 {}, i32 {})", chance(4) ? "long" : "half_or_triple", a, b),
+         variable("i32").name);
+  }
+
+  /// Beside the thread's number, where there is something: elsewhere the extended index may wrap.
+  void guarded_read() {
+    const std::string number = chance(2) ? table_place() : one_of({"%tid.x", "%lin", "%laneid"});
+    const uint32_t back = 1 + pick(40);
+    const std::string yes = label(), on = label();
+    branch(let("icmp uge i32 {}, {}", number, back), yes, on);
+    at(yes);
+    const std::string index = let("sub i32 {}, {}", number, back), base = chance(2) ? "i32" : "i8";
+    const std::string place = let("getelementptr {}, ptr %in, i64 {}", base, let("zext i32 {} to i64", index));
+    const std::string value = let("load {}, ptr {}", base, place);
+    line("store {} {}, ptr {}", base, value, variable(base).name);
+    go(on);
+    at(on);
+  }
+
+  /// All threads of a column, or of a row, store the same to one place.
+  void store_together() {
+    if (chance(2)) {
+      const std::string column = let("and i32 %tid.x, 63"), value = let("mul i32 {}, {}", column, "77");
+      return line("store i32 {}, ptr {}", value, element("i32", "%sums", let("add i32 {}, 160", column)));
+    }
+    const std::string row = let("and i32 %rows, 15"), value = let("mul i32 {}, {}", row, "1001");
+    line("store i32 {}, ptr {}", value, element("i32", "%sums", let("add i32 {}, 224", row)));
+  }
+
+  /// By what is zero in some rows, which do not come.
+  void guarded_division() {
+    const std::string divisor = chance(2) ? "%tid.y" : row_value(1),
+                      value = chance(2) ? row_value(1) : int_expression(1);
+    const std::string yes = label(), on = label();
+    branch(let("icmp ne i32 {}, 0", divisor), yes, on);
+    at(yes);
+    line("store i32 {}, ptr {}", let("{} i32 {}, {}", one_of({"udiv", "urem"}), value, divisor), variable("i32").name);
+    go(on);
+    at(on);
+  }
+};
+
+}  // namespace cupola::cpu::build::testing
