@@ -3,10 +3,11 @@
 // The device library: what clang's CUDA headers call __nv_*. One file a family; all are compiled to kir and linked into
 // build/lib/cupola/device.bc, from which a program's kernels take what they call.
 //
-// Functions bottom out in LLVM's target-independent intrinsics (through clang's builtins) or in the functions of the C
-// library that src/image/library_calls.def lists. What the C library lacks is implemented here, with its error bound at
-// the function; bounds are in units in the last place, against the exact value, and never wider than CUDA documents
-// ("CUDA C++ Programming Guide, Mathematical Functions").
+// The elementary functions of float are our own, as straight-line code, which becomes SIMD code where a warp runs in
+// step (elementary.h). Other functions bottom out in LLVM's target-independent intrinsics (through clang's builtins) or
+// in the functions of the C library that src/image/library_calls.def lists. What the C library lacks is implemented
+// here, with its error bound at the function; bounds are in units in the last place, against the exact value, and never
+// wider than CUDA documents ("CUDA C++ Programming Guide, Mathematical Functions").
 //
 // The files are plain C++ without contraction (-ffp-contract=off), so that the test beside them compiles the same text
 // for the host.
@@ -14,14 +15,21 @@
 #if defined(__CUDA__)
 #define __device__ __attribute__((device))
 #define DEVICE __device__
+#define COMPUTES_WITH_DENORMALS __attribute__((section("elementary")))
 #else
 #define DEVICE
+#define COMPUTES_WITH_DENORMALS
 #define __DEVICE__
 #endif
 /// A function of the library.
 #define NV extern "C" DEVICE
 /// A function that only this file needs.
 #define LOCAL static inline __attribute__((always_inline)) DEVICE
+/// A function of the library that computes with denormals even where its caller flushes them: of that caller only
+/// arguments and results are flushed (src/kir/passes.h).
+#define ELEMENTARY extern "C" DEVICE COMPUTES_WITH_DENORMALS
+/// A part of such a function, long and rarely called: never part of its caller.
+#define SLOW static __attribute__((noinline)) DEVICE COMPUTES_WITH_DENORMALS
 /// Behind a lambda's parameters.
 #define INLINE __attribute__((always_inline))
 

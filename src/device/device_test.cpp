@@ -9,11 +9,13 @@
 #include <random>
 
 #include "device/conversions.cu"
+#include "device/exponentials.cu"
 #include "device/integer.cu"
 #include "device/math_library.cu"
 #include "device/rounded.cu"
 #include "device/simd_in_word.cu"
 #include "device/special.cu"
+#include "device/trigonometry.cu"
 
 namespace {
 

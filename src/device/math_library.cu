@@ -33,22 +33,41 @@ using namespace cupola::device;
   BOTH(name, parameters, name arguments, (float)name arguments_f)
 #define INTRINSIC(name, parameters, arguments) \
   BOTH(name, parameters, __builtin_##name arguments, __builtin_##name##f arguments)
+#define DOUBLE_LIBRARY(name, parameters, arguments) \
+  extern "C" DEVICE double name parameters(double); \
+  NV double __nv_##name parameters(double) {        \
+    return name arguments;                          \
+  }
+#define DOUBLE_INTRINSIC(name, parameters, arguments) \
+  NV double __nv_##name parameters(double) {          \
+    return __builtin_##name arguments;                \
+  }
 
-INTRINSIC(sin, X, (x))
-INTRINSIC(cos, X, (x))
-INTRINSIC(tan, X, (x))
-INTRINSIC(asin, X, (x))
-INTRINSIC(acos, X, (x))
-INTRINSIC(atan, X, (x))
-INTRINSIC(sinh, X, (x))
-INTRINSIC(cosh, X, (x))
-INTRINSIC(tanh, X, (x))
-INTRINSIC(exp, X, (x))
-INTRINSIC(exp2, X, (x))
-INTRINSIC(exp10, X, (x))
-INTRINSIC(log, X, (x))
-INTRINSIC(log2, X, (x))
-INTRINSIC(log10, X, (x))
+// The float functions of these names are in exponentials.cu, trigonometry.cu and so on (elementary.h).
+DOUBLE_INTRINSIC(sin, X, (x))
+DOUBLE_INTRINSIC(cos, X, (x))
+DOUBLE_INTRINSIC(tan, X, (x))
+DOUBLE_INTRINSIC(asin, X, (x))
+DOUBLE_INTRINSIC(acos, X, (x))
+DOUBLE_INTRINSIC(atan, X, (x))
+DOUBLE_INTRINSIC(atan2, XY, (x, y))
+DOUBLE_INTRINSIC(sinh, X, (x))
+DOUBLE_INTRINSIC(cosh, X, (x))
+DOUBLE_INTRINSIC(tanh, X, (x))
+DOUBLE_INTRINSIC(pow, XY, (x, y))
+DOUBLE_INTRINSIC(exp, X, (x))
+DOUBLE_INTRINSIC(exp2, X, (x))
+DOUBLE_INTRINSIC(exp10, X, (x))
+DOUBLE_INTRINSIC(log, X, (x))
+DOUBLE_INTRINSIC(log2, X, (x))
+DOUBLE_INTRINSIC(log10, X, (x))
+DOUBLE_LIBRARY(expm1, X, (x))
+DOUBLE_LIBRARY(log1p, X, (x))
+DOUBLE_LIBRARY(erf, X, (x))
+DOUBLE_LIBRARY(erfc, X, (x))
+DOUBLE_LIBRARY(cbrt, X, (x))
+DOUBLE_LIBRARY(hypot, XY, (x, y))
+
 INTRINSIC(sqrt, X, (x))
 INTRINSIC(fabs, X, (x))
 INTRINSIC(floor, X, (x))
@@ -57,8 +76,6 @@ INTRINSIC(trunc, X, (x))
 INTRINSIC(round, X, (x))
 INTRINSIC(rint, X, (x))
 INTRINSIC(nearbyint, X, (x))
-INTRINSIC(pow, XY, (x, y))
-INTRINSIC(atan2, XY, (x, y))
 INTRINSIC(fmod, XY, (x, y))
 INTRINSIC(fmin, XY, (x, y))
 INTRINSIC(fmax, XY, (x, y))
@@ -68,16 +85,10 @@ INTRINSIC(ldexp, XN, (x, n))
 BOTH(scalbn, XN, __builtin_ldexp(x, n), __builtin_ldexpf(x, n))
 BOTH(powi, XN, __builtin_pow(x, (double)n), (float)__builtin_pow((double)x, (double)n))
 
-LIBRARY(cbrt, X, (x))
-LIBRARY(erf, X, (x))
-LIBRARY(erfc, X, (x))
-LIBRARY(expm1, X, (x))
-LIBRARY(log1p, X, (x))
 LIBRARY(logb, X, (x))
 LIBRARY(acosh, X, (x))
 LIBRARY(asinh, X, (x))
 LIBRARY(atanh, X, (x))
-LIBRARY(hypot, XY, (x, y))
 LIBRARY(fdim, XY, (x, y))
 LIBRARY(nextafter, XY, (x, y))
 LIBRARY(remainder, XY, (x, y))
@@ -95,9 +106,6 @@ THROUGH_DOUBLE(yn, NX, (n, x), (n, (double)x))
 
 NV void __nv_sincos(double x, double* sine, double* cosine) {
   *sine = __builtin_sin(x), *cosine = __builtin_cos(x);
-}
-NV void __nv_sincosf(float x, float* sine, float* cosine) {
-  *sine = __builtin_sinf(x), *cosine = __builtin_cosf(x);
 }
 
 /// The exponent; INT_MIN for 0 and NaN, INT_MAX for infinities ("CUDA Math API, ilogb").
@@ -137,7 +145,7 @@ NV float __nv_nanf(const signed char*) {
 // The fast variants may be less exact; here only the power is, whose definition (2 to the y log2 x) gives NaN below 0.
 #define FAST(name)                        \
   NV float __nv_fast_##name##f(float x) { \
-    return __builtin_##name##f(x);        \
+    return __nv_##name##f(x);             \
   }
 FAST(sin)
 FAST(cos)
@@ -151,7 +159,7 @@ NV void __nv_fast_sincosf(float x, float* sine, float* cosine) {
   __nv_sincosf(x, sine, cosine);
 }
 NV float __nv_fast_powf(float x, float y) {
-  return __builtin_exp2f(y * __builtin_log2f(x));
+  return __nv_exp2f(y * __nv_log2f(x));
 }
 NV float __nv_fast_fdividef(float x, float y) {
   return x / y;

@@ -242,9 +242,6 @@ NV double __nv_rcbrt(double x) {
   const double lost = (__builtin_fma(-cube.high, root, x) - cube.low * root) / x / 3;
   return __builtin_fma(inverse, __builtin_fma(-root, inverse, 1.0) - lost, inverse);
 }
-NV float __nv_rcbrtf(float x) {
-  return (float)(1 / cbrt((double)x));
-}
 
 #define NORM(name, parameters, wide, ...)                      \
   NV double __nv_##name wide {                                 \
@@ -307,24 +304,23 @@ NV float __nv_rnormf(int count, const float* x) {
 NV void __nv_sincospi(double x, double* sine, double* cosine) {
   *sine = sine_pi(x), *cosine = cosine_pi(x);
 }
-NV void __nv_sincospif(float x, float* sine, float* cosine) {
-  *sine = (float)sine_pi((double)x), *cosine = (float)cosine_pi((double)x);
-}
 
+#define SPECIAL_DOUBLE(name, implementation) \
+  NV double __nv_##name(double x) {          \
+    return implementation;                   \
+  }
 #define SPECIAL(name, implementation)     \
-  NV double __nv_##name(double x) {       \
-    return implementation;                \
-  }                                       \
+  SPECIAL_DOUBLE(name, implementation)    \
   NV float __nv_##name##f(float single) { \
     const double x = single;              \
     return (float)(implementation);       \
   }
-SPECIAL(sinpi, sine_pi(x))
-SPECIAL(cospi, cosine_pi(x))
+SPECIAL_DOUBLE(sinpi, sine_pi(x))
+SPECIAL_DOUBLE(cospi, cosine_pi(x))
 SPECIAL(erfinv, inverse_erf(x))
 SPECIAL(erfcinv, inverse_erfc(x))
 SPECIAL(erfcx, scaled_erfc(x))
-SPECIAL(normcdf, normal(x))
+SPECIAL_DOUBLE(normcdf, normal(x))
 SPECIAL(normcdfinv, inverse_normal(x))
 SPECIAL(cyl_bessel_i0, bessel_i(0, x))
 SPECIAL(cyl_bessel_i1, bessel_i(1, x))

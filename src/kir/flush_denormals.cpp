@@ -13,7 +13,7 @@ using llvm::Value;
 constexpr char kMark[] = "cupola-flush-denormals";
 
 /// Whether PTX has an .ftz form of the instruction that clang's f32 operation becomes. Loads, stores, moves, selects,
-/// negation and copies of the sign do not flush.
+/// negation and copies of the sign do not flush. Elementary functions flush as a whole.
 bool computes(const llvm::Instruction& instruction) {
   if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) switch (call->getIntrinsicID()) {
       case llvm::Intrinsic::fma:
@@ -32,6 +32,8 @@ bool computes(const llvm::Instruction& instruction) {
       default:
         return false;
     }
+  if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+    return call->getCalledFunction() && call->getCalledFunction()->hasFnAttribute(kElementary);
   return instruction.isBinaryOp() || llvm::isa<llvm::FCmpInst, llvm::FPExtInst, llvm::FPTruncInst>(instruction);
 }
 

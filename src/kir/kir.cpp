@@ -83,6 +83,7 @@ Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
   fold_reflect(module, options.architecture);
   if (options.expand_inline_ptx) TRY(options.expand_inline_ptx(module));  // may call the library, and round
   call_rounding(module);
+  if (!options.device_library.empty()) call_math(module);
   TRY(link_device_library(module, options.device_library));
   internalize(module);
   define_guards(module);

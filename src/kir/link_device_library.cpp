@@ -34,6 +34,11 @@ Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bi
   for (llvm::Function& function : *library) {
     if (function.isDeclaration()) continue;
     function.removeFnAttr("denormal-fp-math-f32");
+    if (function.getSection() == kElementarySection) {
+      function.setSection("");
+      function.addFnAttr(kElementary);
+      continue;
+    }
     if (flushes(module)) function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
   }
   const std::string& diagnostic = collect_diagnostics(module.getContext());

@@ -15,6 +15,14 @@ namespace cupola::kir {
 /// Turns arithmetic and conversions with directed rounding (llvm.nvvm.add.rz.f) into calls of the device library.
 void call_rounding(llvm::Module& module);
 
+/// Turns LLVM's intrinsics for elementary functions of f32 and narrower (llvm.sin), and PTX's approximations
+/// (llvm.nvvm.ex2.approx), into calls of the device library.
+void call_math(llvm::Module& module);
+
+/// What marks functions of the device library that compute with denormals whatever their caller does: of a caller that
+/// flushes, arguments and results are flushed. In the library a section, in modules an attribute.
+inline constexpr char kElementarySection[] = "elementary", kElementary[] = "cupola-elementary";
+
 /// Links what the module needs of the device library; the module's own symbols win. Error: InvalidImage, when the
 /// library is not bitcode.
 Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bitcode);

@@ -66,6 +66,46 @@ TEST(FoldReflect, TellsTheArchitectureThatItIsGiven) {
   EXPECT_THAT(module.text(), HasSubstr("store i32 1200"));
 }
 
+TEST(CallMath, ElementaryFunctionsOfFloatsAreTheLibrarys) {
+  const std::string library =
+      "define float @__nv_exp2f(float %x) noinline section \"elementary\" { %r = fadd float %x, 1.0\n ret float %r }";
+  const auto with = [&](const std::string& type, const std::string& call) {
+    return prepared(
+        "declare float @llvm.exp2.f32(float)\ndeclare double @llvm.exp2.f64(double)\n"
+        "declare half @llvm.exp2.f16(half)\ndeclare float @llvm.nvvm.ex2.approx.f(float)\n"
+        "define ptx_kernel void @k(ptr %p) {\n %x = load " +
+            type + ", ptr %p\n %r = call " + call + "\n store " + type + " %r, ptr %p\n ret void }",
+        library);
+  };
+  for (const auto* call : {"float @llvm.exp2.f32(float %x)", "float @llvm.nvvm.ex2.approx.f(float %x)"}) {
+    EXPECT_THAT(with("float", call), HasSubstr("call float @__nv_exp2f"));
+    EXPECT_THAT(with("float", call), Not(HasSubstr("section")));
+  }
+  EXPECT_THAT(with("half", "half @llvm.exp2.f16(half %x)"), HasSubstr("fptrunc float"));
+  EXPECT_THAT(with("double", "double @llvm.exp2.f64(double %x)"), HasSubstr("call double @llvm.exp2.f64"));
+}
+
+// The library's function is x 2^-127 2 2^126, and 1 more where x is not 0: the first product is a denormal.
+TEST(CallMath, ElementaryFunctionsFlushAtTheirEndsOnly) {
+  TestModule module(
+      "declare float @__nv_exp2f(float)\n"
+      "define ptx_kernel void @k(ptr %p) #0 {\n %x = load float, ptr %p\n %r = call float @__nv_exp2f(float %x)\n"
+      " store float %r, ptr %p\n ret void }\nattributes #0 = { \"denormal-fp-math-f32\"=\"preserve-sign\" }\n"
+      "!llvm.module.flags = !{!0}\n!0 = !{i32 4, !\"nvvm-reflect-ftz\", i32 1}");
+  const std::string library =
+      "define float @__nv_exp2f(float %x) section \"elementary\" { %h = fmul float %x, 0x3800000000000000\n"
+      " %s = fadd float %h, %h\n %m = fmul float %s, 0x47D0000000000000\n %c = fcmp une float %x, 0.0\n"
+      " %o = uitofp i1 %c to float\n %r = fadd float %m, %o\n ret float %r }";
+  ASSERT_TRUE(prepare(*module, {.device_library = std::as_bytes(std::span(library))}));
+  const auto kernel = module.function<void(float*)>("k");
+  float x = 1;
+  kernel(&x);
+  EXPECT_EQ(x, 2);
+  x = 0x1p-127f;
+  kernel(&x);
+  EXPECT_EQ(x, 0);
+}
+
 constexpr char kMultiplyAdd[] =
     "define ptx_kernel void @k(ptr %p) {\n %a = load float, ptr %p\n %m = fmul FLAGS float %a, %a\n"
     " %s = fsub FLAGS float %m, 1.0\n store float %s, ptr %p\n ret void }";

@@ -17,61 +17,12 @@
 #include "kir/intrinsics.h"
 #include "kir/kir.h"
 #include "kir/lower_cupola.h"
+#include "kir/math_calls.h"
 #include "kir/passes.h"
 #include "kir/refusal.h"
 
 namespace cupola::kir {
 namespace {
-
-/// The C function that computes an LLVM intrinsic of f64, or null where the code generator has exact instructions.
-const char* c_name(llvm::Intrinsic::ID id) {
-  switch (id) {
-#define NAMED(name)           \
-  case llvm::Intrinsic::name: \
-    return #name;
-    NAMED(sin)
-    NAMED(cos)
-    NAMED(tan)
-    NAMED(asin)
-    NAMED(acos)
-    NAMED(atan)
-    NAMED(atan2)
-    NAMED(sinh)
-    NAMED(cosh)
-    NAMED(tanh)
-    NAMED(exp)
-    NAMED(exp2)
-    NAMED(exp10)
-    NAMED(log)
-    NAMED(log2)
-    NAMED(log10)
-    NAMED(pow)
-#undef NAMED
-    default:
-      return nullptr;
-  }
-}
-
-/// Calls `name` or, for f32, `namef`, element by element; f16 and bf16 are computed in f32.
-llvm::Value* call_c(llvm::IRBuilder<>& b, llvm::Module& module, const std::string& name, llvm::Type* type,
-                    llvm::ArrayRef<llvm::Value*> arguments) {
-  if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
-    llvm::Value* whole = llvm::PoisonValue::get(type);
-    for (unsigned i = 0; i < vector->getNumElements(); ++i) {
-      llvm::SmallVector<llvm::Value*, 2> parts;
-      for (llvm::Value* argument : arguments) parts.push_back(b.CreateExtractElement(argument, i));
-      whole = b.CreateInsertElement(whole, call_c(b, module, name, vector->getElementType(), parts), i);
-    }
-    return whole;
-  }
-  llvm::Type* computed = type->isDoubleTy() ? type : b.getFloatTy();
-  llvm::SmallVector<llvm::Value*, 2> values;
-  for (llvm::Value* argument : arguments) values.push_back(b.CreateFPCast(argument, computed));
-  const llvm::SmallVector<llvm::Type*, 2> types(values.size(), computed);
-  const llvm::FunctionCallee callee = module.getOrInsertFunction(type->isDoubleTy() ? name : name + "f",
-                                                                 llvm::FunctionType::get(computed, types, false));
-  return b.CreateFPCast(b.CreateCall(callee, values), type);
-}
 
 void call_c_functions(llvm::Module& module) {
   llvm::SmallVector<llvm::Instruction*, 16> instructions;
@@ -87,7 +38,7 @@ void call_c_functions(llvm::Module& module) {
     llvm::SmallVector<llvm::Value*, 2> arguments;
     for (unsigned i = 0; i < (call ? call->arg_size() : 2); ++i) arguments.push_back(instruction->getOperand(i));
     instruction->replaceAllUsesWith(
-        call_c(b, module, call ? c_name(call->getIntrinsicID()) : "fmod", instruction->getType(), arguments));
+        call_elements(b, module, call ? c_name(call->getIntrinsicID()) : "fmod", instruction->getType(), arguments));
     instruction->eraseFromParent();
   }
 }
