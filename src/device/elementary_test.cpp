@@ -1,5 +1,5 @@
-// The elementary functions of float, compiled for the host from the library's text: their error over arguments of all
-// magnitudes, and what they give for special ones. Oracle: the C library's long double functions.
+// The elementary functions of float and of double, compiled for the host from the library's text: their error over
+// arguments of all magnitudes, and what they give for special ones. Oracle: the C library's long double functions.
 //
 // Every 4093rd of all 2^32 arguments of each function; CUPOLA_STRIDE=1 in the environment takes all of them (minutes a
 // function). The bounds are a little above the worst that is known, and with half an ulp for the rounding of the exact
@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "device/doubles.cu"
 #include "device/error_functions.cu"
 #include "device/exponentials.cu"
 #include "device/hyperbolic.cu"
@@ -144,6 +145,50 @@ TEST(Elementary, Atan2f) {
 }
 TEST(Elementary, Hypotf) {
   check_pairs(__nv_hypotf, [](long double x, long double y) { return std::hypot(x, y); }, 1.25);
+}
+
+/// As ulps, for double; the long double's own error, 2^-11 ulp, is let pass.
+double ulps_of_double(double got, long double exact) {
+  if (std::isnan(got) || std::isnan(exact)) return std::isnan(got) && std::isnan(exact) ? 0 : INFINITY;
+  const double rounded = static_cast<double>(exact);
+  if (got == rounded && (got == 0 || std::isinf(got))) return std::signbit(got) == std::signbit(rounded) ? 0 : INFINITY;
+  if (std::isinf(exact)) return INFINITY;
+  const int exponent = std::max(std::ilogb(exact) - 52, -1074);
+  const long double value = std::isinf(got) ? std::copysign(0x1p1024L, static_cast<long double>(got)) : got;
+  return static_cast<double>(std::fabs(value - exact) / std::scalbn(1.0L, exponent));
+}
+template <typename Function, typename Exact>
+void check_doubles(Function function, Exact exact, double low, double high, double bound) {
+  double worst = 0;
+  const auto check = [&](double x) {
+    const double error = ulps_of_double(function(x), exact(static_cast<long double>(x)));
+    if (error <= worst) return;
+    worst = error;
+    EXPECT_LE(error, bound) << std::hexfloat << x;
+  };
+  for (const double x : {0.0, 0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp1023, 1.0, 709.78, 709.79, 745.13, 745.14, 0x1p16,
+                         0x1.0000001p16, static_cast<double>(INFINITY), static_cast<double>(NAN)})
+    check(x), check(-x);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 200000; ++i) {
+    check(low + (high - low) * std::scalbn(static_cast<double>(random() >> 11), -53));
+    check(__builtin_bit_cast(double, static_cast<unsigned long long>(random())));
+    check(std::scalbn(1 + std::scalbn(static_cast<double>(random() >> 12), -52), static_cast<int>(random() % 24) - 20));
+    check(static_cast<double>(random() >> 50) * 1.5707963267948966);  // near zeros of sine and cosine
+  }
+  if (std::getenv("CUPOLA_STRIDE")) std::printf("%.4f ulp at most\n", worst);
+}
+TEST(Elementary, Exp) {
+  check_doubles(__nv_exp, [](long double x) { return std::exp(x); }, -746, 711, 0.9);
+}
+TEST(Elementary, Log) {
+  check_doubles(__nv_log, [](long double x) { return std::log(x); }, 0, 4, 0.9);
+}
+TEST(Elementary, Sin) {
+  check_doubles(__nv_sin, [](long double x) { return std::sin(x); }, -10, 10, 1.5);
+}
+TEST(Elementary, Cos) {
+  check_doubles(__nv_cos, [](long double x) { return std::cos(x); }, -10, 10, 1.5);
 }
 
 }  // namespace

@@ -43,9 +43,8 @@ using namespace cupola::device;
     return __builtin_##name arguments;                \
   }
 
-// The float functions of these names are in exponentials.cu, trigonometry.cu and so on (elementary.h).
-DOUBLE_INTRINSIC(sin, X, (x))
-DOUBLE_INTRINSIC(cos, X, (x))
+// The float functions of these names are in exponentials.cu, trigonometry.cu and so on (elementary.h), exp, log, sin
+// and cos of double in doubles.cu.
 DOUBLE_INTRINSIC(tan, X, (x))
 DOUBLE_INTRINSIC(asin, X, (x))
 DOUBLE_INTRINSIC(acos, X, (x))
@@ -55,10 +54,8 @@ DOUBLE_INTRINSIC(sinh, X, (x))
 DOUBLE_INTRINSIC(cosh, X, (x))
 DOUBLE_INTRINSIC(tanh, X, (x))
 DOUBLE_INTRINSIC(pow, XY, (x, y))
-DOUBLE_INTRINSIC(exp, X, (x))
 DOUBLE_INTRINSIC(exp2, X, (x))
 DOUBLE_INTRINSIC(exp10, X, (x))
-DOUBLE_INTRINSIC(log, X, (x))
 DOUBLE_INTRINSIC(log2, X, (x))
 DOUBLE_INTRINSIC(log10, X, (x))
 DOUBLE_LIBRARY(expm1, X, (x))
@@ -103,10 +100,6 @@ THROUGH_DOUBLE(y0, X, (x), ((double)x))
 THROUGH_DOUBLE(y1, X, (x), ((double)x))
 THROUGH_DOUBLE(jn, NX, (n, x), (n, (double)x))
 THROUGH_DOUBLE(yn, NX, (n, x), (n, (double)x))
-
-NV void __nv_sincos(double x, double* sine, double* cosine) {
-  *sine = __builtin_sin(x), *cosine = __builtin_cos(x);
-}
 
 /// The exponent; INT_MIN for 0 and NaN, INT_MAX for infinities ("CUDA Math API, ilogb").
 NV int __nv_ilogb(double x) {

@@ -1,6 +1,6 @@
-// The elementary functions of f32 are the device library's (src/device/elementary.h), whose code runs a warp in step;
-// what LLVM's intrinsics become otherwise is the C library, thread by thread. PTX's approximations (ex2.approx) are the
-// same functions: exact enough, and short. Those of f64 stay LLVM's.
+// The elementary functions are the device library's (src/device/elementary.h), whose code runs a warp in step; what
+// LLVM's intrinsics become otherwise is the C library, thread by thread. PTX's approximations (ex2.approx) are the same
+// functions: exact enough, and short.
 
 #include <llvm/ADT/StringSwitch.h>
 #include <llvm/IR/InstIterator.h>
@@ -91,8 +91,7 @@ void call_math(llvm::Module& module) {
   llvm::SmallVector<llvm::IntrinsicInst*, 16> calls;
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-          call && call->getType()->isFPOrFPVectorTy() && !call->getType()->getScalarType()->isDoubleTy())
+      if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction); call && call->getType()->isFPOrFPVectorTy())
         calls.push_back(call);
   for (llvm::IntrinsicInst* call : calls) {
     const Elementary known = elementary(*call);

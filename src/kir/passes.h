@@ -15,8 +15,8 @@ namespace cupola::kir {
 /// Turns arithmetic and conversions with directed rounding (llvm.nvvm.add.rz.f) into calls of the device library.
 void call_rounding(llvm::Module& module);
 
-/// Turns LLVM's intrinsics for elementary functions of f32 and narrower (llvm.sin), and PTX's approximations
-/// (llvm.nvvm.ex2.approx), into calls of the device library.
+/// Turns LLVM's intrinsics for elementary functions (llvm.sin), and PTX's approximations (llvm.nvvm.ex2.approx), into
+/// calls of the device library.
 void call_math(llvm::Module& module);
 
 /// What marks functions of the device library that compute with denormals whatever their caller does: of a caller that
