@@ -1,7 +1,7 @@
 #include "elementary.h"
 
-// Elementary functions of double that are computed as those of float are (elementary.h). The error bounds in ulp are
-// the worst that elementary_test.cpp finds. The other functions of double are the C library's (math_library.cu).
+// Elementary functions of double that are computed as those of float are (elementary.h). The other functions of double
+// are the C library's (math_library.cu).
 
 using namespace cupola::device;
 
@@ -43,6 +43,7 @@ SLOW double cosine_of_many_turns_of_double(double x) {
 
 }  // namespace
 
+/// 0.85 ulp.
 ELEMENTARY double __nv_exp(double x) {
   const double inside = within(x, -746.0, 711.0);
   const double shifted = fused(inside, 0x1.71547652b82fep+0, kToWholeOfDouble), whole = shifted - kToWholeOfDouble;
@@ -56,8 +57,8 @@ ELEMENTARY double __nv_exp(double x) {
   return value * from_bits(half << 52) * from_bits((power - half) << 52);
 }
 
-/// x = 2^n (1 + f). With s = f/(2 + f), log(1 + f) = log((1 + s)/(1 - s)) = 2s + s r, r a polynomial in s^2; and 2s =
-/// f - f^2/2 + s f^2/2, where the first two terms are nearly all and f is exact.
+/// 0.8 ulp. x = 2^n (1 + f). With s = f/(2 + f), log(1 + f) = log((1 + s)/(1 - s)) = 2s + s r, r a polynomial in s^2;
+/// and 2s = f - f^2/2 + s f^2/2, where the first two terms are nearly all and f is exact.
 ELEMENTARY double __nv_log(double x) {
   const bool denormal = x < 0x1p-1022;
   const unsigned long long word = bits(denormal ? x * 0x1p54 : x);
@@ -73,10 +74,12 @@ ELEMENTARY double __nv_log(double x) {
   return bits(x) - 1 < 0x7fefffffffffffffull ? result : special;
 }
 
+/// 1.4 ulp.
 ELEMENTARY double __nv_sin(double x) {
   if (__builtin_fabs(x) <= kFewTurnsOfDouble) return x == 0 ? x : sine_of_double(reduced_double(x));
   return sine_of_many_turns_of_double(x);
 }
+/// 1.5 ulp.
 ELEMENTARY double __nv_cos(double x) {
   if (!(__builtin_fabs(x) <= kFewTurnsOfDouble)) return cosine_of_many_turns_of_double(x);
   const ReducedDouble angle = reduced_double(x);

@@ -7,11 +7,14 @@
 // of its own, which is left out when no thread of the warp needs it.
 //
 // Method, here and in the files that include this: the argument is reduced by a multiple of a constant held in two or
-// three parts, exactly so with fma (Cody and Waite, "Software Manual for the Elementary Functions", 1980; W. J. Cody,
-// "Implementation and Testing of Function Software", 1982), and what is left goes into a polynomial. The polynomials
-// are our own: Remez's exchange in 60 digits, weighted for the relative error of the result; coefficients are rounded
-// one after the other from the lowest power up, the others fitted anew each time. "2^-28" at a polynomial is the
-// largest relative error of the result that it makes before rounding.
+// three parts, exactly so with fma (Cody and Waite, "Software Manual for the Elementary Functions", 1980), and what is
+// left goes into a polynomial. The polynomials are our own: Remez's exchange in 60 digits, weighted for the relative
+// error of the result; coefficients are rounded one after the other from the lowest power up, the others fitted anew
+// each time. "2^-28" at a polynomial is the largest relative error of the result that it makes before rounding.
+//
+// At each function stands its error against the exact value in units in the last place, the worst that is known: of all
+// 2^32 arguments of expf, exp2f, logf and log2f; of every 16th of the other functions of one float, every 257th of
+// sinpif, cospif and normcdff, every 4093rd of rcbrtf; of those that elementary_test.cpp takes of the rest.
 
 namespace cupola::device {
 

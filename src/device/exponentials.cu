@@ -1,18 +1,20 @@
 #include "elementary.h"
 
-// Exponentials, logarithms and powers of float (elementary.h has the method). The error bounds in ulp stand at each
-// function: the worst of all 2^32 arguments (device_test.cpp).
+// Exponentials, logarithms and powers of float (elementary.h has the method, and what the numbers of ulps are).
 
 using namespace cupola::device;
 
+/// 0.90 ulp.
 ELEMENTARY float __nv_expf(float x) {
   const Exponential result = exponential(within(x, -105.0f, 90.0f));
   return times_power(result.value, result.whole);
 }
+/// 0.88 ulp.
 ELEMENTARY float __nv_exp2f(float x) {
   const float inside = within(x, -151.0f, 129.0f), shifted = inside + kToWhole;
   return times_power(power_of_two(inside - (shifted - kToWhole)), bits(shifted));
 }
+/// 0.94 ulp.
 ELEMENTARY float __nv_exp10f(float x) {
   const float inside = within(x, -46.0f, 39.0f);
   const float shifted = fused(inside, 0x1.a934fp+1f, kToWhole), whole = shifted - kToWhole;
@@ -22,7 +24,7 @@ ELEMENTARY float __nv_exp10f(float x) {
                                  0x1.156fdap-1f, 0x1.a6d88ep-3f);
   return times_power(value, bits(shifted));
 }
-/// 2^n (e^rest - 1) + (2^n - 1), from halves, because 2^128 is out of range.
+/// 1.43 ulp. 2^n (e^rest - 1) + (2^n - 1), from halves, because 2^128 is out of range.
 ELEMENTARY float __nv_expm1f(float x) {
   const float inside = within(x, -30.0f, 89.0f);
   const float shifted = fused(inside, 0x1.715476p+0f, kToWhole), whole = shifted - kToWhole;
@@ -36,6 +38,7 @@ ELEMENTARY float __nv_expm1f(float x) {
   return x == 0 ? x : whole == 0 ? small : half + half;
 }
 
+/// 0.94 ulp.
 ELEMENTARY float __nv_logf(float x) {
   const Binary parts = binary(x);
   const float small = fused(logarithm_rest(parts.rest), parts.rest * parts.rest, parts.rest);
@@ -58,6 +61,7 @@ LOCAL float logarithm_to_base(Binary parts, float high, float low, float step_hi
 
 }  // namespace
 
+/// 1.11 ulp.
 ELEMENTARY float __nv_log2f(float x) {
   const Binary parts = binary(x);
   const float over_square =
@@ -65,6 +69,7 @@ ELEMENTARY float __nv_log2f(float x) {
                  0x1.9d21aap-3f, -0x1.6c691p-3f, 0x1.a0d4cp-3f, -0x1.690b8ep-3f);  // 2^-26
   return logarithm_or(logarithm_to_base(parts, 0x1.715476p+0f, 0x1.4ae0cp-26f, 1.0f, 0.0f, over_square), x);
 }
+/// 1.05 ulp.
 ELEMENTARY float __nv_log10f(float x) {
   const Binary parts = binary(x);
   const float over_square =
@@ -73,7 +78,7 @@ ELEMENTARY float __nv_log10f(float x) {
   return logarithm_or(
       logarithm_to_base(parts, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344p-2f, 0x1.3509f8p-18f, over_square), x);
 }
-/// 1 + x = 2^n (1 + rest); rest is put together from x and 2^n, so that nothing of x is lost.
+/// 1.13 ulp. 1 + x = 2^n (1 + rest); rest is put together from x and 2^n, so that nothing of x is lost.
 ELEMENTARY float __nv_log1pf(float x) {
   const float above = 1 + x;
   const unsigned int exponent = (bits(above) - 0x3f2aaaabu) & 0xff800000u;
@@ -102,7 +107,7 @@ LOCAL double binary_logarithm(float x) {
 
 }  // namespace
 
-/// The power of |x| is 2^(y log2 |x|); signs and special cases as in C99, F.9.4.4.
+/// 0.9 ulp. The power of |x| is 2^(y log2 |x|); signs and special cases as in C99, F.9.4.4.
 ELEMENTARY float __nv_powf(float x, float y) {
   const float magnitude = __builtin_fabsf(x);
   const double logarithm = magnitude == 0            ? -kInfinity

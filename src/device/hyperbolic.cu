@@ -1,10 +1,10 @@
 #include "elementary.h"
 
-// Hyperbolic functions of float (elementary.h has the method). The error bounds in ulp stand at each function: the
-// worst of all 2^32 arguments (device_test.cpp).
+// Hyperbolic functions of float (elementary.h has the method, and what the numbers of ulps are).
 
 using namespace cupola::device;
 
+/// 1.35 ulp.
 ELEMENTARY float __nv_tanhf(float x) {
   const float magnitude = __builtin_fabsf(x), square = x * x;
   const float small = fused(
@@ -14,6 +14,7 @@ ELEMENTARY float __nv_tanhf(float x) {
   const float large = 1 - 2 / (power.value * from_bits((power.whole - 127) << 23) + 1);
   return __builtin_copysignf(magnitude < 0.625f ? small : large, x);
 }
+/// 1.60 ulp.
 ELEMENTARY float __nv_sinhf(float x) {
   const float magnitude = __builtin_fabsf(x), square = x * x;
   const float small =
@@ -23,6 +24,7 @@ ELEMENTARY float __nv_sinhf(float x) {
   const float half = times_power(power.value, power.whole - 1);
   return __builtin_copysignf(magnitude < 1 ? small : half - 0.25f / half, x);
 }
+/// 1.31 ulp.
 ELEMENTARY float __nv_coshf(float x) {
   const Exponential power = exponential(within(__builtin_fabsf(x), 0.0f, 91.0f));
   const float half = times_power(power.value, power.whole - 1);

@@ -1,7 +1,6 @@
 #include "elementary.h"
 
-// Roots of float (elementary.h has the method). The error bounds in ulp stand at each function: the worst of all 2^32
-// arguments (device_test.cpp).
+// Roots of float (elementary.h has the method, and what the numbers of ulps are).
 
 using namespace cupola::device;
 
@@ -30,18 +29,20 @@ LOCAL Scaled scaled_magnitude(float x) {
 
 }  // namespace
 
+/// 0.51 ulp.
 ELEMENTARY float __nv_cbrtf(float x) {
   const Scaled from = scaled_magnitude(x);
   const double root = inverse_cube_root(from.value), value = root * root * (double)from.value;
   const float result = (float)value * (from.small ? 0x1p-8f : 1.0f);
   return x == 0 || !is_finite(x) ? x : __builtin_copysignf(result, x);
 }
+/// 0.51 ulp.
 ELEMENTARY float __nv_rcbrtf(float x) {
   const Scaled from = scaled_magnitude(x);
   const float result = (float)inverse_cube_root(from.value) * (from.small ? 0x1p8f : 1.0f);
   return x == 0 || !is_finite(x) ? 1 / x : __builtin_copysignf(result, x);
 }
-/// sqrt(x^2 + y^2), the squares within range: by the exponent of the larger.
+/// 1.2 ulp. sqrt(x^2 + y^2), the squares within range: by the exponent of the larger.
 ELEMENTARY float __nv_hypotf(float x, float y) {
   const float width = __builtin_fabsf(x), height = __builtin_fabsf(y);
   const bool steep = height > width;

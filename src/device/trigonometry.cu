@@ -1,7 +1,6 @@
 #include "elementary.h"
 
-// Circular functions of float and their inverses (elementary.h has the method). The error bounds in ulp stand at each
-// function: the worst of all 2^32 arguments (device_test.cpp).
+// Circular functions of float and their inverses (elementary.h has the method, and what the numbers of ulps are).
 
 using namespace cupola::device;
 
@@ -122,10 +121,12 @@ inline constexpr float kHalfPi = 0x1.921fb6p+0f, kHalfPiLow = -0x1.777a5cp-25f;
 
 }  // namespace
 
+/// 1.54 ulp.
 ELEMENTARY float __nv_sinf(float x) {
   if (__builtin_fabsf(x) <= kFewTurns) return x == 0 ? x : sine(reduced(x));
   return sine_of_many_turns(x, 0);
 }
+/// 1.54 ulp.
 ELEMENTARY float __nv_cosf(float x) {
   if (!(__builtin_fabsf(x) <= kFewTurns)) return sine_of_many_turns(x, 1);
   const Reduced angle = reduced(x);
@@ -134,15 +135,18 @@ ELEMENTARY float __nv_cosf(float x) {
 ELEMENTARY void __nv_sincosf(float x, float* sine, float* cosine) {
   *sine = __nv_sinf(x), *cosine = __nv_cosf(x);
 }
+/// 2.45 ulp.
 ELEMENTARY float __nv_tanf(float x) {
   if (__builtin_fabsf(x) <= kFewTurns) return x == 0 ? x : tangent(reduced(x));
   return tangent_of_many_turns(x);
 }
 
+/// 0.96 ulp.
 ELEMENTARY float __nv_sinpif(float x) {
   const float result = sine_pi_float(half_turns(x));
   return result == 0 ? __builtin_copysignf(0.0f, x) : result;
 }
+/// 0.85 ulp.
 ELEMENTARY float __nv_cospif(float x) {
   const Reduced angle = half_turns(x);
   const float result = sine_pi_float({angle.rest, angle.quadrant + 1});
@@ -152,12 +156,14 @@ ELEMENTARY void __nv_sincospif(float x, float* sine, float* cosine) {
   *sine = __nv_sinpif(x), *cosine = __nv_cospif(x);
 }
 
+/// 1.30 ulp.
 ELEMENTARY float __nv_atanf(float x) {
   const float magnitude = __builtin_fabsf(x);
   const bool above = magnitude > 1;
   const float angle = arctangent(above ? 1 / magnitude : magnitude);
   return __builtin_copysignf(above ? kHalfPi - (angle - kHalfPiLow) : angle, x);
 }
+/// 1.5 ulp.
 ELEMENTARY float __nv_atan2f(float y, float x) {
   const float width = __builtin_fabsf(x), height = __builtin_fabsf(y);
   const bool steep = height > width;
@@ -168,7 +174,7 @@ ELEMENTARY float __nv_atan2f(float y, float x) {
   angle = (int)bits(x) < 0 ? 2 * kHalfPi - (angle - 2 * kHalfPiLow) : angle;
   return is_nan(x) || is_nan(y) ? kNanF : __builtin_copysignf(angle, y);
 }
-/// Above 1/2: arcsin x = pi/2 - 2 arcsin sqrt((1 - x)/2).
+/// 2.0 ulp. Above 1/2: arcsin x = pi/2 - 2 arcsin sqrt((1 - x)/2).
 ELEMENTARY float __nv_asinf(float x) {
   const float magnitude = __builtin_fabsf(x);
   const bool above = magnitude > 0.5f;
@@ -177,6 +183,7 @@ ELEMENTARY float __nv_asinf(float x) {
   const float other = fused(from, -2.0f, kHalfPi) + fused(rest, -2.0f, kHalfPiLow);
   return __builtin_copysignf(above ? other : from + rest, x);
 }
+/// 1.09 ulp.
 ELEMENTARY float __nv_acosf(float x) {
   const float magnitude = __builtin_fabsf(x);
   const bool above = magnitude > 0.5f;
