@@ -31,17 +31,17 @@ def machine():
 
 
 def run_program(name, results, metrics, arguments=()):
-    out = subprocess.run([PROGRAMS / name, *arguments], capture_output=True, text=True)
-    if out.stderr:
-        print(f"bench: {name}: {out.stderr.strip()}", file=sys.stderr)
-    if out.returncode != 0:
-        metrics["failed"] = f"{name} exited with {out.returncode}"
-    for line in out.stdout.splitlines():
-        row = json.loads(line)
-        if "metric" in row:
-            metrics[row["metric"]] = row["value"]
-        else:
-            results.append(row)
+    with subprocess.Popen([PROGRAMS / name, *arguments], stdout=subprocess.PIPE, text=True) as program:
+        for line in program.stdout:
+            row = json.loads(line)
+            if "metric" in row:
+                metrics[row["metric"]] = row["value"]
+            else:
+                results.append(row)
+                if sys.stderr.isatty():
+                    print(f"bench: {row['name']}: {row['seconds']:.3e} s", file=sys.stderr)
+    if program.returncode != 0:
+        metrics["failed"] = f"{name} exited with {program.returncode}"
 
 
 def run_first_kernel(results, metrics):
