@@ -19,6 +19,7 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/FixIrreducible.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LowerSwitch.h>
 #include <llvm/Transforms/Utils/UnifyFunctionExitNodes.h>
@@ -115,6 +116,19 @@ void close_dead_ends(llvm::Function& function) {
     }
     llvm::IRBuilder<>(last).CreateBr(end);
     last->eraseFromParent();
+  }
+}
+
+/// Ways that only lead to the return end there: nobody waits on them for others.
+void join_at_return(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
+    if (instruction.isLifetimeStartOrEnd()) instruction.eraseFromParent();
+  llvm::EliminateUnreachableBlocks(function);
+  for (llvm::BasicBlock& block : llvm::make_early_inc_range(function)) {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+    if (!branch || branch->isConditional() || &block == &function.getEntryBlock()) continue;
+    if (&block.front() == branch && llvm::isa<llvm::ReturnInst>(branch->getSuccessor(0)->front()))
+      llvm::TryToSimplifyUncondBranchFromEmptyBlock(&block);
   }
 }
 
@@ -229,6 +243,7 @@ Result<> prepare_for_lanes(llvm::Function& function, const CallReach& reach) {
   run_passes(function, simplification());
   close_dead_ends(function);  // simplification ends blocks at calls that do not return
   run_passes(function, structure());
+  join_at_return(function);
   for (llvm::BasicBlock& block : function)
     if (auto* end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator()); end && end != &block.front()) {
       llvm::SplitBlock(&block, end);

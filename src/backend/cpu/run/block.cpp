@@ -358,7 +358,7 @@ void Block::stop(Thread& thread, ThreadState state) {
 // -- services --
 
 void Block::require_fibres(Thread& thread, const char* what) {
-  if (is_loop_)
+  if (is_loop_ && width_ == 1)  // meet() says more of threads that run in step
     fail(thread, ErrorCode::LaunchFailed, formatted("{} in a kernel compiled without synchronisation", what));
 }
 
