@@ -76,7 +76,8 @@ class LaneLoop {
     for (Type* part : parts_) {  // bits in bytes
       Type* stored = part->isIntegerTy(1) ? builder_.getInt8Ty() : part;
       results_.push_back(lanes_.slot(llvm::ArrayType::get(stored, kLanes), "results"));
-      builder_.CreateStore(llvm::Constant::getNullValue(results_.back()->getAllocatedType()), results_.back());
+      results_.back()->setAlignment(llvm::Align(64));
+      builder_.CreateAlignedStore(llvm::Constant::getNullValue(widened(stored)), results_.back(), llvm::Align(64));
     }
   }
 

@@ -19,7 +19,8 @@ class TargetMachine;
 
 namespace cupola::cpu::build {
 
-inline constexpr uint64_t kFrameAlignment = 64;
+/// Of 32 words of 8 bytes, the largest that a frame holds: LLVM counts on it.
+inline constexpr uint64_t kFrameAlignment = 256;
 
 /// A call that stops a warp until the block's others have come: the barrier of all threads.
 bool is_block_barrier(const llvm::Instruction& instruction);
