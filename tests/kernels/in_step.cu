@@ -1,6 +1,8 @@
 // What threads of a warp that run in step must not notice; each kernel takes that rung unless CUPOLA_RUNG says
 // otherwise or it would not fit. Expectations follow from the kernels by hand.
 
+#include <sys/mman.h>
+
 #include "check.h"
 
 constexpr int kWarp = 32;
@@ -304,6 +306,78 @@ CASE(rows_of_16_and_8_with_loops_of_their_own) {
       for (int i = ends[row] - kCounts[row]; i < ends[row]; ++i) sum += 3 * i;
       EXPECT_EQUAL_AT(row, means[row], kCounts[row] ? sum / kCounts[row] : -1);
     }
+  }
+}
+
+// A warp reads and writes its lanes' structures at once, and touches nothing of what no lane asks for: neither the rest
+// of the last lane's structure, nor what comes before the first one's, nor structures of lanes that are not there. None
+// of them is memory here.
+class Fenced {
+ public:
+  explicit Fenced(int count) : count_(count) {
+    void* place = mmap(nullptr, 3 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (place == MAP_FAILED) std::abort();
+    begin_ = static_cast<char*>(place);
+    if (mprotect(begin_ + kPage, kPage, PROT_READ | PROT_WRITE) != 0) std::abort();
+  }
+  ~Fenced() { munmap(begin_, 3 * kPage); }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+  /// Numbers that begin where memory does, or end where it ends.
+  int* numbers(bool at_the_end) {
+    return reinterpret_cast<int*>(begin_ + (at_the_end ? 2 * kPage - count_ * sizeof(int) : kPage));
+  }
+
+ private:
+  static constexpr size_t kPage = 65536;
+  const int count_;
+  char* begin_;
+};
+
+template <int kFields>
+struct Fields {
+  int at[kFields];
+};
+
+template <int kFields, int kFirst, int kUsed>
+__global__ void moves_fields(const Fields<kFields>* from, Fields<kFields>* to, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, held[kUsed];
+  if (i >= count) return;
+#pragma unroll
+  for (int k = 0; k < kUsed; ++k) held[k] = from[i].at[kFirst + k];
+#pragma unroll
+  for (int k = 0; k < kUsed; ++k) to[i].at[kFirst + k] = held[k] + k;
+}
+
+template <int kFields, int kFirst, int kUsed>
+void expect_fields_move(int count) {
+  const int numbers = (count - 1) * kFields + kUsed;  // from the first structure's first to the last one's last
+  for (const bool at_the_end : {false, true}) {
+    Fenced from(numbers), to(numbers);
+    int *in = from.numbers(at_the_end), *out = to.numbers(at_the_end);
+    for (int i = 0; i < numbers; ++i) in[i] = 1000 + 10 * i, out[i] = -1;
+    moves_fields<kFields, kFirst, kUsed><<<(count + 63) / 64, 64>>>(
+        reinterpret_cast<Fields<kFields>*>(in - kFirst), reinterpret_cast<Fields<kFields>*>(out - kFirst), count);
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int i = 0; i < numbers; ++i)
+      EXPECT_EQUAL_AT(i, out[i], i % kFields < kUsed ? 1000 + 10 * i + i % kFields : -1);
+  }
+}
+
+CASE(structures_at_the_ends_of_memory) {
+  int reads_any_memory = 0;
+  CUDA_OK(cudaDeviceGetAttribute(&reads_any_memory, cudaDevAttrPageableMemoryAccess, 0));
+  if (!reads_any_memory) return;
+  for (const int count : {64, 128, 50, 1, 97}) {
+    expect_fields_move<2, 0, 1>(count);
+    expect_fields_move<2, 1, 1>(count);
+    expect_fields_move<3, 0, 2>(count);
+    expect_fields_move<3, 0, 3>(count);
+    expect_fields_move<3, 1, 1>(count);
+    expect_fields_move<4, 0, 1>(count);
+    expect_fields_move<4, 1, 3>(count);
+    expect_fields_move<4, 0, 4>(count);
+    expect_fields_move<8, 2, 5>(count);
   }
 }
 

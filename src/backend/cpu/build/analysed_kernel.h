@@ -13,6 +13,7 @@
 #include "backend/cpu/build/test_program.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_exits.h"
+#include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_shapes.h"
 
 namespace cupola::cpu::build::testing {
@@ -51,6 +52,7 @@ class AnalysedKernel {
   bool is_masked(const std::string& name) const { return shapes_->is_masked(block(name)); }
   bool diverges(const std::string& name) const { return shapes_->diverges(block(name)); }
   const Shapes& shapes() const { return *shapes_; }
+  Groups groups() const { return Groups(*function_, *shapes_, *dominators_); }
 
   std::string obstacle() const {
     const CallReach reach(*module_);

@@ -16,7 +16,8 @@
 //
 //   kernel @k(ptr o8, ptr o16, ptr o32, ptr o64, ptr in, ptr sums, i32 n, i32 total)
 //
-// oW: kCells cells of W bits for each of the `total` threads; in: kInputs words; sums: kSums words; n: any number.
+// oW: kCells cells of W bits for each of the `total` threads, and behind them a structure for each; in: kInputs words;
+// sums: kSums words; n: any number.
 
 namespace cupola::cpu::build::testing {
 
@@ -100,7 +101,7 @@ class RandomKernel : RandomMeetings {
   void statement(const Context& context) {
     --budget_;
     const bool may_nest = context.depth < 3 && budget_ > -12;
-    switch (pick(25)) {
+    switch (pick(28)) {
       case 0:
       case 1:
       case 2:
@@ -137,6 +138,10 @@ class RandomKernel : RandomMeetings {
         return store_together();
       case 20:
         return guarded_division();
+      case 21:
+      case 22:
+      case 23:
+        return use_records();
       default:
         return meets_ ? together(context) : assign();
     }

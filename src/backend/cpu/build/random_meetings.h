@@ -2,15 +2,15 @@
 
 #include <string>
 
-#include "backend/cpu/build/random_memory.h"
+#include "backend/cpu/build/random_records.h"
 
 // Random statements in which threads of a warp or of the block meet.
 
 namespace cupola::cpu::build::testing {
 
-class RandomMeetings : public RandomMemory {
+class RandomMeetings : public RandomRecords {
  protected:
-  using RandomMemory::RandomMemory;
+  using RandomRecords::RandomRecords;
 
   void clear_shared() {
     for (const auto& [name, type] : {std::pair{"tile", "i32"}, {"wide_tile", "i64"}})

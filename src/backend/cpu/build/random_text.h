@@ -12,7 +12,9 @@
 
 namespace cupola::cpu::build::testing {
 
-inline constexpr unsigned kCells = 16, kInputs = 1024, kSums = 256;
+/// Cells and, behind those of all threads, a structure of up to kMostFields.
+inline constexpr unsigned kCells = 16, kMostFields = 4;
+inline constexpr unsigned kInputs = 1024, kSums = 256;
 
 class RandomText {
  protected:

@@ -132,11 +132,11 @@ class LaneLoop {
 };
 
 /// Gathers numbers of 8 or 16 bits as parts of the aligned words that they lie in, which gathers are made for.
-Value* gather_parts(Lanes& lanes, llvm::LoadInst& load) {
+Value* gather_parts(Lanes& lanes, Value* from, Type* type) {
   llvm::IRBuilder<>& builder = lanes.builder;
-  Type *type = load.getType(), *words = widened(builder.getInt32Ty()), *longs = widened(builder.getInt64Ty());
+  Type *words = widened(builder.getInt32Ty()), *longs = widened(builder.getInt64Ty());
   const unsigned width = static_cast<unsigned>(type->getPrimitiveSizeInBits());
-  Value* addresses = builder.CreatePtrToInt(lanes.vector(load.getPointerOperand()), longs);
+  Value* addresses = builder.CreatePtrToInt(from, longs);
   Value* in_word = builder.CreateAnd(addresses, lanes.splat(builder.getInt64(3)));
   Value* places = builder.CreateIntToPtr(builder.CreateSub(addresses, in_word), widened(builder.getPtrTy()));
   Value* word = builder.CreateMaskedGather(words, places, llvm::Align(4), lanes.full_mask(lanes.current),
@@ -146,10 +146,10 @@ Value* gather_parts(Lanes& lanes, llvm::LoadInst& load) {
   return builder.CreateBitCast(part, widened(type));
 }
 
-bool can_gather_parts(const Lanes& lanes, const llvm::LoadInst& load) {
-  Type *type = load.getType(), *word = Type::getInt32Ty(type->getContext());
+bool can_gather_parts(const Lanes& lanes, Type* type, llvm::Align alignment) {
+  Type* word = Type::getInt32Ty(type->getContext());
   const bool is_aligned = type->isIntegerTy(8) || ((type->isIntegerTy(16) || type->isHalfTy() || type->isBFloatTy()) &&
-                                                   load.getAlign() >= llvm::Align(2));
+                                                   alignment >= llvm::Align(2));
   return is_aligned && lanes.target.isLegalMaskedGather(widened(word), llvm::Align(4));
 }
 
@@ -215,7 +215,7 @@ void store_row(Lanes& lanes, llvm::StoreInst& store, Value* wide) {
 enum class Wide { Row, Gather, LaneByLane };
 
 Wide way_to_load(const Lanes& lanes, llvm::LoadInst& load) {
-  Type *type = load.getType(), *wide = widened(type);
+  Type* type = load.getType();
   const bool needs_mask = lanes.has_mask();
   const llvm::Align alignment = load.getAlign();
   if (load.isAtomic()) return Wide::LaneByLane;
@@ -223,28 +223,32 @@ Wide way_to_load(const Lanes& lanes, llvm::LoadInst& load) {
   if (is_row(lanes, address, type) &&
       (!needs_mask || lanes.target.isLegalMaskedLoad(row_type(lanes, address, type), alignment, 0)))
     return Wide::Row;
-  const bool can_gather = lanes.target.isLegalMaskedGather(wide, alignment) || can_gather_parts(lanes, load);
-  return can_gather ? Wide::Gather : Wide::LaneByLane;
+  return can_gather(lanes, type, alignment) ? Wide::Gather : Wide::LaneByLane;
 }
 
 }  // namespace
+
+bool can_gather(const Lanes& lanes, Type* type, llvm::Align alignment) {
+  return lanes.target.isLegalMaskedGather(widened(type), alignment) || can_gather_parts(lanes, type, alignment);
+}
+
+Value* gather(Lanes& lanes, Value* addresses, Type* type, llvm::Align alignment) {
+  if (can_gather_parts(lanes, type, alignment)) return gather_parts(lanes, addresses, type);
+  return lanes.builder.CreateMaskedGather(widened(type), addresses, alignment, lanes.full_mask(lanes.current),
+                                          llvm::Constant::getNullValue(widened(type)));
+}
 
 void widen_load(Lanes& lanes, llvm::LoadInst& load) {
   const Wide way = way_to_load(lanes, load);
   if (way == Wide::LaneByLane) return widen_lane_by_lane(lanes, load);
   keep_volatile(lanes, load);
-  llvm::IRBuilder<>& builder = lanes.builder;
   Value* address = load.getPointerOperand();
-  Type *type = load.getType(), *wide = widened(type);
+  Type* type = load.getType();
   const auto row = [&] { return load_row(lanes, load); };
-  const auto gather = [&]() -> Value* {
-    if (can_gather_parts(lanes, load)) return gather_parts(lanes, load);
-    return builder.CreateMaskedGather(wide, lanes.vector(address), load.getAlign(), lanes.full_mask(lanes.current),
-                                      llvm::Constant::getNullValue(wide));
-  };
-  if (way == Wide::Gather) return lanes.define(load, gather());
+  const auto gathered = [&] { return gather(lanes, lanes.vector(address), type, load.getAlign()); };
+  if (way == Wide::Gather) return lanes.define(load, gathered());
   Value* condition = lanes.straight(address);
-  lanes.define(load, condition ? lanes.choose(condition, wide, row, gather) : row());
+  lanes.define(load, condition ? lanes.choose(condition, widened(type), row, gathered) : row());
 }
 
 void load_for_segments(Lanes& lanes, llvm::LoadInst& load) {

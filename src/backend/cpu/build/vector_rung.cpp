@@ -13,6 +13,7 @@
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/vector_convergence.h"
+#include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_widening.h"
@@ -77,7 +78,7 @@ Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, c
   const Draft draft(copy_of(prepared));
   set_width(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
-  const llvm::DominatorTree dominators(*draft);
+  llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
   const llvm::LoopInfo loops(dominators);
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
@@ -92,7 +93,8 @@ Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, c
   for (unsigned i = 0; i < (*whole).arg_size(); ++i) (*whole).removeParamAttr(i, llvm::Attribute::NoAlias);
   (*whole).setSubprogram((*draft).getSubprogram());
   (*draft).setSubprogram(nullptr);
-  widen(*draft, *whole, blocks, shapes, loops, exits, machine.getTargetTransformInfo(prepared));
+  const Groups groups(*draft, shapes, dominators);
+  widen(*draft, *whole, blocks, shapes, groups, loops, exits, machine.getTargetTransformInfo(prepared));
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   return whole.keep();
 }

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "backend/cpu/build/polling.h"
+#include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_lanes.h"
 #include "backend/cpu/build/vector_meetings.h"
 #include "backend/cpu/build/vector_memory.h"
+#include "backend/cpu/build/vector_structures.h"
 #include "kir/intrinsics.h"
 
 // Blocks that all lanes run keep their branches. The others stand in one row: each runs under the mask of the lanes
@@ -28,11 +30,12 @@ using llvm::Value;
 
 class Widening {
  public:
-  Widening(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes,
+  Widening(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
            const llvm::LoopInfo& loops, const Exits& exits, const llvm::TargetTransformInfo& target)
       : lanes_(from, to, blocks, shapes, exits, target),
         builder_(lanes_.builder),
         shapes_(shapes),
+        groups_(groups),
         loops_(loops),
         exits_(exits) {}
 
@@ -105,6 +108,10 @@ class Widening {
 
   void emit(Instruction& instruction) {
     const Shape shape = shapes_.of(&instruction);
+    if (const Group* group = groups_.of(&instruction); group && can_widen_group(lanes_, *group)) {
+      if (group->place == &instruction) widen_group(lanes_, *group);
+      return;
+    }
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && !shape.is_uniform())
       return shape.is_varying() ? widen_load(lanes_, *load) : load_for_segments(lanes_, *load);
     if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return widen_store(lanes_, *store);
@@ -222,6 +229,7 @@ class Widening {
     const auto is_row = [&](const Instruction& instruction) {
       const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
       if (!load) return false;
+      if (groups_.of(load)) return true;
       const Shape address = shapes_.at(load->getPointerOperand(), &block);
       const uint64_t bytes = lanes_.layout.getTypeStoreSize(load->getType());
       return address.has_steps() && address.stride == static_cast<int64_t>(bytes);
@@ -438,6 +446,7 @@ class Widening {
   Lanes lanes_;
   llvm::IRBuilder<>& builder_;
   const Shapes& shapes_;
+  const Groups& groups_;
   const llvm::LoopInfo& loops_;
   const Exits& exits_;
   llvm::SmallVector<BasicBlock*, 32> order_;
@@ -449,9 +458,9 @@ class Widening {
 
 }  // namespace
 
-void widen(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes,
+void widen(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
            const llvm::LoopInfo& loops, const Exits& exits, const llvm::TargetTransformInfo& target) {
-  Widening(from, to, blocks, shapes, loops, exits, target).run();
+  Widening(from, to, blocks, shapes, groups, loops, exits, target).run();
 }
 
 }  // namespace cupola::cpu::build
