@@ -22,13 +22,9 @@ const llvm::Value* address_of(const llvm::Instruction& instruction) {
 }
 
 /// Whether the address is made of the shared window's, as the context says it.
-bool lies_in_window(const llvm::Value* address, const llvm::Function& function) {
+bool lies_in_window(const llvm::Value* address) {
   const auto* load = llvm::dyn_cast<llvm::LoadInst>(llvm::getUnderlyingObject(address));
-  if (!load || !load->hasMetadata(llvm::LLVMContext::MD_invariant_load)) return false;
-  llvm::APInt offset(64, 0);
-  const llvm::Value* base =
-      load->getPointerOperand()->stripAndAccumulateConstantOffsets(function.getDataLayout(), offset, true);
-  return base == context_of(function) && offset == offsetof(image::cpu::ThreadContext, shared_window);
+  return load && constant_field(*load) == offsetof(image::cpu::ThreadContext, shared_window);
 }
 
 }  // namespace
@@ -36,7 +32,7 @@ bool lies_in_window(const llvm::Value* address, const llvm::Function& function) 
 void mark_shared_atomics(llvm::Module& module) {
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (const llvm::Value* address = address_of(instruction); address && lies_in_window(address, function))
+      if (const llvm::Value* address = address_of(instruction); address && lies_in_window(address))
         instruction.setMetadata(kMark, llvm::MDNode::get(module.getContext(), {}));
 }
 

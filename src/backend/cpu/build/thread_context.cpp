@@ -64,6 +64,16 @@ llvm::Value* load_field(llvm::IRBuilderBase& builder, llvm::Value* context, size
   return load;
 }
 
+std::optional<size_t> constant_field(const llvm::LoadInst& load) {
+  if (!load.hasMetadata(llvm::LLVMContext::MD_invariant_load)) return std::nullopt;
+  llvm::APInt offset(64, 0);
+  const llvm::Function& function = *load.getFunction();
+  const llvm::Value* base =
+      load.getPointerOperand()->stripAndAccumulateConstantOffsets(function.getDataLayout(), offset, true);
+  if (base != context_of(function)) return std::nullopt;
+  return offset.getZExtValue();
+}
+
 void store_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Value* value) {
   builder.CreateStore(value, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), context, offset));
 }

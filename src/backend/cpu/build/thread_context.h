@@ -13,6 +13,7 @@ class FunctionType;
 class Instruction;
 class IRBuilderBase;
 class LLVMContext;
+class LoadInst;
 class Type;
 class Value;
 template <typename T>
@@ -38,6 +39,9 @@ const llvm::Value* context_of(const llvm::Function& function);
 /// Loads the context's field at `offset`. `constant`: the field keeps its value for the thread's life.
 llvm::Value* load_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Type* type,
                         bool constant);
+
+/// The field, by its offset, that `load` reads as one that keeps its value; nothing for other loads.
+std::optional<size_t> constant_field(const llvm::LoadInst& load);
 
 void store_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Value* value);
 

@@ -60,34 +60,37 @@ std::string obstacle(llvm::Function& warp, const CallReach& reach) {
 
 // ---- the loop over the warps ----
 
-/// Marks loads of what is a warp's own.
-constexpr const char* kOfWarp = "cupola.of_warp";
-
-/// Each warp is shown what is its own in the same context, so that this does not keep its value.
-void forget_invariance(llvm::Function& warp) {
-  const llvm::DataLayout& layout = warp.getDataLayout();
-  const auto is_of_warp = [](uint64_t offset) {
-    const auto lies_in = [&](size_t begin, size_t bytes) { return offset >= begin && offset < begin + bytes; };
-    return lies_in(offsetof(ThreadContext, tid), sizeof ThreadContext::tid) ||
-           lies_in(offsetof(ThreadContext, lane), 2 * sizeof ThreadContext::lane) ||
-           lies_in(offsetof(ThreadContext, lanes), sizeof(ThreadContext) - offsetof(ThreadContext, lanes));
-  };
-  for (llvm::Instruction& instruction : llvm::instructions(warp)) {
-    auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-    if (!load || !load->hasMetadata(llvm::LLVMContext::MD_invariant_load)) continue;
-    llvm::APInt offset(64, 0);
-    const Value* base = load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, true);
-    if (base != context_of(warp) || !is_of_warp(offset.getZExtValue())) continue;
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load, nullptr);
-    load->setMetadata(kOfWarp, llvm::MDNode::get(warp.getContext(), {}));
-  }
+/// What the context holds of its warp alone.
+bool is_of_warp(size_t offset) {
+  const auto lies_in = [&](size_t begin, size_t bytes) { return offset >= begin && offset < begin + bytes; };
+  return lies_in(offsetof(ThreadContext, tid), sizeof ThreadContext::tid) ||
+         lies_in(offsetof(ThreadContext, lane), 2 * sizeof ThreadContext::lane) ||
+         lies_in(offsetof(ThreadContext, lanes), sizeof(ThreadContext) - offsetof(ThreadContext, lanes));
 }
 
-/// Whether code reads what is its warp's own in the context, or what it calls may.
-bool reads_place(const llvm::Function& code) {
+/// Code reads what is its warp's own when it begins, because the next warp is shown its own in the same context. True
+/// if it reads any.
+bool read_place_first(llvm::Function& warp) {
+  std::vector<llvm::LoadInst*> reads;
+  for (llvm::Instruction& instruction : llvm::instructions(warp)) {
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    if (!load) continue;
+    if (const std::optional<size_t> field = constant_field(*load); field && is_of_warp(*field)) reads.push_back(load);
+  }
+  llvm::BasicBlock& entry = warp.getEntryBlock();
+  llvm::IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
+  for (llvm::LoadInst* load : reads) {
+    Value* read = load_field(builder, context_of(warp), *constant_field(*load), load->getType(), /*constant=*/false);
+    load->replaceAllUsesWith(read);
+    load->eraseFromParent();
+  }
+  return !reads.empty();
+}
+
+/// Whether code calls what may read its context.
+bool calls_others(const llvm::Function& code) {
   return llvm::any_of(llvm::instructions(code), [](const llvm::Instruction& instruction) {
-    const bool calls = llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction);
-    return calls || instruction.hasMetadata(kOfWarp);
+    return llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction);
   });
 }
 
@@ -109,22 +112,22 @@ class BlockLoop {
 
   void drop() { made_->eraseFromParent(); }
 
-  llvm::Function* over(llvm::Function& warp) {
+  llvm::Function* over(llvm::Function& warp, bool reads_place) {
     give_lines(warp);
     for (unsigned i = 0; i < warp.arg_size(); ++i)
       warp.removeParamAttr(i, llvm::Attribute::ByVal);  // it only reads them
-    each_warp(reads_place(warp), [&](Value*) { call(warp, arguments()); });
+    each_warp(reads_place || calls_others(warp), [&](Value*) { call(warp, arguments()); });
     builder_.CreateRetVoid();
     inline_calls();
     return made_;
   }
 
-  llvm::Function* over(const CoroutineParts& parts) {
+  llvm::Function* over(const CoroutineParts& parts, bool reads_place) {
     give_lines(*parts.first);
     make_frames(parts.frame_bytes);
     for (const size_t offset : {offsetof(ThreadContext, votes), offsetof(ThreadContext, voters)})
       set(offset, builder_.getInt32(0));
-    each_warp(reads_place(*parts.first), [&](Value* index) {
+    each_warp(reads_place || calls_others(*parts.first), [&](Value* index) {
       Value* frame = frame_of(index);
       llvm::SmallVector<Value*, 8> all{frame};
       all.append(arguments());
@@ -136,7 +139,7 @@ class BlockLoop {
     builder_.SetInsertPoint(again);
     count_votes();
     builder_.CreateStore(builder_.getFalse(), left_);
-    each_warp(reads_place(*parts.second), [&](Value* index) { go_on(*parts.second, frame_of(index)); });
+    each_warp(calls_others(*parts.second), [&](Value* index) { go_on(*parts.second, frame_of(index)); });
     branch_if_left(again, over);
     builder_.SetInsertPoint(over);
     builder_.CreateRetVoid();
@@ -305,6 +308,7 @@ class BlockLoop {
 void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, llvm::TargetMachine& machine) {
   struct Candidate {
     WideBody* body;
+    bool reads_place;
     llvm::Function* coroutine;  ///< null: it never stops
   };
   std::vector<Candidate> candidates;
@@ -315,8 +319,7 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
       say(*body->code, why);
       continue;
     }
-    forget_invariance(*body->code);
-    Candidate candidate{body, nullptr};
+    Candidate candidate{body, read_place_first(*body->code), nullptr};
     if (!block_barriers(*body->code).empty()) coroutines.push_back(candidate.coroutine = make_coroutine(*body->code));
     candidates.push_back(candidate);
   }
@@ -332,9 +335,9 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
         loop.drop();
         continue;
       }
-      *candidate.body = {loop.over(parts), candidate.body->blocks, true};
+      *candidate.body = {loop.over(parts, candidate.reads_place), candidate.body->blocks, true};
     } else {
-      *candidate.body = {loop.over(warp), candidate.body->blocks, true};
+      *candidate.body = {loop.over(warp, candidate.reads_place), candidate.body->blocks, true};
     }
     warp.eraseFromParent();
   }
