@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   const bool written =
       write_seed(argv[1], "kernel_image", image::serialize(image::sample_image())) &&
       write_seed(argv[1], "compile_request",
-                 image::serialize(image::CompileRequest{"cpu:x86-64-v3", "", {{image::CodeKind::Kir, code}}})) &&
+                 image::serialize(image::CompileRequest{"cpu:x86-64-v3", "", {{image::CodeKind::Kir, code}}, "all"})) &&
       write_seed(argv[1], "fatbin", image::write_fatbin(entries)) &&
       write_seed(argv[1], "ptx", std::as_bytes(std::span(kPtx))) &&
       write_seed(argv[1], "ptx_lower", std::as_bytes(std::span(kPtx))) && write_modules(argv[1]) &&

@@ -57,8 +57,8 @@ Answer compile_bytes(std::span<const std::byte> request) {
 Answer compile_text(const std::string& text, const std::string& target = "cpu:x86_64:test",
                     const std::string& keep = "") {
   const auto bytes = std::as_bytes(std::span(text));
-  return compile_bytes(
-      image::serialize(image::CompileRequest{target, keep, {{image::CodeKind::Kir, {bytes.begin(), bytes.end()}}}}));
+  return compile_bytes(image::serialize(
+      image::CompileRequest{target, keep, {{image::CodeKind::Kir, {bytes.begin(), bytes.end()}}}, "all"}));
 }
 
 void run_add(const image::KernelImage& image) {
@@ -234,7 +234,7 @@ class Installation {
   Answer compile(const std::string& target) const {
     const auto bytes = std::as_bytes(std::span(kAddKernel, std::strlen(kAddKernel)));
     const auto request =
-        image::serialize(image::CompileRequest{target, "", {{image::CodeKind::Kir, {bytes.begin(), bytes.end()}}}});
+        image::serialize(image::CompileRequest{target, "", {{image::CodeKind::Kir, {bytes.begin(), bytes.end()}}}, {}});
     void* output = nullptr;
     size_t size = 0;
     const auto entry = reinterpret_cast<decltype(&cupola_compile)>(dlsym(library_, "cupola_compile"));

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "backend/cpu/run/cpu_device.h"
-#include "compile/compile.h"
-#include "image/compile_request.h"
+#include "compile/code_fixture.h"
 
 // Both halves together: kir text as clang writes it, compiled through the C entry, run by the cpu device. Oracle: the
 // same computation here, on the host.
@@ -29,17 +28,7 @@ const std::string kHead = R"(
 class OnTheDevice : public ::testing::Test {
  protected:
   void load(const std::string& text) {
-    const std::string whole = kHead + text;
-    const auto bytes = std::as_bytes(std::span(whole));
-    const auto request = image::serialize(image::CompileRequest{
-        device_->properties().image_target, "", {{image::CodeKind::Kir, {bytes.begin(), bytes.end()}}}});
-    void* output = nullptr;
-    size_t size = 0;
-    const int code = cupola_compile(request.data(), request.size(), &output, &size);
-    const std::span<const std::byte> answer(static_cast<const std::byte*>(output), size);
-    ASSERT_EQ(code, 0) << std::string(reinterpret_cast<const char*>(answer.data()), size);
-    auto loaded = device_->load(answer);
-    cupola_compile_free(output);
+    auto loaded = load_code(*device_, image::CodeKind::Kir, kHead + text);
     ASSERT_TRUE(loaded) << loaded.error().message;
     executable_ = *loaded;
   }

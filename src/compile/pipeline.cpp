@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "compile/ptx_text.h"
 #include "compile/separate_units.h"
+#include "image/block_class.h"
 #include "image/kernel_image.h"
 #include "kir/kir.h"
 #include "kir/to_nvptx.h"
@@ -24,7 +25,7 @@ namespace cupola {
 namespace {
 
 constexpr std::string_view kCpuTarget = "cpu:", kPtxTarget = "ptx:", kKirTarget = "kir", kUnitTarget = "unit",
-                           kLinkedTarget = "linked", kSm = "sm_";
+                           kLinkedTarget = "linked", kSm = "sm_", kAllCode = "all";
 
 std::string library_path(const char* name) {
   return folder_of_code(reinterpret_cast<const void*>(&library_path)) + "/cupola/" + name;
@@ -47,16 +48,20 @@ std::span<const std::byte> c_library() {
   return std::as_bytes(std::span(*bytes));
 }
 
-/// Where intermediate files of this module go: the folder, its first kernel's name and the start of its key. Empty when
-/// they are not wanted.
-std::string keep_path(const image::CompileRequest& request, llvm::Module& module) {
+/// Where intermediate files go: the folder, a name and the start of the request's key. Empty when they are not wanted.
+std::string keep_path(const image::CompileRequest& request, std::string_view name) {
   if (request.keep.empty()) return {};
   std::error_code ignored;
   std::filesystem::create_directories(request.keep, ignored);
+  std::string file(name.substr(0, 80));
+  std::ranges::replace(file, '/', '_');
+  return request.keep + "/" + file + "-" + image::cache_key(request).substr(0, 8);
+}
+
+/// A module is called by its first kernel.
+std::string name_of(llvm::Module& module) {
   const auto kernels = kir::kernels(module);
-  std::string name = kernels.empty() ? "module" : kernels.front()->getName().substr(0, 80).str();
-  std::replace(name.begin(), name.end(), '/', '_');
-  return request.keep + "/" + name + "-" + image::cache_key(request).substr(0, 8);
+  return kernels.empty() ? "module" : kernels.front()->getName().str();
 }
 
 void keep_text(const std::string& path, const char* ending, const llvm::Module& module) {
@@ -75,6 +80,9 @@ Result<std::unique_ptr<llvm::Module>> read_unit(llvm::LLVMContext& context, cons
       TRY(ptx::verify(parsed));
       return ptx::lower(parsed, context);
     }
+    case image::CodeKind::KernelUnit:
+      return fail(ErrorCode::InvalidImage,
+                  "compiler: the unit of a kernel stands for itself, and for a class of blocks");
   }
   return fail(ErrorCode::InvalidImage, "compiler: code of an unknown kind");
 }
@@ -95,12 +103,30 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 }
 
 Result<std::vector<std::byte>> make_image(std::unique_ptr<llvm::Module> module, const image::CompileRequest& request) {
-  const std::string keep = keep_path(request, *module);
+  if (!request.code.empty() && request.code != kAllCode)
+    return fail(ErrorCode::InvalidImage, "compiler: the code '{}' is made of the unit of one kernel", request.code);
+  const std::string keep = keep_path(request, name_of(*module));
   keep_text(keep, ".kir.ll", *module);
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   keep_text(keep, ".prepared.ll", *module);
-  TRY(const image::KernelImage image, cpu::build::build(std::move(module), {.target = request.target, .keep = keep}));
+  const cpu::build::BuildOptions options{.target = request.target, .keep = keep, .later = request.code.empty()};
+  TRY(const image::KernelImage image, cpu::build::build(std::move(module), options));
+  return image::serialize(image);
+}
+
+/// The code that an image left for later.
+Result<std::vector<std::byte>> make_kernel_code(const image::CompileRequest& request) {
+  const auto blocks = image::block_class_named(request.code);
+  if (!blocks || request.units.size() != 1)
+    return fail(ErrorCode::InvalidImage, "compiler: '{}' is no class of blocks for the unit of one kernel",
+                request.code);
+  llvm::LLVMContext context;
+  TRY(cpu::build::KernelUnit unit, cpu::build::read_unit(context, request.units.front().bytes));
+  const std::string keep = keep_path(request, unit.kernel.name);
+  TRY(const image::KernelImage image,
+      cpu::build::build_unit(std::move(unit), *blocks,
+                             {.target = request.target, .keep = keep.empty() ? keep : keep + "." + request.code}));
   return image::serialize(image);
 }
 
@@ -133,6 +159,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   if (!image && !ptx && target != kKirTarget && target != kUnitTarget && target != kLinkedTarget)
     return fail(ErrorCode::NoBinaryForGpu, "compiler: target '{}' is not one that this build generates code for",
                 target);
+  if (image && request.units.front().kind == image::CodeKind::KernelUnit) return make_kernel_code(request);
   llvm::LLVMContext context;
   TRY(std::unique_ptr<llvm::Module> module, read_units(context, request.units));
   if (image) return make_image(std::move(module), request);

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "backend/cpu/run/cpu_device.h"
-#include "compile/compile.h"
-#include "image/compile_request.h"
+#include "compile/code_fixture.h"
 
 // For tests only.
 
@@ -30,17 +29,8 @@ class Ptx : public ::testing::Test {
       ld.param.u64 %x0, [in]; ld.param.u64 %x1, [out];
       mov.u32 %r0, %tid.x; mul.wide.u32 %x2, %r0, 8; add.u64 %x2, %x1, %x2; mov.u32 %r1, tile;
       )" + body + "\nret;\n}\n";
-    const auto bytes = std::as_bytes(std::span(whole));
-    const auto request = image::serialize(image::CompileRequest{
-        device_->properties().image_target, "", {{image::CodeKind::Ptx, {bytes.begin(), bytes.end()}}}});
-    void* output = nullptr;
-    size_t size = 0;
-    const int code = cupola_compile(request.data(), request.size(), &output, &size);
-    const std::span<const std::byte> answer(static_cast<const std::byte*>(output), size);
-    ASSERT_EQ(code, 0) << body << std::string(reinterpret_cast<const char*>(answer.data()), size);
-    auto loaded = device_->load(answer);
-    cupola_compile_free(output);
-    ASSERT_TRUE(loaded) << loaded.error().message;
+    auto loaded = load_code(*device_, image::CodeKind::Ptx, whole);
+    ASSERT_TRUE(loaded) << body << loaded.error().message;
     executable_ = *loaded;
   }
 

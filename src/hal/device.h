@@ -50,8 +50,10 @@ class Device {
   virtual std::shared_ptr<Semaphore> create_semaphore(uint64_t initial) = 0;
 
   /// Loads an image made for properties().image_target. Errors: InvalidImage (malformed), NoBinaryForGpu (another
-  /// target), InvalidPtx (a kernel has more static shared memory than shared_bytes_per_block).
-  virtual Result<std::shared_ptr<Executable>> load(std::span<const std::byte> image) = 0;
+  /// target), InvalidPtx (a kernel has more static shared memory than shared_bytes_per_block). `source` makes what the
+  /// image left for later, as long as the executable lives; images that hold all code need none.
+  virtual Result<std::shared_ptr<Executable>> load(std::span<const std::byte> image, CodeSource source) = 0;
+  Result<std::shared_ptr<Executable>> load(std::span<const std::byte> image) { return load(image, {}); }
 
   /// How many blocks of this shape may be resident on one multiprocessor; 0 when the launch is impossible.
   virtual uint32_t occupancy(const Executable& executable, uint32_t kernel, uint32_t block_threads,

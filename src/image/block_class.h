@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "base/kernel_info.h"
 
@@ -9,12 +11,28 @@ namespace cupola::image {
 
 /// Which blocks of threads code for a warp is for. Rows: x is a multiple of 32, so that a warp lies in a row. Rows16
 /// and Rows8: x is that, so that a warp is two or four whole rows; all warps of the block are full. Any: all others;
-/// what a thread's place in the block is stands in a table.
-enum class BlockClass : uint8_t { Rows, Rows16, Rows8, Any };
+/// what a thread's place in the block is stands in a table. One: a single thread; its code runs any block, a thread at
+/// a time.
+enum class BlockClass : uint8_t { Rows, Rows16, Rows8, Any, One };
 
+/// Those that code for a warp is made for.
 inline constexpr std::array kBlockClasses = {BlockClass::Rows, BlockClass::Rows16, BlockClass::Rows8, BlockClass::Any};
 
+/// As requests name them.
+inline constexpr std::array<std::string_view, 5> kBlockClassNames = {"rows", "rows16", "rows8", "any", "one"};
+
+constexpr std::string_view name_of(BlockClass blocks) {
+  return kBlockClassNames[static_cast<size_t>(blocks)];
+}
+
+constexpr std::optional<BlockClass> block_class_named(std::string_view name) {
+  for (size_t i = 0; i < kBlockClassNames.size(); ++i)
+    if (kBlockClassNames[i] == name) return static_cast<BlockClass>(i);
+  return std::nullopt;
+}
+
 constexpr BlockClass class_of(const Dim3& block) {
+  if (block.count() == 1) return BlockClass::One;
   if (block.x % 32 == 0) return BlockClass::Rows;
   const bool is_full = block.count() % 32 == 0;
   return is_full && block.x == 16 ? BlockClass::Rows16 : is_full && block.x == 8 ? BlockClass::Rows8 : BlockClass::Any;
@@ -34,7 +52,7 @@ class ByBlockClass {
   constexpr auto end() const { return items_.end(); }
 
  private:
-  std::array<T, kBlockClasses.size()> items_{};
+  std::array<T, kBlockClassNames.size()> items_{};
 };
 
 }  // namespace cupola::image

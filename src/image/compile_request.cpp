@@ -24,6 +24,7 @@ std::vector<std::byte> serialize(const CompileRequest& request) {
   out.number(kMagic);
   out.number(kFormatVersion);
   out.text(request.target);
+  out.text(request.code);
   out.text(request.keep);
   write_units(out, request);
   return out.take();
@@ -41,12 +42,13 @@ Result<CompileRequest> deserialize_request(std::span<const std::byte> bytes) {
         version, kFormatVersion);
   CompileRequest request;
   TRY(request.target, in.text("target"));
+  TRY(request.code, in.text("which code"));
   TRY(request.keep, in.text("keep"));
   TRY(uint32_t units, in.number<uint32_t>("number of code units"));
   for (uint32_t i = 0; i < units; ++i) {
     CodeUnit unit;
     TRY(uint8_t kind, in.number<uint8_t>("kind of code"));
-    if (kind > static_cast<uint8_t>(CodeKind::Ptx))
+    if (kind > static_cast<uint8_t>(CodeKind::KernelUnit))
       return fail(ErrorCode::InvalidImage, "compile request: code of unknown kind {}", kind);
     unit.kind = static_cast<CodeKind>(kind);
     TRY(unit.bytes, in.bytes("code"));
@@ -62,6 +64,7 @@ std::string cache_key(const CompileRequest& request, std::string_view compiler) 
   out.number(kFormatVersion);
   out.text(compiler);
   out.text(request.target);
+  out.text(request.code);
   write_units(out, request);
   return content_hash(out.written()).hex();
 }

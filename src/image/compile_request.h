@@ -11,9 +11,9 @@
 
 namespace cupola::image {
 
-enum class CodeKind : uint8_t { Kir, Ptx };
+enum class CodeKind : uint8_t { Kir, Ptx, KernelUnit };
 
-/// One piece of kernel code: kir bitcode or text, or PTX text.
+/// One piece of kernel code: kir bitcode or text, PTX text, or the unit of a kernel that an image holds.
 struct CodeUnit {
   CodeKind kind = CodeKind::Kir;
   std::vector<std::byte> bytes;
@@ -25,6 +25,9 @@ struct CompileRequest {
   std::string target;           ///< hal::DeviceProperties::image_target; or "kir", "ptx:sm_89": the code as such text
   std::string keep;             ///< folder for intermediate files, or empty (not part of the key)
   std::vector<CodeUnit> units;  ///< linked into one image; at least one
+  /// Which code an image holds: empty: none, it is left for later; "all"; or, made of a KernelUnit alone, the code for
+  /// blocks of a class, by its name (image/block_class.h).
+  std::string code;
 };
 
 std::vector<std::byte> serialize(const CompileRequest& request);

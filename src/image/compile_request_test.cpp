@@ -8,7 +8,8 @@ namespace {
 CompileRequest sample() {
   return {.target = "cpu:x86-64-v3",
           .keep = "/tmp/keep",
-          .units = {{CodeKind::Kir, {std::byte{'B'}, std::byte{'C'}}}, {CodeKind::Ptx, {std::byte{'.'}}}}};
+          .units = {{CodeKind::Kir, {std::byte{'B'}, std::byte{'C'}}}, {CodeKind::Ptx, {std::byte{'.'}}}},
+          .code = "rows"};
 }
 
 TEST(CompileRequest, ComesBackAsItWas) {
@@ -17,6 +18,7 @@ TEST(CompileRequest, ComesBackAsItWas) {
   EXPECT_EQ(back->target, sample().target);
   EXPECT_EQ(back->keep, sample().keep);
   EXPECT_EQ(back->units, sample().units);
+  EXPECT_EQ(back->code, "rows");
 }
 
 TEST(CompileRequest, TruncationAndExtraBytesAreRefused) {
@@ -46,6 +48,9 @@ TEST(CacheKey, HangsOnTargetCodeAndCompilerOnly) {
   EXPECT_EQ(cache_key(request, "llvm 22"), key);
   EXPECT_NE(cache_key(request, "llvm 23"), key);
   request.units[0].bytes[0] ^= std::byte{1};
+  EXPECT_NE(cache_key(request, "llvm 22"), key);
+  request = sample();
+  request.code = "any";
   EXPECT_NE(cache_key(request, "llvm 22"), key);
   request = sample();
   request.target += "x";

@@ -18,7 +18,7 @@ constexpr uint64_t kSlotsAlignment = 4096;
 constexpr uint64_t kMaxDataAlignment = 2 * 1024 * 1024;
 
 // The least that one item of each list takes, in bytes.
-constexpr size_t kKernelBytes = 94, kParameterBytes = 8, kSymbolBytes = 25, kRelocationBytes = 20, kImportBytes = 12,
+constexpr size_t kKernelBytes = 102, kParameterBytes = 8, kSymbolBytes = 25, kRelocationBytes = 20, kImportBytes = 12,
                  kFileBytes = 8, kLineBytes = 16;
 
 void write_kernel(wire::Writer& out, const Kernel& kernel) {
@@ -37,10 +37,11 @@ void write_kernel(wire::Writer& out, const Kernel& kernel) {
   out.number(info.required_block.y);
   out.number(info.required_block.z);
   out.number(info.registers);
+  out.blob(kernel.unit);
   out.number(kernel.entry);
-  for (const WideEntry& entry : kernel.wide_entries) {
-    out.number(entry.place);
-    out.flag(entry.whole_block);
+  for (const BlockClass blocks : kBlockClasses) {
+    out.number(kernel.wide_entries[blocks].place);
+    out.flag(kernel.wide_entries[blocks].whole_block);
   }
   out.number(static_cast<uint32_t>(kernel.rung));
   out.flag(kernel.polls);
@@ -65,8 +66,10 @@ Result<Kernel> read_kernel(wire::Reader& in) {
   TRY(info.required_block.y, in.number<uint32_t>("required block y"));
   TRY(info.required_block.z, in.number<uint32_t>("required block z"));
   TRY(info.registers, in.number<uint32_t>("registers"));
+  TRY(kernel.unit, in.bytes("unit"));
   TRY(kernel.entry, in.number<uint64_t>("kernel entry"));
-  for (WideEntry& entry : kernel.wide_entries) {
+  for (const BlockClass blocks : kBlockClasses) {
+    WideEntry& entry = kernel.wide_entries[blocks];
     TRY(entry.place, in.number<uint64_t>("wide entry"));
     TRY(entry.whole_block, in.flag("whole block"));
   }
@@ -157,9 +160,8 @@ bool fits(uint64_t offset, uint64_t size, uint64_t total) {
 
 Result<> check_kernel(const KernelImage& image, const Kernel& kernel) {
   const KernelInfo& info = kernel.info;
-  const auto is_within = [&](uint64_t entry) { return entry < image.slots_offset; };
-  const auto may_be = [&](const WideEntry& wide) { return wide.place == kNoEntry || is_within(wide.place); };
-  if (!is_within(kernel.entry) || !std::ranges::all_of(kernel.wide_entries, may_be))
+  const auto may_be = [&](uint64_t entry) { return entry == kNoEntry || entry < image.slots_offset; };
+  if (!may_be(kernel.entry) || !std::ranges::all_of(kernel.wide_entries, may_be, &WideEntry::place))
     return fail(ErrorCode::InvalidImage, "image: kernel '{}' begins outside of the code, which ends at {}", info.name,
                 image.slots_offset);
   for (const KernelInfo::Parameter& parameter : info.parameters)

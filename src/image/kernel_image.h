@@ -14,10 +14,13 @@
 // A kernel image for the cpu device: one position-independent segment and a manifest. No external symbols, no absolute
 // addresses: what the code needs of the process arrives through the ThreadContext or through import slots, which the
 // loader fills from the closed table library_calls.def. The same bytes serve first runs and cached runs.
+//
+// The image of a module may leave its kernels' code for later: it then holds what each is compiled from, a unit. What a
+// unit becomes for a class of blocks is an image of that kernel alone, without data.
 
 namespace cupola::image {
 
-inline constexpr uint32_t kFormatVersion = 7;
+inline constexpr uint32_t kFormatVersion = 8;
 
 /// How a kernel may be executed; decided by the compiler, see ARCHITECTURE's ladder.
 enum class Rung : uint32_t {
@@ -35,8 +38,15 @@ struct WideEntry {
 
 struct Kernel {
   KernelInfo info;
-  uint64_t entry = 0;  ///< offset in the segment, of a cpu::KernelEntry
+  std::vector<std::byte> unit;  ///< what its code is made of when it is asked for; empty: the image has its code
+  uint64_t entry = kNoEntry;    ///< runs a thread: offset in the segment, of a cpu::KernelEntry
   ByBlockClass<WideEntry> wide_entries;
+
+  /// The code for such blocks is here.
+  bool runs(BlockClass blocks) const {
+    return entry != kNoEntry || wide_entries[blocks].place != kNoEntry ||
+           (blocks != BlockClass::One && wide_entries[BlockClass::Any].place != kNoEntry);
+  }
   Rung rung = Rung::ThreadFibres;
   bool polls = false;            ///< may wait for other blocks, other grids or the host
   bool flush_denormals = false;  ///< run with the control register's flush bits set

@@ -49,6 +49,7 @@ TEST(KernelImage, ComesBackAsItWas) {
   EXPECT_EQ(back->kernels[0].wide_entries[BlockClass::Any].place, kNoEntry);
   EXPECT_TRUE(back->kernels[0].polls);
   EXPECT_TRUE(back->kernels[1].flush_denormals);
+  EXPECT_EQ(back->kernels[1].unit, image.kernels[1].unit);
   EXPECT_EQ(back->segment, image.segment);
   EXPECT_EQ(serialize(*back), bytes);
 }

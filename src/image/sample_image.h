@@ -24,7 +24,8 @@ inline KernelImage sample_image() {
   kernel.wide_entries[BlockClass::Rows8] = {12, false};
   kernel.rung = Rung::ThreadLoop;
   kernel.polls = true;
-  image.kernels = {kernel, Kernel{.info = {.name = "k"}, .flush_denormals = true}};
+  image.kernels = {kernel,
+                   Kernel{.info = {.name = "k"}, .unit = {std::byte{1}, std::byte{2}}, .flush_denormals = true}};
   image.symbols = {{"table", 0, 24, true}, {"end", 32, 0, false}};
   image.data.resize(32, std::byte{7});
   image.relocations = {{8, DataRelocation::Kind::DataAddress, 24}, {16, DataRelocation::Kind::CodeAddress, 9}};

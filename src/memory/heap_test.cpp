@@ -29,7 +29,7 @@ class FakeDevice final : public hal::Device {
     return fail(ErrorCode::NotSupported, "no queues");
   }
   std::shared_ptr<hal::Semaphore> create_semaphore(uint64_t) override { return nullptr; }
-  Result<std::shared_ptr<hal::Executable>> load(std::span<const std::byte>) override {
+  Result<std::shared_ptr<hal::Executable>> load(std::span<const std::byte>, hal::CodeSource) override {
     return fail(ErrorCode::NotSupported, "no kernels");
   }
   uint32_t occupancy(const hal::Executable&, uint32_t, uint32_t, uint32_t) const override { return 0; }

@@ -30,7 +30,7 @@ Result<> check_nodes(const Graph& graph, bool in_body, Problem& problem) {
     }
     if (const auto* kernel = std::get_if<KernelWork>(&node->work)) {
       problem = {Problem::Kind::Error, node.get()};
-      TRY(check_launch(*kernel->function, kernel->shape));
+      TRY(prepare_launch(*kernel->function, kernel->shape));
       problem = {};
     }
     const bool body = in_body || std::holds_alternative<ConditionalWork>(node->work);
@@ -246,7 +246,7 @@ UpdateOutcome ExecutableGraph::update(const Graph& graph) {
   if (outcome.kind != UpdateOutcome::Kind::Success) return outcome;
   for (const auto& [own, given] : pairs) {
     if (const auto* kernel = std::get_if<KernelWork>(&given->work))
-      if (!check_launch(*kernel->function, kernel->shape)) return {UpdateOutcome::Kind::ParametersChanged, given};
+      if (!prepare_launch(*kernel->function, kernel->shape)) return {UpdateOutcome::Kind::ParametersChanged, given};
   }
   for (const auto& [own, given] : pairs) take_over(*own, given->work);
   return outcome;

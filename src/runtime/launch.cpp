@@ -60,6 +60,11 @@ Result<> check_launch(const Function& function, const LaunchShape& shape) {
   return {};
 }
 
+Result<> prepare_launch(const Function& function, const LaunchShape& shape) {
+  TRY(check_launch(function, shape));
+  return function.executable()->prepare(function.index(), shape.block);
+}
+
 Result<> launch(Stream& stream, const std::shared_ptr<Function>& kernel, const LaunchShape& shape,
                 hal::ParameterBlock parameters, LaunchAttributes attributes) {
   const Function& function = *kernel;
@@ -71,6 +76,7 @@ Result<> launch(Stream& stream, const std::shared_ptr<Function>& kernel, const L
     TRY(capture->add(stream, KernelWork{kernel, shape, std::move(parameters), std::move(attributes)}));
     return {};
   }
+  TRY(function.executable()->prepare(function.index(), shape.block));
   log::line(log::Topic::Launch, "{} grid {}x{}x{} block {}x{}x{} shared {}", function.info().name, shape.grid.x,
             shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes);
   stream.submit(hal::Launch{function.executable(), function.index(), shape.grid, shape.block,

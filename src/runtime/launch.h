@@ -19,8 +19,11 @@ struct LaunchShape {
 /// CooperativeLaunchTooLarge.
 Result<> check_launch(const Function& function, const LaunchShape& shape);
 
+/// check_launch, and the code for it is compiled if it is not there yet. Errors: of both.
+Result<> prepare_launch(const Function& function, const LaunchShape& shape);
+
 /// Appends the kernel to the stream. `parameters` is the whole parameter block; `attributes` are kept when it is
-/// captured. Errors: those of check_launch; InvalidHandle for a function of another context; the context's fault.
+/// captured. Errors: those of prepare_launch; InvalidHandle for a function of another context; the context's fault.
 Result<> launch(Stream& stream, const std::shared_ptr<Function>& function, const LaunchShape& shape,
                 hal::ParameterBlock parameters, LaunchAttributes attributes = {});
 

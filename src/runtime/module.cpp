@@ -34,8 +34,12 @@ Result<std::shared_ptr<hal::Executable>> Module::executable() {
   if (executable_) return executable_;
   Runtime& runtime = Runtime::get();
   hal::Device& device = context_.device().hal();
-  TRY(ProgramCache::Image image, runtime.programs.image(*code_, device.properties().image_target));
-  TRY(std::shared_ptr<hal::Executable> loaded, device.load(*image));
+  const std::string target = device.properties().image_target;
+  TRY(ProgramCache::Image image, runtime.programs.image(*code_, target));
+  TRY(std::shared_ptr<hal::Executable> loaded,
+      device.load(*image, [&runtime, target](std::span<const std::byte> unit, std::string_view code) {
+        return runtime.programs.later(unit, code, target);
+      }));
   TRY(announce(loaded));
   executable_ = std::move(loaded);
   return executable_;

@@ -91,7 +91,16 @@ Result<ProgramCache::Image> ProgramCache::image(const Code& code, const std::str
   if (code.units.empty())
     return fail(ErrorCode::NoBinaryForGpu,
                 "the kernel images are for other processors than '{}', and there is no code to compile", target);
-  const image::CompileRequest request{target, settings().keep, code.units};
+  return answer({target, settings().keep, code.units, {}});
+}
+
+Result<ProgramCache::Image> ProgramCache::later(std::span<const std::byte> unit, std::string_view code,
+                                                const std::string& target) {
+  return answer(
+      {target, settings().keep, {{image::CodeKind::KernelUnit, {unit.begin(), unit.end()}}}, std::string(code)});
+}
+
+Result<ProgramCache::Image> ProgramCache::answer(const image::CompileRequest& request) {
   const std::string key = image::cache_key(request, compiler_.identity());
   std::shared_ptr<Entry> entry;
   {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -34,6 +35,9 @@ class ProgramCache {
   /// The serialised image of `code` for a target. Errors: JitCompilerNotFound, or what the compiler says.
   Result<Image> image(const Code& code, const std::string& target);
 
+  /// What an image for the target left for later, see hal::CodeSource. Errors: as image().
+  Result<Image> later(std::span<const std::byte> unit, std::string_view code, const std::string& target);
+
   /// Keys in memory: of images that live, and of those being made.
   size_t size() EXCLUDES(mutex_);
 
@@ -47,6 +51,7 @@ class ProgramCache {
     Image image;
   };
 
+  Result<Image> answer(const image::CompileRequest& request);
   Result<Image> find_or_make(Entry& entry, const std::string& key, const image::CompileRequest& request);
   void remember(const std::string& key, const Image& image) REQUIRES(mutex_);
   void forget_the_dead() REQUIRES(mutex_);

@@ -88,6 +88,17 @@ TEST_F(ProgramCacheTest, ContentTargetAndCompilerDecide) {
   EXPECT_EQ(compiled_, 4);
 }
 
+TEST_F(ProgramCacheTest, CodeOfAUnitHangsOnWhichCode) {
+  ProgramCache cache(compiler(), folder_, {}, 1000);
+  const auto unit = bytes_of("unit");
+  for (const char* code : {"rows", "any", "rows", "any"}) EXPECT_EQ(**cache.later(unit, code, "cpu"), unit);
+  EXPECT_EQ(compiled_, 2);
+  ASSERT_TRUE(cache.later(bytes_of("other"), "rows", "cpu"));
+  EXPECT_EQ(compiled_, 3);
+  ASSERT_TRUE(cache.image(code_of("unit"), "cpu"));
+  EXPECT_EQ(compiled_, 4);
+}
+
 TEST_F(ProgramCacheTest, KeepsWhatIsHeldAndWhatWasAskedForLast) {
   ProgramCache cache = memory_only(10);
   const auto held = *cache.image(code_of("held!"), "cpu");

@@ -231,8 +231,10 @@ CASE(functions_of_a_module) {
   CUmoduleLoadingMode mode = static_cast<CUmoduleLoadingMode>(0);
   CU_OK(cuModuleGetLoadingMode(&mode));
   EXPECT(mode == CU_MODULE_EAGER_LOADING || mode == CU_MODULE_LAZY_LOADING);
+  CUfunctionLoadingState state = CU_FUNCTION_LOADING_STATE_MAX;
+  CU_OK(cuFuncIsLoaded(&state, function("axpy")));
+  EXPECT(state == CU_FUNCTION_LOADING_STATE_LOADED || mode == CU_MODULE_LAZY_LOADING);
   CU_OK(cuFuncLoad(function("axpy")));
-  CUfunctionLoadingState state = CU_FUNCTION_LOADING_STATE_UNLOADED;
   CU_OK(cuFuncIsLoaded(&state, function("axpy")));
   EXPECT_EQUAL(state, CU_FUNCTION_LOADING_STATE_LOADED);
 }

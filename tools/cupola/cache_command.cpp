@@ -39,6 +39,16 @@ uint64_t total(const std::vector<CacheEntry>& entries) {
   return bytes;
 }
 
+/// Which blocks a kernel's code is for, where the image holds it without its module.
+std::string blocks_text(const image::Kernel& kernel) {
+  if (!kernel.unit.empty()) return {};
+  if (kernel.entry != image::kNoEntry) return " for any blocks, a thread at a time";
+  std::string text;
+  for (const image::BlockClass blocks : image::kBlockClasses)
+    if (kernel.wide_entries[blocks].place != image::kNoEntry) text = formatted(" for {} blocks", name_of(blocks));
+  return text;
+}
+
 /// What the image is for, and its first kernels.
 std::string contents_text(const DiskCache& cache, const std::string& key) {
   const auto bytes = cache.look(key);
@@ -47,7 +57,8 @@ std::string contents_text(const DiskCache& cache, const std::string& key) {
   if (!image) return "no kernel image";
   constexpr size_t kShown = 3;
   std::string text = image->target + ":";
-  for (size_t i = 0; i < image->kernels.size() && i < kShown; ++i) text += " " + image->kernels[i].info.name;
+  for (size_t i = 0; i < image->kernels.size() && i < kShown; ++i)
+    text += " " + image->kernels[i].info.name + blocks_text(image->kernels[i]);
   if (image->kernels.size() > kShown) text += formatted(" and {} more", image->kernels.size() - kShown);
   return text;
 }

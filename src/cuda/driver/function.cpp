@@ -159,8 +159,9 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
   return api_call([&]() -> Result<> {
     TRY(given(state, "state"));
     TRY(given(function, "function"));
-    TRY(Runtime::get().function(function));
-    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    TRY(const std::shared_ptr<Function> kernel, Runtime::get().function(function));
+    const bool loaded = kernel->executable()->has_code(kernel->index());
+    *state = loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
     return {};
   });
 }
@@ -168,8 +169,10 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
 CUresult cuFuncLoad(CUfunction function) {
   return api_call([&]() -> Result<> {
     TRY(given(function, "function"));
-    TRY(Runtime::get().function(function));
-    return {};
+    TRY(const std::shared_ptr<Function> kernel, Runtime::get().function(function));
+    const hal::Dim3& required = kernel->info().required_block;
+    constexpr hal::Dim3 kUsual{256};
+    return kernel->executable()->prepare(kernel->index(), required.count() ? required : kUsual);
   });
 }
 

@@ -18,6 +18,7 @@ class NullDevice final : public Device {
     properties_.memory_bytes = kMemoryBytes;
   }
 
+  using Device::load;
   const DeviceProperties& properties() const override { return properties_; }
   uint64_t memory_in_use() const override { return state_.backed_bytes; }
   uint64_t chunk_bytes() const override { return NullBuffer::kChunkBytes; }
@@ -35,7 +36,7 @@ class NullDevice final : public Device {
     return std::make_shared<NullSemaphore>(own_, initial);
   }
 
-  Result<std::shared_ptr<Executable>> load(std::span<const std::byte>) override {
+  Result<std::shared_ptr<Executable>> load(std::span<const std::byte>, CodeSource) override {
     return fail(ErrorCode::NotSupported, "the null device runs no kernels; set CUPOLA_DEVICE=cpu");
   }
 

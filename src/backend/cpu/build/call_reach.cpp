@@ -15,6 +15,7 @@ bool is_indirect(const llvm::CallBase& call) {
 namespace {
 
 bool has_address_taken(const llvm::Function& function) {
+  if (function.hasFnAttribute(kAddressTakenMark)) return true;
   for (const llvm::Use& use : function.uses()) {
     const auto* call = llvm::dyn_cast<llvm::CallBase>(use.getUser());
     if (!call || !call->isCallee(&use) || call->getFunctionType() != function.getFunctionType()) return true;

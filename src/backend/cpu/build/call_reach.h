@@ -11,6 +11,9 @@ class Module;
 
 namespace cupola::cpu::build {
 
+/// Of functions whose address a program may hold though nothing in their module says so.
+inline constexpr char kAddressTakenMark[] = "cupola-address-taken";
+
 /// Who may call whom: direct calls, and, for a function with an indirect call, every function whose address is taken.
 /// A snapshot: made while calls still name functions and initialisers still hold their addresses.
 class CallReach {

@@ -21,15 +21,30 @@ uint64_t alignment_of(const llvm::Argument& argument, const llvm::DataLayout& la
   return layout.getABITypeAlign(stored_type(argument)).value();
 }
 
+/// Of the parameters, which follow the context.
+std::vector<KernelInfo::Parameter> places_of(const llvm::Function& body) {
+  const llvm::DataLayout& layout = body.getDataLayout();
+  std::vector<KernelInfo::Parameter> places;
+  uint64_t end = 0;
+  for (const llvm::Argument& argument : llvm::drop_begin(body.args())) {
+    const uint64_t offset = llvm::alignTo(end, alignment_of(argument, layout));
+    const uint64_t size = layout.getTypeAllocSize(stored_type(argument));
+    places.push_back({static_cast<uint32_t>(offset), static_cast<uint32_t>(size)});
+    end = offset + size;
+  }
+  return places;
+}
+
 /// What the body is given for a parameter that lies at `address`.
 llvm::Value* load_argument(llvm::IRBuilder<>& builder, const llvm::Argument& argument, llvm::Value* address,
-                           uint64_t size, uint64_t alignment) {
+                           uint64_t size) {
   llvm::Type* type = stored_type(argument);
   const llvm::Align unknown(1);  // the block itself has no promised alignment
   if (argument.hasByValAttr()) {
     llvm::AllocaInst* copy = builder.CreateAlloca(type);
-    copy->setAlignment(llvm::Align(alignment));
-    builder.CreateMemCpy(copy, llvm::Align(alignment), address, unknown, size);
+    const llvm::Align alignment(alignment_of(argument, argument.getParent()->getDataLayout()));
+    copy->setAlignment(alignment);
+    builder.CreateMemCpy(copy, alignment, address, unknown, size);
     return copy;
   }
   if (type->isIntegerTy() && type->getIntegerBitWidth() % 8 != 0) {  // bool
@@ -58,16 +73,23 @@ llvm::AttributeList call_attributes(const llvm::Function& body) {
 
 }  // namespace
 
-Result<std::string> make_kernel_entry(llvm::Module& module, const KernelBody& kernel, KernelInfo& info) {
+Result<> lay_out_parameters(const KernelBody& kernel, KernelInfo& info) {
   if (!kernel.body->getReturnType()->isVoidTy())
     return fail(ErrorCode::InvalidSource, "cpu: kernel '{}' returns a value", kernel.name);
-  const bool is_called = !kernel.body->use_empty();
-  const llvm::DataLayout& layout = module.getDataLayout();
+  info.parameters = places_of(*kernel.body);
+  const auto end = [](const KernelInfo::Parameter& last) { return last.offset + last.size; };
+  info.parameter_bytes = info.parameters.empty() ? 0 : end(info.parameters.back());
+  return {};
+}
+
+std::string make_kernel_entry(llvm::Function& body) {
+  llvm::Module& module = *body.getParent();
+  const bool is_called = !body.use_empty();
   llvm::Type* pointer = llvm::PointerType::get(module.getContext(), 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), {pointer, pointer}, false);
-  auto* entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "kernel." + kernel.name, &module);
+  auto* entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "kernel." + body.getName(), &module);
   // The body is inlined into it; a function without debug information would swallow the body's line numbers.
-  if (const llvm::DISubprogram* subprogram = kernel.body->getSubprogram())
+  if (const llvm::DISubprogram* subprogram = body.getSubprogram())
     entry->setSubprogram(llvm::MDNode::replaceWithDistinct(subprogram->clone()));
   entry->setDSOLocal(true);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
@@ -76,24 +98,17 @@ Result<std::string> make_kernel_entry(llvm::Module& module, const KernelBody& ke
   if (llvm::DISubprogram* subprogram = entry->getSubprogram())
     builder.SetCurrentDebugLocation(llvm::DILocation::get(module.getContext(), 0, 0, subprogram));
   llvm::SmallVector<llvm::Value*, 8> arguments{entry->getArg(0)};
-  uint64_t offset = 0;
-  for (const llvm::Argument& argument : llvm::drop_begin(kernel.body->args())) {
-    const uint64_t size = layout.getTypeAllocSize(stored_type(argument));
-    const uint64_t alignment = alignment_of(argument, layout);
-    offset = llvm::alignTo(offset, alignment);
-    info.parameters.push_back({static_cast<uint32_t>(offset), static_cast<uint32_t>(size)});
-    llvm::Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry->getArg(1), offset);
-    arguments.push_back(load_argument(builder, argument, address, size, alignment));
-    offset += size;
+  const std::vector<KernelInfo::Parameter> places = places_of(body);
+  for (unsigned i = 0; i < places.size(); ++i) {
+    llvm::Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry->getArg(1), places[i].offset);
+    arguments.push_back(load_argument(builder, *body.getArg(i + 1), address, places[i].size));
   }
-  info.parameter_bytes = static_cast<uint32_t>(offset);
-
-  llvm::CallInst* call = builder.CreateCall(kernel.body, arguments);
-  if (!is_called) pass_by_pointer(*kernel.body);
-  call->setAttributes(call_attributes(*kernel.body));
+  llvm::CallInst* call = builder.CreateCall(&body, arguments);
+  if (!is_called) pass_by_pointer(body);
+  call->setAttributes(call_attributes(body));
   builder.CreateRetVoid();
   llvm::InlineFunctionInfo inlining;
-  if (kernel.body->hasFnAttribute(llvm::Attribute::NoInline)) kernel.body->removeFnAttr(llvm::Attribute::NoInline);
+  if (body.hasFnAttribute(llvm::Attribute::NoInline)) body.removeFnAttr(llvm::Attribute::NoInline);
   llvm::InlineFunction(*call, inlining);
   return entry->getName().str();
 }

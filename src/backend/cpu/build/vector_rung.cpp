@@ -23,8 +23,6 @@
 namespace cupola::cpu::build {
 namespace {
 
-/// Larger kernels are compiled once only: about half a millisecond an instruction.
-constexpr size_t kMostForOthers = 1000;
 /// Of a warp's local window, which is the stack; the rest is for what the code spills and calls.
 constexpr uint64_t kMostFrame = image::cpu::kLocalWindow / 4 * 3;
 
@@ -99,16 +97,12 @@ Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, c
   return whole.keep();
 }
 
-/// For which blocks, besides those whose x is a multiple of 32. Rows of 16 and of 8 are for kernels of several
-/// dimensions.
-std::vector<BlockClass> other_classes(llvm::Function& prepared) {
-  if (prepared.getInstructionCount() > kMostForOthers) return {};
-  const bool has_rows = llvm::any_of(llvm::instructions(prepared), [](const llvm::Instruction& instruction) {
+/// Whether threads ask for more than threadIdx.x: rows of 16 and of 8 are for kernels of several dimensions.
+bool has_rows(llvm::Function& prepared) {
+  return llvm::any_of(llvm::instructions(prepared), [](const llvm::Instruction& instruction) {
     const auto known = kir::intrinsic_of(instruction);
     return known == kir::Intrinsic::TidY || known == kir::Intrinsic::TidZ;
   });
-  if (!has_rows) return {BlockClass::Any};
-  return {BlockClass::Rows16, BlockClass::Rows8, BlockClass::Any};
 }
 
 const char* prefix_of(BlockClass blocks) {
@@ -120,26 +114,39 @@ const char* prefix_of(BlockClass blocks) {
     case BlockClass::Rows8:
       return "rows8.";
     case BlockClass::Any:
+    case BlockClass::One:
       return "lanes.";
   }
 }
 
 }  // namespace
 
-Result<WarpBodies> vectorise(const KernelBody& kernel, uint64_t constant_bytes, const CallReach& reach,
-                             const llvm::TargetMachine& machine) {
+Result<WarpBodies> vectorise(const KernelBody& kernel, std::optional<BlockClass> blocks, uint64_t constant_bytes,
+                             const CallReach& reach, const llvm::TargetMachine& machine) {
   const Draft prepared(copy_of(*kernel.body));
   TRY(prepare_for_lanes(*prepared, reach));
   lower_address_questions(*prepared, constant_bytes);
   WarpBodies bodies;
-  const auto widen_prepared = [&](BlockClass blocks) -> Result<> {
-    bodies[blocks].blocks = blocks;
-    TRY(bodies[blocks].code, widen_for(*prepared, blocks, prefix_of(blocks) + kernel.name, reach, machine));
+  const auto widen_prepared = [&](BlockClass one) -> Result<> {
+    bodies[one].blocks = one;
+    TRY(bodies[one].code, widen_for(*prepared, one, prefix_of(one) + kernel.name, reach, machine));
     return {};
   };
-  TRY(widen_prepared(BlockClass::Rows));
-  // Less is known of other blocks, so that what is right here may not be there.
-  for (const BlockClass blocks : other_classes(*prepared)) (void)widen_prepared(blocks);
+  const bool rows = has_rows(*prepared);
+  // Less is known of others than of rows of 32, so that what is right there may not be here.
+  if (!blocks) {
+    TRY(widen_prepared(BlockClass::Rows));
+    if (rows)
+      for (const BlockClass one : {BlockClass::Rows16, BlockClass::Rows8}) (void)widen_prepared(one);
+    (void)widen_prepared(BlockClass::Any);
+    return bodies;
+  }
+  if (rows || *blocks == BlockClass::Rows) {
+    const Result<> made = widen_prepared(*blocks);
+    if (made) return bodies;
+    if (*blocks == BlockClass::Any) return fail(made.error());
+  }
+  TRY(widen_prepared(BlockClass::Any));
   return bodies;
 }
 

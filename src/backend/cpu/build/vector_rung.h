@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "backend/cpu/build/whole_block.h"
 #include "base/result.h"
@@ -20,9 +21,10 @@ struct KernelBody;
 /// first thread.
 using WarpBodies = image::ByBlockClass<WideBody>;
 
-/// The vector rung of a kernel. Error: NotSupported, saying what keeps it on the rung below; the module is as before
-/// then. Before lower_intrinsics, after lower_shared. `constant_bytes`: as lower_intrinsics has it.
-Result<WarpBodies> vectorise(const KernelBody& kernel, uint64_t constant_bytes, const CallReach& reach,
-                             const llvm::TargetMachine& machine);
+/// The vector rung of a kernel, for blocks of one class, by its code or by that for any block, or for all classes.
+/// Error: NotSupported, saying what keeps it on the rung below; the module is as before then. Before lower_intrinsics,
+/// after lower_shared. `constant_bytes`: as lower_intrinsics has it.
+Result<WarpBodies> vectorise(const KernelBody& kernel, std::optional<BlockClass> blocks, uint64_t constant_bytes,
+                             const CallReach& reach, const llvm::TargetMachine& machine);
 
 }  // namespace cupola::cpu::build

@@ -63,12 +63,12 @@ Block::Outcome Block::begin(Grid& grid, uint64_t first, uint64_t most) {
 
 void Block::reset() {
   thread_count_ = static_cast<uint32_t>(grid_->launch().block.count());
-  const KernelCode::Choice choice = grid_->code().choose(grid_->launch().block);
-  entry_ = choice.entry;
-  width_ = choice.width;
-  is_whole_ = choice.whole_block;
-  is_loop_ = is_whole_ || (grid_->code().rung == image::Rung::ThreadLoop && thread_count_ > width_);
-  if (choice.needs_places) make_places();
+  const KernelCode& code = grid_->code();
+  entry_ = code.entry;
+  width_ = code.width;
+  is_whole_ = code.whole_block;
+  is_loop_ = is_whole_ || (code.rung == image::Rung::ThreadLoop && thread_count_ > width_);
+  if (code.needs_places) make_places();
   const uint32_t units = is_loop_ ? 1 : (thread_count_ + width_ - 1) / width_;
   alive_ = is_loop_ ? 1 : thread_count_;
   at_grid_ = used_barriers_ = 0;

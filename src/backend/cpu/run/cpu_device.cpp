@@ -94,8 +94,8 @@ class CpuDevice final : public hal::Device {
     return std::make_shared<CpuSemaphore>(initial, own_);
   }
 
-  Result<std::shared_ptr<hal::Executable>> load(std::span<const std::byte> image) override {
-    TRY(std::shared_ptr<hal::Executable> executable, load_image(image, properties_));
+  Result<std::shared_ptr<hal::Executable>> load(std::span<const std::byte> image, hal::CodeSource source) override {
+    TRY(std::shared_ptr<hal::Executable> executable, load_image(image, properties_, std::move(source)));
     return executable;
   }
 

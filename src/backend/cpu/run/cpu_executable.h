@@ -12,35 +12,15 @@
 
 namespace cupola::cpu {
 
-/// A kernel as the workers run it.
+/// Code of a kernel for blocks of a class, as the workers run it.
 struct KernelCode {
-  /// Code for more than a thread, see image::WideEntry; null: none.
-  struct Wide {
-    image::cpu::KernelEntry entry = nullptr;
-    bool whole_block = false;
-  };
-
   image::cpu::KernelEntry entry = nullptr;
-  image::ByBlockClass<Wide> wide;
+  uint32_t width = 1;         ///< threads that it runs in step: 1 or 32
+  bool needs_places = false;  ///< ThreadContext::places
+  bool whole_block = false;   ///< one call runs all threads of a block
   image::Rung rung = image::Rung::ThreadFibres;
   bool polls = false;
   bool flush_denormals = false;
-
-  /// What runs a block.
-  struct Choice {
-    image::cpu::KernelEntry entry;
-    uint32_t width;     ///< threads in step
-    bool needs_places;  ///< ThreadContext::places
-    bool whole_block;   ///< one call runs all threads of a block
-  };
-  Choice choose(const Dim3& block) const {
-    using enum image::BlockClass;
-    const image::BlockClass blocks = image::class_of(block);
-    if (const Wide& own = wide[blocks]; own.entry && block.count() > 1)
-      return {own.entry, 32, blocks != Rows, own.whole_block};
-    if (const Wide& any = wide[Any]; any.entry && block.count() > 1) return {any.entry, 32, true, any.whole_block};
-    return {entry, 1, false, false};
-  }
 };
 
 /// Code of the cpu device, from wherever it comes: a loaded image, or functions of the process (tests).
@@ -49,7 +29,8 @@ class CpuExecutable : public hal::Executable {
   std::span<const hal::KernelInfo> kernels() const final { return kernels_; }
   std::span<const hal::SymbolInfo> symbols() const final { return symbols_; }
 
-  const KernelCode& code(uint32_t kernel) const { return code_[kernel]; }
+  /// For blocks of this shape; null until prepare() has made it.
+  virtual const KernelCode* code(uint32_t kernel, const Dim3& block) const = 0;
   std::byte* module_data() const { return module_data_; }
 
   /// The kernel whose descriptor lies at `address`; nothing where none does.
@@ -63,10 +44,7 @@ class CpuExecutable : public hal::Executable {
   }
 
  protected:
-  void add_kernel(hal::KernelInfo info, KernelCode code) {
-    kernels_.push_back(std::move(info));
-    code_.push_back(code);
-  }
+  void add_kernel(hal::KernelInfo info) { kernels_.push_back(std::move(info)); }
   void add_symbol(hal::SymbolInfo symbol) { symbols_.push_back(std::move(symbol)); }
   void set_module_data(std::byte* data, uint64_t bytes) {
     module_data_ = data;
@@ -75,7 +53,6 @@ class CpuExecutable : public hal::Executable {
 
  private:
   std::vector<hal::KernelInfo> kernels_;
-  std::vector<KernelCode> code_;
   std::vector<hal::SymbolInfo> symbols_;
   std::byte* module_data_ = nullptr;
   uint64_t module_bytes_ = 0;

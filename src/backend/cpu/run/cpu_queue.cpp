@@ -133,12 +133,30 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   // ---- commands: true if done ----
 
   bool begin(const hal::Launch& launch) {
-    if (faulted() || launch.grid.count() == 0) {
-      if (depth_) domain_->launch_slots.give_back();
-      return true;
-    }
+    if (faulted() || launch.grid.count() == 0) return drop(launch);
     trace_head();
+    const auto& executable = static_cast<const CpuExecutable&>(*launch.executable);
+    if (!executable.code(launch.kernel, launch.block)) [[unlikely]]
+      return submit_call()
+                 ? false
+                 : drop(launch);  // it is compiled there: this may be the small stack of a kernel that launches it
+    return begin_grid(launch);
+  }
+
+  bool begin_grid(const hal::Launch& launch) {
     return !submit(work_.emplace<Grid>(launch, services_, *domain_, owner(), depth_));
+  }
+
+  bool drop(const hal::Launch&) {
+    if (depth_) domain_->launch_slots.give_back();
+    return true;
+  }
+
+  /// On the host-call thread. True if the launch is done.
+  bool compile_and_begin(const hal::Launch& launch) {
+    const Result<> prepared = launch.executable->prepare(launch.kernel, launch.block);
+    if (!prepared) domain_->faults.record(prepared.error());
+    return faulted() ? drop(launch) : begin_grid(launch);
   }
 
   bool begin(const hal::Copy& copy) { return begin_transfer(copy); }
@@ -163,12 +181,14 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
     return false;
   }
 
-  bool begin(const hal::HostCall&) {
-    if (faulted()) return true;
+  bool begin(const hal::HostCall&) { return faulted() || !submit_call(); }
+
+  /// call() comes next. False, and a fault, when it cannot.
+  bool submit_call() {
     auto submitted = domain_->host_calls.submit(*this);
-    if (submitted) return false;
+    if (submitted) return true;
     domain_->faults.record(std::move(submitted).error());
-    return true;
+    return false;
   }
 
   bool begin(const hal::Callback& callback) {
@@ -211,7 +231,9 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
 
   void call() override {
     hal::Command& head = commands_.front();
-    if (const auto* call = std::get_if<hal::HostCall>(&head)) {
+    if (const auto* launch = std::get_if<hal::Launch>(&head)) {
+      if (!compile_and_begin(*launch)) return;
+    } else if (const auto* call = std::get_if<hal::HostCall>(&head)) {
       call->function();
     } else {
       const std::optional<Error> fault = domain_->faults.get();

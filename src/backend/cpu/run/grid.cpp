@@ -20,7 +20,7 @@ Grid::Grid(const hal::Launch& launch, const QueueServices& services, CpuDomain& 
     : Work(launch.grid.count(), domain, owner),
       launch_(launch),
       services_(services),
-      code_(&static_cast<const CpuExecutable&>(*launch_.executable).code(launch_.kernel)),
+      code_(static_cast<const CpuExecutable&>(*launch_.executable).code(launch_.kernel, launch_.block)),
       info_(&launch_.executable->kernels()[launch_.kernel]),
       module_data_(static_cast<const CpuExecutable&>(*launch_.executable).module_data()),
       id_(next_grid_id()),

@@ -13,8 +13,8 @@ namespace cupola::cpu {
 /// A launch in progress; its items are its blocks, x fastest.
 class Grid final : public Work {
  public:
-  /// `launch` stays where it is until the work is done, and `services` until the grid is. With a depth, it was launched
-  /// by a kernel and has a slot of the domain.
+  /// Its code is made. `launch` stays where it is until the work is done, and `services` until the grid is. With a
+  /// depth, it was launched by a kernel and has a slot of the domain.
   Grid(const hal::Launch& launch, const QueueServices& services, CpuDomain& domain, Owner& owner, uint32_t depth);
   ~Grid();
 

@@ -3,46 +3,134 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <deque>
 
 #include "backend/cpu/run/aligned_mapping.h"
+#include "base/mutex.h"
 #include "base/settings.h"
+#include "image/block_class.h"
 #include "image/loader.h"
 
 namespace cupola::cpu {
 namespace {
 
+using image::BlockClass;
+
+/// A kernel with the code that is there of it. Any thread.
+class Kernel {
+ public:
+  explicit Kernel(std::vector<std::byte> unit) : unit_(std::move(unit)) {}
+
+  const std::vector<std::byte>& unit() const { return unit_; }
+
+  /// Null: not there.
+  const KernelCode* code(BlockClass blocks) const { return found_[blocks].load(std::memory_order_acquire); }
+
+  /// Takes what the image has for blocks of the class, unless there is code already.
+  void take(BlockClass blocks, const image::Kernel& from, const image::LoadedSegment& segment) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    if (code(blocks) || !from.runs(blocks)) return;
+    codes_[blocks] = code_for(blocks, from, segment);
+    found_[blocks].store(&codes_[blocks], std::memory_order_release);
+  }
+
+ private:
+  /// Code for any block where there is none for those of the class, and code for a thread where there is neither.
+  static KernelCode code_for(BlockClass blocks, const image::Kernel& from, const image::LoadedSegment& segment) {
+    KernelCode code{.rung = from.rung, .polls = from.polls, .flush_denormals = from.flush_denormals};
+    uint64_t place = from.entry;
+    if (blocks != BlockClass::One) {
+      const bool is_own = from.wide_entries[blocks].place != image::kNoEntry;
+      const image::WideEntry& wide = from.wide_entries[is_own ? blocks : BlockClass::Any];
+      if (wide.place != image::kNoEntry) {
+        place = wide.place;
+        code.width = 32;
+        code.whole_block = wide.whole_block;
+        code.needs_places = !is_own || blocks != BlockClass::Rows;
+      }
+    }
+    // The manifest's offset becomes a function of the type that the format promises.
+    code.entry = reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment.at(place)));
+    return code;
+  }
+
+  const std::vector<std::byte> unit_;
+  image::ByBlockClass<std::atomic<const KernelCode*>> found_;
+  Mutex mutex_;
+  image::ByBlockClass<KernelCode> codes_;  ///< written once each, under the lock
+};
+
+/// What runs such blocks: with CUPOLA_RUNG=threads, as if each thread were alone.
+BlockClass class_to_run(const Dim3& block) {
+  static const bool in_turn = settings().rung == "threads";
+  return in_turn ? BlockClass::One : image::class_of(block);
+}
+
 class ImageExecutable final : public CpuExecutable {
  public:
-  ImageExecutable(const image::KernelImage& image, std::unique_ptr<image::LoadedSegment> segment, AlignedMapping data)
-      : segment_(std::move(segment)), data_(std::move(data)) {
+  ImageExecutable(image::KernelImage image, std::unique_ptr<image::LoadedSegment> segment, AlignedMapping data,
+                  hal::CodeSource source)
+      : target_(std::move(image.target)), data_(std::move(data)), source_(std::move(source)) {
     set_module_data(data_.data(), image.data.size());
-    for (const image::Kernel& kernel : image.kernels) {
-      // The manifest's offset becomes a function of the type that the format promises.
-      const auto code_at = [&](uint64_t offset) -> image::cpu::KernelEntry {
-        if (offset == image::kNoEntry) return nullptr;
-        return reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment_->at(offset)));
-      };
-      image::ByBlockClass<KernelCode::Wide> wide;
-      if (settings().rung != "threads")
-        for (const image::BlockClass blocks : image::kBlockClasses) {
-          const image::WideEntry& made = kernel.wide_entries[blocks];
-          wide[blocks] = {code_at(made.place), made.whole_block};
-        }
-      add_kernel(kernel.info, {.entry = code_at(kernel.entry),
-                               .wide = wide,
-                               .rung = kernel.rung,
-                               .polls = kernel.polls,
-                               .flush_denormals = kernel.flush_denormals});
+    for (image::Kernel& kernel : image.kernels) {
+      Kernel& made = own_kernels_.emplace_back(std::move(kernel.unit));
+      for (const BlockClass blocks : kAllClasses) made.take(blocks, kernel, *segment);
+      add_kernel(std::move(kernel.info));
     }
+    segments_.push_back(std::move(segment));
     for (const image::DataSymbol& symbol : image.symbols) {
       const auto address = reinterpret_cast<hal::Address>(data_.data() + symbol.offset);
       add_symbol({symbol.name, address, symbol.size, symbol.constant});
     }
   }
 
+  const KernelCode* code(uint32_t kernel, const Dim3& block) const override {
+    return own_kernels_[kernel].code(class_to_run(block));
+  }
+
+  bool has_code(uint32_t kernel) const override {
+    return std::ranges::any_of(kAllClasses, [&](BlockClass blocks) { return own_kernels_[kernel].code(blocks); });
+  }
+
+  Result<> prepare(uint32_t kernel, const Dim3& block) override {
+    const BlockClass blocks = class_to_run(block);
+    if (own_kernels_[kernel].code(blocks)) [[likely]]
+      return {};
+    return make_code(kernel, blocks);
+  }
+
  private:
-  const std::unique_ptr<image::LoadedSegment> segment_;
+  static constexpr std::array kAllClasses = {BlockClass::Rows, BlockClass::Rows16, BlockClass::Rows8, BlockClass::Any,
+                                             BlockClass::One};
+
+  /// Several threads may do so for one class: the first that is done gives it its code.
+  Result<> make_code(uint32_t index, BlockClass blocks) EXCLUDES(mutex_) {
+    Kernel& kernel = own_kernels_[index];
+    const std::string& name = kernels()[index].name;
+    if (kernel.unit().empty() || !source_)
+      return fail(ErrorCode::NoBinaryForGpu,
+                  "the image has no code of kernel {} for blocks of this shape, and there is "
+                  "nothing to compile",
+                  name);
+    TRY(const auto bytes, source_(kernel.unit(), name_of(blocks)));
+    TRY(image::KernelImage image, image::deserialize(*bytes));
+    if (image.target != target_ || image.kernels.size() != 1 || !image.kernels[0].runs(blocks))
+      return fail(ErrorCode::InvalidImage, "the code made for kernel {} is not what was asked for", name);
+    TRY(auto segment, image::LoadedSegment::load(image));
+    kernel.take(blocks, image.kernels[0], *segment);
+    Lock lock(mutex_);
+    segments_.push_back(std::move(segment));
+    return {};
+  }
+
+  const std::string target_;
   const AlignedMapping data_;
+  const hal::CodeSource source_;
+  std::deque<Kernel> own_kernels_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<image::LoadedSegment>> segments_ GUARDED_BY(mutex_);
 };
 
 /// As CUDA's assembler: opting in to more is for dynamic shared memory only.
@@ -58,8 +146,8 @@ Result<> check_shared(const image::KernelImage& image, uint32_t most) {
 
 }  // namespace
 
-Result<std::shared_ptr<CpuExecutable>> load_image(std::span<const std::byte> bytes,
-                                                  const hal::DeviceProperties& device) {
+Result<std::shared_ptr<CpuExecutable>> load_image(std::span<const std::byte> bytes, const hal::DeviceProperties& device,
+                                                  hal::CodeSource source) {
   TRY(image::KernelImage image, image::deserialize(bytes));
   if (image.target != device.image_target)
     return fail(ErrorCode::NoBinaryForGpu, "the kernel image is for '{}'; this device is '{}'", image.target,
@@ -71,7 +159,7 @@ Result<std::shared_ptr<CpuExecutable>> load_image(std::span<const std::byte> byt
   AlignedMapping data = AlignedMapping::reserve(size, std::max(kPage, image.data_alignment), PROT_READ | PROT_WRITE);
   if (!data.data()) return fail(ErrorCode::OutOfMemory, "no memory for {} bytes of module data", size);
   image::initialise_data(data.data(), image, *segment);
-  return std::make_shared<ImageExecutable>(image, std::move(segment), std::move(data));
+  return std::make_shared<ImageExecutable>(std::move(image), std::move(segment), std::move(data), std::move(source));
 }
 
 }  // namespace cupola::cpu

@@ -44,5 +44,95 @@ TEST(ImageExecutable, AnotherTargetIsRefused) {
   EXPECT_EQ(loaded.error().code, ErrorCode::NoBinaryForGpu);
 }
 
+// ---- code that is made later ----
+
+/// A kernel whose code a source makes: a return.
+class LaterCode : public ::testing::Test {
+ protected:
+  void load(hal::CodeSource source) {
+    image::KernelImage image = make_image(*device_, 0);
+    image.segment.clear();
+    image.slots_offset = 0;
+    image.kernels[0].unit = {std::byte{'u'}};
+    auto loaded = device_->load(image::serialize(image), std::move(source));
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    executable_ = *loaded;
+  }
+
+  /// Answers with code for blocks of the class `made`, and notes what it is asked for.
+  hal::CodeSource source(image::BlockClass made) {
+    return [this, made](std::span<const std::byte> unit,
+                        std::string_view code) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
+      EXPECT_EQ(unit.size(), 1u);
+      asked_.emplace_back(code);
+      image::KernelImage image = make_image(*device_, 0);
+      if (made == image::BlockClass::One)
+        image.kernels[0].entry = 0;
+      else
+        image.kernels[0].wide_entries[made] = {0, true};
+      return std::make_shared<const std::vector<std::byte>>(image::serialize(image));
+    };
+  }
+
+  Result<> launch(const Dim3& block) {
+    const auto queue = device_->create_queue(0).value();
+    hal::Launch launch;
+    launch.executable = executable_;
+    launch.grid = {3};
+    launch.block = block;
+    return queue->progress()->wait(queue->submit(std::move(launch)));
+  }
+
+  std::unique_ptr<hal::Device> device_ = make_cpu_device();
+  std::shared_ptr<hal::Executable> executable_;
+  std::vector<std::string> asked_;
+};
+
+TEST_F(LaterCode, IsAskedForOnceAClass) {
+  load(source(image::BlockClass::Any));
+  EXPECT_FALSE(executable_->has_code(0));
+  for (const Dim3& block : {Dim3{33}, Dim3{5, 5}, Dim3{32}, Dim3{64, 2}, Dim3{33}})
+    EXPECT_TRUE(executable_->prepare(0, block));
+  EXPECT_EQ(asked_, (std::vector<std::string>{"any", "rows"}));
+  EXPECT_TRUE(executable_->has_code(0));
+}
+
+TEST_F(LaterCode, IsMadeByTheFirstLaunchIfNobodyDidBefore) {
+  load(source(image::BlockClass::One));
+  for (int i = 0; i < 3; ++i) {
+    const Result<> result = launch({1});
+    EXPECT_TRUE(result) << result.error().message;
+  }
+  EXPECT_EQ(asked_, std::vector<std::string>{"one"});
+}
+
+TEST_F(LaterCode, ErrorsAreThoseOfItsSource) {
+  const auto failing = [](std::span<const std::byte>,
+                          std::string_view) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
+    return fail(ErrorCode::InvalidSource, "no");
+  };
+  load(failing);
+  const Result<> prepared = executable_->prepare(0, {32});
+  ASSERT_FALSE(prepared);
+  EXPECT_EQ(prepared.error().code, ErrorCode::InvalidSource);
+  const Result<> launched = launch({32});
+  ASSERT_FALSE(launched);
+  EXPECT_EQ(launched.error().code, ErrorCode::InvalidSource);
+}
+
+TEST_F(LaterCode, AnAnswerForOtherBlocksIsRefused) {
+  load(source(image::BlockClass::Rows));
+  const Result<> prepared = executable_->prepare(0, {33});
+  ASSERT_FALSE(prepared);
+  EXPECT_EQ(prepared.error().code, ErrorCode::InvalidImage);
+}
+
+TEST_F(LaterCode, WithoutASourceThereIsNone) {
+  load({});
+  const Result<> prepared = executable_->prepare(0, {33});
+  ASSERT_FALSE(prepared);
+  EXPECT_EQ(prepared.error().code, ErrorCode::NoBinaryForGpu);
+}
+
 }  // namespace
 }  // namespace cupola::cpu

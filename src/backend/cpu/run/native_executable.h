@@ -21,16 +21,20 @@ class NativeExecutable final : public CpuExecutable {
     info.static_shared_bytes = static_shared;
     info.parameter_bytes = parameter_bytes;
     code.entry = entry;
-    add_kernel(std::move(info), code);
+    add_kernel(std::move(info));
+    code_.push_back(code);
     descriptors_.push_back({image::cpu::KernelDescriptor::kMark, descriptors_.size()});
     set_module_data(reinterpret_cast<std::byte*>(descriptors_.data()), descriptors_.size() * sizeof descriptors_[0]);
     return *this;
   }
 
+  const KernelCode* code(uint32_t kernel, const Dim3&) const override { return &code_[kernel]; }
+
   /// What device code takes for a kernel's address, once all are added.
   const void* address(uint32_t kernel) const { return &descriptors_[kernel]; }
 
  private:
+  std::vector<KernelCode> code_;
   std::vector<image::cpu::KernelDescriptor> descriptors_;
 };
 

@@ -1,0 +1,146 @@
+#include "backend/cpu/build/kernel_code.h"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <fstream>
+
+#include "backend/cpu/build/call_reach.h"
+#include "backend/cpu/build/context_parameter.h"
+#include "backend/cpu/build/intrinsics.h"
+#include "backend/cpu/build/kernel_entry.h"
+#include "backend/cpu/build/line_table.h"
+#include "backend/cpu/build/object_file.h"
+#include "backend/cpu/build/polling.h"
+#include "backend/cpu/build/shared_atomics.h"
+#include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_rung.h"
+#include "backend/cpu/build/whole_block.h"
+#include "base/log.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+using image::BlockClass;
+
+/// A kernel's bodies, and the symbols of the entries that are made of them; empty: none.
+struct Bodies {
+  const KernelBody& kernel;
+  WarpBodies warps;
+  std::string entry;
+  image::ByBlockClass<std::string> wide_entries;
+};
+
+void say_rung(const std::string& kernel, std::optional<BlockClass> blocks, const Result<WarpBodies>& warps) {
+  const std::string which = blocks ? formatted(" (blocks: {})", name_of(*blocks)) : "";
+  log::line(log::Topic::Compile, "kernel {}{}: {}", kernel, which,
+            warps ? "runs a warp at a time" : "runs a thread at a time: " + warps.error().message);
+}
+
+WarpBodies vectorise_if_it_can(const KernelBody& kernel, const CodeOptions& options, const CallReach& reach,
+                               const llvm::TargetMachine& machine) {
+  if (options.blocks == BlockClass::One) return {};
+  auto warps = vectorise(kernel, options.blocks, options.constant_bytes, reach, machine);
+  say_rung(kernel.name, options.blocks, warps);
+  return warps ? *warps : WarpBodies{};
+}
+
+llvm::SmallVector<WideBody*, 8> wide_bodies(std::vector<Bodies>& all) {
+  llvm::SmallVector<WideBody*, 8> wide;
+  for (Bodies& bodies : all)
+    for (WideBody& body : bodies.warps)
+      if (body.code) wide.push_back(&body);
+  return wide;
+}
+
+/// How the code waits.
+void take_waiting(llvm::Function* code, const CallReach& reach, image::Kernel& kernel) {
+  bool suspending = false;
+  for (llvm::Function* function : reach.from(code))
+    for (const llvm::Instruction& instruction : llvm::instructions(*function)) {
+      suspending |= suspends(instruction);
+      kernel.polls |= polls(instruction);
+    }
+  kernel.rung = suspending ? image::Rung::ThreadFibres : image::Rung::ThreadLoop;
+}
+
+/// The code whose waiting is the kernel's: where there is some for one thread, that.
+llvm::Function* main_code(const Bodies& bodies, bool has_thread) {
+  if (!has_thread)
+    for (const WideBody& body : bodies.warps)
+      if (body.code) return body.code;
+  return bodies.kernel.body;
+}
+
+Result<> verify(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (!llvm::verifyModule(module, &out)) return {};
+  return fail(ErrorCode::InvalidSource, "cpu: the module is malformed after lowering for the cpu: {}", text);
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+Result<Segment> emit_segment(llvm::Module& module, const std::string& keep, llvm::TargetMachine& machine) {
+  keep_line_numbers(module);
+  TRY(verify(module));
+  clean_up(module, machine);
+  if (!keep.empty()) {
+    std::string text;
+    llvm::raw_string_ostream(text) << module;
+    write_file(keep + ".host.ll", text);
+    write_file(keep + ".s", emit_assembly(module, machine));
+  }
+  TRY(const std::unique_ptr<llvm::MemoryBuffer> object, emit_object(module, machine));
+  return pack_segment(object->getMemBufferRef());
+}
+
+}  // namespace
+
+Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const KernelBody> kernels,
+                                    const CodeOptions& options, llvm::TargetMachine& machine) {
+  const CallReach reach(module);
+  std::vector<Bodies> all;
+  for (const KernelBody& kernel : kernels)
+    all.push_back({kernel, vectorise_if_it_can(kernel, options, reach, machine), {}, {}});
+  TRY(lower_intrinsics(module, options.constant_bytes));
+  instrument_polling(module, reach);
+  lower_shared_atomics(module);
+  run_whole_blocks(module, wide_bodies(all), machine);
+
+  GeneratedCode code;
+  const CallReach lowered(module);
+  const auto has_thread = [&](const Bodies& bodies) {
+    return !options.blocks || llvm::none_of(bodies.warps, [](const WideBody& body) { return body.code; });
+  };
+  for (Bodies& bodies : all) {
+    take_waiting(main_code(bodies, has_thread(bodies)), lowered, code.kernels.emplace_back());
+    if (has_thread(bodies)) bodies.entry = make_kernel_entry(*bodies.kernel.body);
+    for (const BlockClass blocks : image::kBlockClasses)
+      if (llvm::Function* body = bodies.warps[blocks].code) bodies.wide_entries[blocks] = make_kernel_entry(*body);
+  }
+  if (options.exports_functions)
+    for (llvm::Function* function : reach.address_taken()) {  // the loader must find them
+      function->setLinkage(llvm::GlobalValue::ExternalLinkage);
+      function->setDSOLocal(true);
+    }
+  TRY(code.segment, emit_segment(module, options.keep, machine));
+
+  const auto place_of = [&](const std::string& symbol) {
+    return symbol.empty() ? image::kNoEntry : code.segment.symbols.at(symbol);
+  };
+  for (size_t i = 0; i < all.size(); ++i) {
+    code.kernels[i].entry = place_of(all[i].entry);
+    for (const BlockClass blocks : image::kBlockClasses)
+      code.kernels[i].wide_entries[blocks] = {place_of(all[i].wide_entries[blocks]), all[i].warps[blocks].runs_block};
+  }
+  return code;
+}
+
+}  // namespace cupola::cpu::build

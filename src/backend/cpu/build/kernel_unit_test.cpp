@@ -1,0 +1,133 @@
+#include "backend/cpu/build/kernel_unit.h"
+
+#include "backend/cpu/build/test_program.h"
+
+// What a module's image leaves for later, and what is made of it. That such code computes the same is for the tests in
+// src/compile and tests/kernels, which run it.
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+using image::BlockClass;
+
+const std::string kModule = R"(
+  declare i32 @cupola.tid.x()
+  declare i32 @cupola.tid.y()
+  @table = addrspace(4) externally_initialized global [4 x i32] zeroinitializer
+  @total = addrspace(1) externally_initialized global i32 7
+  define internal void @helper(ptr %p, i32 %v) noinline { store i32 %v, ptr %p
+    ret void }
+  define internal void @pointed(ptr %p) { store i32 1, ptr %p
+    ret void }
+  @hook = addrspace(1) global ptr @pointed
+  define ptx_kernel void @plain(ptr %p) {
+    %t = call i32 @cupola.tid.x()
+    call void @helper(ptr %p, i32 %t)
+    ret void
+  }
+  define ptx_kernel void @rows(ptr %p) {
+    %t = call i32 @cupola.tid.y()
+    store i32 %t, ptr %p
+    ret void
+  }
+  define ptx_kernel void @calls(ptr %p, ptr %f) {
+    call void %f(ptr %p)
+    ret void
+  })";
+
+class Later : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    llvm::LLVMContext context;
+    auto built = build(parse(context, kModule), {.target = "cpu:test", .later = true});
+    ASSERT_TRUE(built) << built.error().message;
+    image_ = std::move(*built);
+    ASSERT_EQ(image_.kernels.size(), 3u);
+  }
+
+  image::Kernel code(size_t kernel, BlockClass blocks) const {
+    llvm::LLVMContext context;
+    auto unit = read_unit(context, image_.kernels[kernel].unit);
+    EXPECT_TRUE(unit) << unit.error().message;
+    auto built = build_unit(std::move(*unit), blocks, {.target = "cpu:test"});
+    EXPECT_TRUE(built) << built.error().message;
+    EXPECT_EQ(built->kernels.size(), 1u);
+    EXPECT_TRUE(image::deserialize(image::serialize(*built)));
+    return built->kernels[0];
+  }
+
+  image::KernelImage image_;
+};
+
+TEST_F(Later, TheModuleHasDataAndNoCodeOfKernels) {
+  for (const image::Kernel& kernel : image_.kernels) {
+    EXPECT_FALSE(kernel.unit.empty());
+    for (const BlockClass blocks : {BlockClass::Rows, BlockClass::Any, BlockClass::One})
+      EXPECT_FALSE(kernel.runs(blocks));
+  }
+  EXPECT_EQ(image_.kernels[2].info.parameter_bytes, 16u);
+  EXPECT_EQ(image_.symbols.size(), 3u);
+  ASSERT_EQ(image_.relocations.size(), 2u);  // of the hook to the descriptor, and of that to the code
+  EXPECT_FALSE(image_.segment.empty());
+}
+
+TEST_F(Later, AUnitHoldsItsKernelAndWhatThatReaches) {
+  const auto functions = [&](size_t kernel) {
+    llvm::LLVMContext context;
+    const auto unit = read_unit(context, image_.kernels[kernel].unit);
+    EXPECT_TRUE(unit);
+    EXPECT_EQ(unit->constant_bytes, 16u);
+    EXPECT_EQ(unit->kernel.name, image_.kernels[kernel].info.name);
+    int defined = 0;
+    for (const llvm::Function& function : *unit->module) defined += !function.isDeclaration();
+    return defined;
+  };
+  EXPECT_EQ(functions(0), 2);  // and the helper
+  EXPECT_EQ(functions(1), 1);
+  EXPECT_EQ(functions(2), 2);  // and what it may call through the pointer
+}
+
+TEST_F(Later, CodeIsForTheBlocksThatItIsAskedFor) {
+  for (const BlockClass blocks : {BlockClass::Rows, BlockClass::Rows16, BlockClass::Rows8, BlockClass::Any}) {
+    const image::Kernel made = code(1, blocks);
+    EXPECT_TRUE(made.runs(blocks));
+    for (const BlockClass other : image::kBlockClasses)
+      EXPECT_EQ(made.wide_entries[other].place != image::kNoEntry, other == blocks);
+    EXPECT_EQ(made.entry, image::kNoEntry);
+  }
+  const image::Kernel one = code(1, BlockClass::One);
+  EXPECT_TRUE(one.runs(BlockClass::One));
+  EXPECT_NE(one.entry, image::kNoEntry);
+}
+
+TEST_F(Later, WithoutRowsTheCodeForAnyBlockDoes) {
+  const image::Kernel made = code(0, BlockClass::Rows16);
+  EXPECT_EQ(made.wide_entries[BlockClass::Rows16].place, image::kNoEntry);
+  EXPECT_NE(made.wide_entries[BlockClass::Any].place, image::kNoEntry);
+  EXPECT_TRUE(made.runs(BlockClass::Rows16));
+}
+
+TEST_F(Later, WhatCannotRunInStepRunsAThreadAtATime) {
+  const image::Kernel made = code(2, BlockClass::Rows);
+  for (const BlockClass blocks : image::kBlockClasses) EXPECT_EQ(made.wide_entries[blocks].place, image::kNoEntry);
+  EXPECT_TRUE(made.runs(BlockClass::Rows));
+}
+
+TEST_F(Later, EqualCodeHasEqualUnits) {
+  llvm::LLVMContext context;
+  const auto again = build(parse(context, kModule), {.target = "cpu:test", .later = true});
+  ASSERT_TRUE(again);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(again->kernels[i].unit, image_.kernels[i].unit);
+}
+
+TEST(KernelUnit, OtherBytesAreRefused) {
+  llvm::LLVMContext context;
+  for (const char* text : {"", "BC\xC0\xDE", "define void @f() { ret void }"}) {
+    const auto read = read_unit(context, std::as_bytes(std::span(text, std::strlen(text))));
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error().code, ErrorCode::InvalidImage);
+  }
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
