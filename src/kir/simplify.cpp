@@ -1,4 +1,3 @@
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/IPO/ModuleInliner.h>
@@ -16,6 +15,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include "kir/pass_analyses.h"
 #include "kir/passes.h"
 
 // Fixed lists. What is absent is absent on purpose: unrolling, jump threading, tail duplication and vectorisers would
@@ -25,25 +25,10 @@
 namespace cupola::kir {
 namespace {
 
-/// Analyses and the run of one list over a module.
-class Pipeline {
- public:
-  Pipeline() {
-    builder_.registerModuleAnalyses(modules_);
-    builder_.registerCGSCCAnalyses(graph_);
-    builder_.registerFunctionAnalyses(functions_);
-    builder_.registerLoopAnalyses(loops_);
-    builder_.crossRegisterProxies(loops_, functions_, graph_, modules_);
-  }
-  void run(llvm::Module& module, llvm::ModulePassManager passes) { passes.run(module, modules_); }
-
- private:
-  llvm::LoopAnalysisManager loops_;
-  llvm::FunctionAnalysisManager functions_;
-  llvm::CGSCCAnalysisManager graph_;
-  llvm::ModuleAnalysisManager modules_;
-  llvm::PassBuilder builder_;
-};
+void run(llvm::Module& module, llvm::ModulePassManager passes) {
+  PassAnalyses analyses;
+  passes.run(module, analyses.modules);
+}
 
 llvm::SimplifyCFGOptions simple_cfg() {
   return llvm::SimplifyCFGOptions().convertSwitchToLookupTable(false).sinkCommonInsts(false).hoistCommonInsts(false);
@@ -83,7 +68,7 @@ llvm::FunctionPassManager general() {
 void remove_unreached(llvm::Module& module) {
   llvm::ModulePassManager passes;
   passes.addPass(llvm::GlobalDCEPass());
-  Pipeline().run(module, std::move(passes));
+  run(module, std::move(passes));
 }
 
 void simplify_early(llvm::Module& module) {
@@ -93,14 +78,14 @@ void simplify_early(llvm::Module& module) {
   passes.addPass(llvm::ModuleInlinerPass(llvm::getInlineParams(225)));
   passes.addPass(llvm::GlobalDCEPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(to_registers()));
-  Pipeline().run(module, std::move(passes));
+  run(module, std::move(passes));
 }
 
 void simplify(llvm::Module& module) {
   llvm::ModulePassManager passes;
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(general()));
   passes.addPass(llvm::GlobalDCEPass());
-  Pipeline().run(module, std::move(passes));
+  run(module, std::move(passes));
 }
 
 }  // namespace cupola::kir

@@ -1,14 +1,9 @@
 #include "backend/cpu/build/object_file.h"
 
-#include <llvm/Analysis/CGSCCPassManager.h>
-#include <llvm/Analysis/LoopAnalysisManager.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/PassManager.h>
 #include <llvm/IR/TypeFinder.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -23,6 +18,8 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+
+#include "kir/pass_analyses.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -80,21 +77,9 @@ void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
     function.addFnAttr("probe-stack", "inline-asm");
     function.removeFnAttr(llvm::Attribute::UWTable);
   }
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  functions.registerPass([&] {
-    llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
-    library.disableAllFunctions();
-    return llvm::TargetLibraryAnalysis(std::move(library));
-  });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::TargetLibraryInfoImpl no_library(machine.getTargetTriple());
+  no_library.disableAllFunctions();
+  kir::PassAnalyses analyses(&machine, std::move(no_library));
 
   llvm::FunctionPassManager simplify;
   simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
@@ -107,7 +92,7 @@ void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::ModulePassManager pipeline;
   pipeline.addPass(llvm::GlobalDCEPass());
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(simplify)));
-  pipeline.run(module, modules);
+  pipeline.run(module, analyses.modules);
 }
 
 namespace {

@@ -8,7 +8,6 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
@@ -30,6 +29,7 @@
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "kir/intrinsics.h"
+#include "kir/pass_analyses.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -164,17 +164,8 @@ void copy_written_parameters(llvm::Function& function) {
 }
 
 void run_passes(llvm::Function& function, llvm::FunctionPassManager passes) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  passes.run(function, functions);
+  kir::PassAnalyses analyses;
+  passes.run(function, analyses.functions);
 }
 
 llvm::FunctionPassManager simplification() {

@@ -1,13 +1,9 @@
 #include "backend/cpu/build/warp_coroutine.h"
 
-#include <llvm/Analysis/CGSCCPassManager.h>
-#include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/PassManager.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Coroutines/CoroCleanup.h>
 #include <llvm/Transforms/Coroutines/CoroEarly.h>
@@ -21,6 +17,7 @@
 
 #include "backend/cpu/build/thread_context.h"
 #include "image/cpu_abi.h"
+#include "kir/pass_analyses.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -179,29 +176,20 @@ llvm::Function* make_coroutine(llvm::Function& warp) {
 }
 
 void split_coroutines(llvm::Module& module, llvm::ArrayRef<llvm::Function*> coroutines, llvm::TargetMachine& machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  kir::PassAnalyses analyses(&machine);
   llvm::FunctionPassManager simplify;  // what nobody needs would be kept in the frame
   simplify.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   simplify.addPass(llvm::InstCombinePass());
   simplify.addPass(llvm::SimplifyCFGPass());
   simplify.addPass(llvm::ADCEPass());
-  for (llvm::Function* coroutine : coroutines) simplify.run(*coroutine, functions);
+  for (llvm::Function* coroutine : coroutines) simplify.run(*coroutine, analyses.functions);
   llvm::CGSCCPassManager split;
   split.addPass(llvm::CoroSplitPass(is_recomputed, /*OptimizeFrame=*/true));
   llvm::ModulePassManager passes;
   passes.addPass(llvm::CoroEarlyPass());
   passes.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(std::move(split)));
   passes.addPass(llvm::CoroCleanupPass());
-  passes.run(module, modules);
+  passes.run(module, analyses.modules);
 }
 
 /// The second part is called by name; that the frame holds a pointer to it says that the warp is not over.

@@ -1,0 +1,20 @@
+#include "kir/pass_analyses.h"
+
+#include <llvm/Passes/PassBuilder.h>
+
+#include <utility>
+
+namespace cupola::kir {
+
+PassAnalyses::PassAnalyses(llvm::TargetMachine* machine, std::optional<llvm::TargetLibraryInfoImpl> library) {
+  if (library)  // of two analyses of a kind the first is kept
+    functions.registerPass([&] { return llvm::TargetLibraryAnalysis(std::move(*library)); });
+  llvm::PassBuilder builder(machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+}
+
+}  // namespace cupola::kir
