@@ -14,15 +14,26 @@
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_exits.h"
 #include "backend/cpu/build/vector_groups.h"
+#include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_shapes.h"
 
 namespace cupola::cpu::build::testing {
 
-/// The function @k of kir text as the vector rung's analyses see it; the text is in the form that they ask for.
+/// The function @k of kir text as the vector rung's analyses see it; the text is in the form that they ask for,
+/// or is brought into it by prepare().
 class AnalysedKernel {
  public:
   explicit AnalysedKernel(const std::string& text, BlockClass blocks = BlockClass::Rows)
       : blocks_(blocks), module_(parse(context_, kDeclarations + text)), function_(module_->getFunction("k")) {
+    analyse();
+  }
+
+  /// As the rung does first, which brings text of any form into the one that it asks for.
+  void prepare() {
+    const CallReach reach(*module_);
+    const Result<> prepared = prepare_for_lanes(*function_, reach);
+    EXPECT_TRUE(prepared) << prepared.error().message;
+    EXPECT_FALSE(llvm::verifyFunction(*function_, &llvm::errs()));
     analyse();
   }
 
@@ -69,6 +80,7 @@ class AnalysedKernel {
     declare void @cupola.barrier(i32, i32)
     declare void @cupola.warp_sync(i32)
     declare void @cupola.grid.sync()
+    declare void @cupola.trap() noreturn
     declare i64 @cupola.shuffle(i32, i32, i32, i32, i32)
     declare i32 @cupola.vote(i32, i32, i32)
     declare i64 @cupola.match(i32, i32, i64)

@@ -1,0 +1,101 @@
+#include "backend/cpu/build/vector_prepare.h"
+
+#include "backend/cpu/build/analysed_kernel.h"
+
+// Oracle: which threads of a block come to a barrier, by CUDA's rule that those that have returned need not.
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+/// Threads return at two places before a barrier, and not for the same reason; they share what `returning` does there.
+std::string returns_twice(const std::string& begin, const std::string& between, const std::string& returning) {
+  return R"(
+    declare void @llvm.lifetime.start.p0(ptr)
+    declare void @llvm.lifetime.end.p0(ptr)
+    define ptx_kernel void @k(i32 %n, ptr %p) {
+      %l = call i32 @cupola.laneid()
+      %mine = getelementptr i32, ptr %p, i32 %l
+      )" +
+         begin + R"(
+      %first = icmp uge i32 %l, %n
+      br i1 %first, label %gone, label %next
+    next:
+      )" +
+         between + R"(
+    more:
+      %value = load i32, ptr %mine
+      %second = icmp eq i32 %value, 0
+      br i1 %second, label %gone, label %stays
+    stays:
+      call void @cupola.barrier(i32 0, i32 0)
+      store i32 1, ptr %mine
+      br label %gone
+    gone:
+      )" +
+         returning + R"(
+      ret void
+    })";
+}
+
+TEST(VectorPrepare, EarlyReturnsAreKnownBesideATrap) {
+  AnalysedKernel kernel(returns_twice("", R"(
+      %bad = icmp ugt i32 %n, 1000
+      br i1 %bad, label %dies, label %more
+    dies:
+      call void @cupola.trap()
+      unreachable)",
+                                      ""));
+  kernel.prepare();
+  EXPECT_EQ(kernel.separate().size(), 2u);
+  EXPECT_FALSE(kernel.is_masked("stays"));
+  EXPECT_EQ(kernel.obstacle(), "");
+}
+
+TEST(VectorPrepare, EarlyReturnsAreKnownWhereLocalArraysEnd) {
+  AnalysedKernel kernel(returns_twice(R"(
+      %array = alloca [64 x i32]
+      call void @llvm.lifetime.start.p0(ptr %array)
+      %place = getelementptr i32, ptr %array, i32 %n
+      store volatile i32 %l, ptr %place)",
+                                      "br label %more", "call void @llvm.lifetime.end.p0(ptr %array)"));
+  kernel.prepare();
+  EXPECT_EQ(kernel.separate().size(), 2u);
+  EXPECT_FALSE(kernel.is_masked("stays"));
+  EXPECT_EQ(kernel.obstacle(), "");
+}
+
+TEST(VectorPrepare, EarlyReturnsAreKnownWhereAPhiMergesThem) {
+  AnalysedKernel kernel(R"(
+    define ptx_kernel void @k(i32 %n, ptr %p) {
+      %l = call i32 @cupola.laneid()
+      %mine = getelementptr i32, ptr %p, i32 %l
+      %bad = icmp ugt i32 %n, 1000
+      br i1 %bad, label %dies, label %lives
+    dies:
+      call void @cupola.trap()
+      unreachable
+    lives:
+      %first = icmp uge i32 %l, %n
+      br i1 %first, label %merged, label %next
+    next:
+      %value = load i32, ptr %mine
+      %second = icmp eq i32 %value, 0
+      br label %merged
+    merged:
+      %returns = phi i1 [ true, %lives ], [ %second, %next ]
+      br i1 %returns, label %gone, label %stays
+    stays:
+      call void @cupola.barrier(i32 0, i32 0)
+      store i32 1, ptr %mine
+      br label %gone
+    gone:
+      ret void
+    })");
+  kernel.prepare();
+  EXPECT_EQ(kernel.separate().size(), 2u);
+  EXPECT_FALSE(kernel.is_masked("stays"));
+  EXPECT_EQ(kernel.obstacle(), "");
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
