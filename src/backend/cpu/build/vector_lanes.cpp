@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "backend/cpu/build/thread_context.h"
-#include "kir/intrinsics.h"
+#include "backend/cpu/build/vector_instruction.h"
 
 namespace cupola::cpu::build {
 
@@ -219,7 +219,7 @@ Value* Lanes::vector(Value* value) {
 Value* Lanes::spread(Value* value, Shape known) {
   Type* type = value->getType();
   if (straight(value))  // it may not be: compute each lane's
-    return elementwise(*llvm::cast<Instruction>(value));
+    return elementwise(*this, *llvm::cast<Instruction>(value));
   Value* first = nullptr;
   if (known.is_segmented()) first = splat(bases(value));
   if (known.is_flat()) return first;
@@ -350,80 +350,6 @@ Value* Lanes::full_mask(const BasicBlock* block) {
 void Lanes::leave(Value* lanes) {
   Value* before = builder.CreateLoad(mask_type(), live_);
   builder.CreateStore(builder.CreateAnd(before, builder.CreateNot(lanes)), live_);
-}
-
-// ---- operations lane by lane, all at once ----
-
-Value* Lanes::elementwise(Instruction& instruction) {
-  Type* type = widened(instruction.getType());
-  if (auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction)) {
-    llvm::SmallVector<Value*, 4> indices;
-    for (Value* index : address->indices()) indices.push_back(llvm::isa<llvm::Constant>(index) ? index : vector(index));
-    return builder.CreateGEP(address->getSourceElementType(), vector(address->getPointerOperand()), indices);
-  }
-  if (auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction))
-    return builder.CreateCast(cast->getOpcode(), vector(cast->getOperand(0)), type);
-  if (auto* compare = llvm::dyn_cast<llvm::CmpInst>(&instruction))
-    return builder.CreateCmp(compare->getPredicate(), vector(compare->getOperand(0)), vector(compare->getOperand(1)));
-  if (auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) {
-    const bool is_uniform = shape(select->getCondition()).is_uniform();
-    Value* condition = is_uniform ? scalar(select->getCondition()) : vector(select->getCondition());
-    Value *then = vector(select->getTrueValue()), *otherwise = vector(select->getFalseValue());
-    return is_uniform ? builder.CreateSelect(condition, then, otherwise) : blend(condition, then, otherwise);
-  }
-  if (auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(&instruction))
-    return builder.CreateExtractValue(vector(extract->getAggregateOperand()), extract->getIndices());
-  if (auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&instruction))
-    return builder.CreateInsertValue(vector(insert->getAggregateOperand()), vector(insert->getInsertedValueOperand()),
-                                     insert->getIndices());
-  if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) return elementwise_intrinsic(*call);
-  if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) return place_in_block(*call);
-  Instruction* copy = instruction.clone();
-  copy->mutateType(type);
-  for (llvm::Use& operand : copy->operands()) operand.set(vector(operand.get()));
-  if (Value* lanes = instruction.isIntDivRem() ? mask() : nullptr)  // what others divide by may be zero
-    copy->setOperand(1, blend(lanes, copy->getOperand(1), llvm::ConstantInt::get(type, 1)));
-  builder.Insert(copy);
-  return copy;
-}
-
-Value* Lanes::elementwise_intrinsic(llvm::IntrinsicInst& call) {
-  llvm::SmallVector<Value*, 4> arguments;
-  llvm::SmallVector<Type*, 4> types;
-  const llvm::Intrinsic::ID id = call.getIntrinsicID();
-  Type* type = widened(call.getType());
-  if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, -1, nullptr))
-    types.push_back(call.getType()->isStructTy() ? llvm::cast<llvm::StructType>(type)->getElementType(0) : type);
-  for (unsigned i = 0; i < call.arg_size(); ++i) {
-    Value* argument = call.getArgOperand(i);
-    const bool is_scalar = llvm::isVectorIntrinsicWithScalarOpAtArg(id, i, nullptr);
-    arguments.push_back(is_scalar ? scalar(argument) : vector(argument));
-    if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, static_cast<int>(i), nullptr))
-      types.push_back(arguments.back()->getType());
-  }
-  return builder.CreateIntrinsic(id, types, arguments);
-}
-
-/// Of the block's shape: threadIdx in a dimension, of the warp's lanes.
-Value* Lanes::places_in_block(llvm::CallInst& call) {
-  using image::cpu::ThreadContext;
-  const auto dimension = static_cast<unsigned>(*kir::intrinsic_of(call)) - static_cast<unsigned>(kir::Intrinsic::TidX);
-  return load_field(builder, context, offsetof(ThreadContext, places) + dimension * sizeof(void*), builder.getPtrTy(),
-                    true);
-}
-
-Value* Lanes::place_in_block(llvm::CallInst& call) {
-  return builder.CreateAlignedLoad(widened(builder.getInt32Ty()), places_in_block(call), llvm::Align(4));
-}
-
-Bases Lanes::rows_in_block(llvm::CallInst& call) {
-  Value* table = places_in_block(call);
-  Bases result;
-  for (unsigned i = 0; i < segment_count(); ++i) {
-    Value* place = builder.CreateConstInBoundsGEP1_64(builder.getInt32Ty(), table, i * segment_lanes());
-    result.push_back(builder.CreateAlignedLoad(builder.getInt32Ty(), place, llvm::Align(4)));
-  }
-  return result;
 }
 
 }  // namespace cupola::cpu::build

@@ -5,7 +5,6 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/IntrinsicInst.h>
 
 #include "backend/cpu/build/vector_exits.h"
 #include "backend/cpu/build/vector_shapes.h"
@@ -82,8 +81,6 @@ class Lanes {
   llvm::Value* splat(const Bases& values);
   /// 0, 1, 2 ... for each lane, from 0 again after `period`.
   llvm::Value* lane_numbers(llvm::Type* type, unsigned period = kLanes);
-  /// threadIdx.y or z of the segments.
-  Bases rows_in_block(llvm::CallInst& call);
 
   // ---- segments ----
 
@@ -97,8 +94,6 @@ class Lanes {
   Bases running_segments();
 
   llvm::Value* blend(llvm::Value* mask, llvm::Value* value, llvm::Value* otherwise);
-  /// The operation on the vectors of its operands.
-  llvm::Value* elementwise(llvm::Instruction& instruction);
 
   // ---- masks ----
 
@@ -144,10 +139,7 @@ class Lanes {
   void make_local_memory();
   void make_live();
   llvm::Value* spread(llvm::Value* value, Shape known);
-  llvm::Value* elementwise_intrinsic(llvm::IntrinsicInst& call);
   llvm::Value* stepped(llvm::Value* value, int64_t distance);
-  llvm::Value* places_in_block(llvm::CallInst& call);
-  llvm::Value* place_in_block(llvm::CallInst& call);
   void keep(llvm::Instruction& instruction, llvm::Value* is_straight);
   void keep_apart(llvm::Instruction& instruction, llvm::Value* value);
 

@@ -3,7 +3,6 @@
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <memory>
@@ -12,10 +11,8 @@
 
 #include "backend/cpu/build/polling.h"
 #include "backend/cpu/build/vector_groups.h"
+#include "backend/cpu/build/vector_instruction.h"
 #include "backend/cpu/build/vector_lanes.h"
-#include "backend/cpu/build/vector_meetings.h"
-#include "backend/cpu/build/vector_memory.h"
-#include "backend/cpu/build/vector_structures.h"
 #include "kir/intrinsics.h"
 
 // Blocks that all lanes run keep their branches. The others stand in one row: each runs under the mask of the lanes
@@ -94,7 +91,7 @@ class Widening {
     }
   }
 
-  // ---- instructions ----
+  // ---- within a block ----
 
   void emit_body(BasicBlock& block) {
     lanes_.current = &block;
@@ -102,109 +99,8 @@ class Widening {
     for (Instruction& instruction : block) {
       if (instruction.isTerminator() || llvm::isa<llvm::PHINode, llvm::AllocaInst>(instruction)) continue;
       builder_.SetCurrentDebugLocation(instruction.getDebugLoc());
-      emit(instruction);
+      widen_instruction(lanes_, groups_, instruction);
     }
-  }
-
-  void emit(Instruction& instruction) {
-    const Shape shape = shapes_.of(&instruction);
-    if (const Group* group = groups_.of(&instruction); group && can_widen_group(lanes_, *group)) {
-      if (group->place == &instruction) widen_group(lanes_, *group);
-      return;
-    }
-    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && !shape.is_uniform())
-      return shape.is_varying() ? widen_load(lanes_, *load) : load_for_segments(lanes_, *load);
-    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return widen_store(lanes_, *store);
-    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-      if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(call); intrinsic && intrinsic->isAssumeLikeIntrinsic())
-        return;
-      if (widen_meeting(lanes_, *call)) return;
-      if (is_lane_by_lane(*call, shape)) return widen_lane_by_lane(lanes_, instruction);
-    }
-    if (llvm::isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction))
-      return widen_lane_by_lane(lanes_, instruction);
-    if (llvm::isa<llvm::FenceInst>(instruction)) {
-      builder_.Insert(instruction.clone());
-      return;
-    }
-    if (shape.is_varying()) return lanes_.define(instruction, lanes_.elementwise(instruction));
-    if (shape.is_segmented()) return emit_segments(instruction);
-    if (shape.kind == Shape::Kind::Periodic && kir::intrinsic_of(instruction) == kir::Intrinsic::TidX)
-      return lanes_.define(instruction, builder_.getInt32(0));
-    lanes_.define(instruction, builder_.Insert(scalar_copy(instruction, 0)), straight(instruction));
-  }
-
-  bool is_lane_by_lane(const llvm::CallInst& call, Shape shape) const {
-    if (const llvm::Intrinsic::ID id = call.getIntrinsicID(); llvm::isTriviallyVectorizable(id))
-      return shape.is_varying() && llvm::any_of(llvm::enumerate(call.args()), [&](const auto& each) {
-               return llvm::isVectorIntrinsicWithScalarOpAtArg(id, static_cast<unsigned>(each.index()), nullptr) &&
-                      !lanes_.shape(each.value().get()).is_uniform();
-             });
-    using enum kir::Intrinsic;
-    const auto known = kir::intrinsic_of(call);
-    if (known == TidX || known == TidY || known == TidZ) return false;
-    return shape.is_varying() || call.getType()->isVoidTy();
-  }
-
-  /// The operation as the first lane of a segment does it, which may not be there. What is promised of the lanes that
-  /// are does not hold then, unless it is the same for all: the operation may wrap, and or is no addition.
-  Instruction* scalar_copy(Instruction& instruction, unsigned segment) {
-    const Shape shape = shapes_.of(&instruction);
-    auto* bits = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&instruction);
-    Instruction* copy = !shape.is_uniform() && bits && bits->isDisjoint()
-                            ? llvm::BinaryOperator::CreateAdd(bits->getOperand(0), bits->getOperand(1))
-                            : instruction.clone();
-    if (!shape.is_uniform()) copy->dropPoisonGeneratingFlags();
-    if (shape.is_segmented()) copy->dropUBImplyingAttrsAndMetadata();
-    for (llvm::Use& operand : copy->operands())
-      if (!llvm::isa<llvm::Function>(operand.get()))
-        operand.set(shape.is_segmented() ? lanes_.bases(operand.get())[segment] : lanes_.scalar(operand.get()));
-    return copy;
-  }
-
-  void emit_segments(Instruction& instruction) {
-    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && kir::intrinsic_of(*call))
-      return lanes_.define(instruction, lanes_.rows_in_block(*call));
-    const Bases runs = instruction.isIntDivRem() ? lanes_.running_segments() : Bases();
-    Bases values;
-    for (unsigned i = 0; i < lanes_.segment_count(); ++i) {
-      Instruction* copy = scalar_copy(instruction, i);
-      if (!runs.empty()) {  // what others divide by may be zero
-        Value* divisor = copy->getOperand(1);
-        copy->setOperand(1, builder_.CreateSelect(runs[i], divisor, llvm::ConstantInt::get(divisor->getType(), 1)));
-      }
-      values.push_back(builder_.Insert(copy));
-    }
-    lanes_.define(instruction, values, straight(instruction));
-  }
-
-  /// Whether an extended value is what its shape says; null: for certain.
-  Value* straight(Instruction& instruction) {
-    Value* condition = nullptr;
-    if (!shapes_.of(&instruction).is_extended) return nullptr;
-    for (Value* operand : instruction.operands()) condition = both(condition, lanes_.straight(operand));
-    if (!llvm::isa<llvm::SExtInst, llvm::ZExtInst>(instruction)) return condition;
-    Value* narrow = instruction.getOperand(0);
-    if (!shapes_.of(narrow).is_segmented()) return both(condition, does_not_wrap(instruction, lanes_.scalar(narrow)));
-    for (Value* base : lanes_.bases(narrow))  // of a segment that is not there it may be anything
-      condition = both(condition, does_not_wrap(instruction, builder_.CreateFreeze(base)));
-    return condition;
-  }
-
-  Value* both(Value* a, Value* b) { return !a ? b : !b ? a : builder_.CreateAnd(a, b); }
-
-  /// True when no lane's narrow value is on the other side of the wrap than `first`, the first one's.
-  Value* does_not_wrap(Instruction& extension, Value* first) {
-    const Value* narrow = extension.getOperand(0);
-    const Shape shape = shapes_.of(narrow);
-    const int64_t distance = shape.stride * (shape.lanes_in_step(lanes_.blocks) - 1);
-    auto* span = llvm::ConstantInt::get(narrow->getType(), static_cast<uint64_t>(distance), true, true);
-    const auto which = llvm::isa<llvm::SExtInst>(extension) ? llvm::Intrinsic::sadd_with_overflow
-                       : shape.stride > 0                   ? llvm::Intrinsic::uadd_with_overflow
-                                                            : llvm::Intrinsic::usub_with_overflow;
-    Value* step = which == llvm::Intrinsic::usub_with_overflow ? llvm::ConstantExpr::getNeg(span) : span;
-    Value* sum = builder_.CreateBinaryIntrinsic(which, first, step);
-    return builder_.CreateNot(builder_.CreateExtractValue(sum, 1));
   }
 
   /// Code for a block and how it ends. Where it reads rows of memory, once for all lanes and once for some of them: to
