@@ -2,6 +2,7 @@
 
 #include "reductions.h"
 
+#include "block_sum.h"
 #include "suite.h"
 
 namespace {
@@ -11,17 +12,11 @@ constexpr int kThreads = 256;
 
 /// Each block sums 512 elements.
 __global__ void sum_tree(const float* x, float* total, int n) {
-  __shared__ float sums[kThreads];
   int i = blockIdx.x * blockDim.x * 2 + threadIdx.x;
   float mine = i < n ? x[i] : 0;
   if (i + blockDim.x < n) mine += x[i + blockDim.x];
-  sums[threadIdx.x] = mine;
-  __syncthreads();
-  for (int width = blockDim.x / 2; width > 0; width /= 2) {
-    if (threadIdx.x < width) sums[threadIdx.x] += sums[threadIdx.x + width];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) atomicAdd(total, sums[0]);
+  const float sum = bench::block_sum(mine);
+  if (threadIdx.x == 0) atomicAdd(total, sum);
 }
 
 __global__ void sum_shuffles(const float* x, float* total, int n) {
@@ -40,16 +35,10 @@ __global__ void sum_shuffles(const float* x, float* total, int n) {
 
 /// out[block] = the sum of what the block's threads see; run once over x, and by one block over the blocks' sums.
 __global__ void sum_pass(const float* x, float* out, int n) {
-  __shared__ float sums[kThreads];
   float mine = 0;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) mine += x[i];
-  sums[threadIdx.x] = mine;
-  __syncthreads();
-  for (int width = blockDim.x / 2; width > 0; width /= 2) {
-    if (threadIdx.x < width) sums[threadIdx.x] += sums[threadIdx.x + width];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) out[blockIdx.x] = sums[0];
+  const float sum = bench::block_sum(mine);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 
 /// Scans each block's elements, by Hillis and Steele, and writes the blocks' sums.

@@ -2,6 +2,7 @@
 
 #include "streaming.h"
 
+#include "block_sum.h"
 #include "suite.h"
 
 namespace {
@@ -29,16 +30,10 @@ __global__ void scale_points(float a, const float4* x, float4* y, int points) {
 }
 
 __global__ void dot(const float* x, const float* y, float* total, int n) {
-  __shared__ float sums[256];
   float mine = 0;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) mine += x[i] * y[i];
-  sums[threadIdx.x] = mine;
-  __syncthreads();
-  for (int width = blockDim.x / 2; width > 0; width /= 2) {
-    if (threadIdx.x < width) sums[threadIdx.x] += sums[threadIdx.x + width];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) atomicAdd(total, sums[0]);
+  const float sum = bench::block_sum(mine);
+  if (threadIdx.x == 0) atomicAdd(total, sum);
 }
 
 constexpr const char* kOpenCl = R"cl(
