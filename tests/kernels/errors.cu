@@ -112,4 +112,57 @@ CASE(a_deadlocked_block_is_an_error_instead_of_a_hang) {
   EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
 }
 
+// Lanes that left the loop wait at the vote for those that wait for them in it.
+__global__ void leaves_a_loop_for_a_vote(int* out) {
+  int turns = threadIdx.x, sum = turns;
+  for (; turns > 0; --turns) sum += __shfl_xor_sync(~0u, sum, 1);
+  out[threadIdx.x] = __all_sync(~0u, sum > 0);
+}
+
+CASE(lanes_that_left_a_loop_to_meet_elsewhere_are_waited_for) {
+  check::Managed<int> out(32);
+  leaves_a_loop_for_a_vote<<<1, 32>>>(out);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+}
+
+// The same at a barrier of the block, to which half of the lanes go at once.
+__global__ void goes_to_the_barrier(int* out) {
+  int sum = threadIdx.x;
+  if (sum < 16) sum += __shfl_xor_sync(~0u, sum, 1);
+  __syncthreads();
+  out[threadIdx.x] = sum;
+}
+
+CASE(lanes_that_wait_at_a_barrier_are_waited_for) {
+  check::Managed<int> out(32);
+  goes_to_the_barrier<<<1, 32>>>(out);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+}
+
+// Lanes that return from the loop are on their way out, those that break are not.
+__global__ void leaves_a_loop_two_ways(const int* turns, int* out) {
+  int left = turns[threadIdx.x], sum = threadIdx.x;
+  while (true) {
+    if (left == 0) return;
+    if (left == 100) break;
+    sum += __shfl_xor_sync(~0u, sum, 1);
+    --left;
+  }
+  out[threadIdx.x] = __all_sync(~0u, sum >= 0);
+}
+
+void leave_two_ways(int lane_0, cudaError_t expected) {
+  check::Managed<int> turns(32), out(32);
+  for (int i = 0; i < 32; ++i) turns[i] = i / 2;
+  turns[0] = lane_0;
+  leaves_a_loop_two_ways<<<1, 32>>>(turns, out);
+  EXPECT_CUDA(cudaDeviceSynchronize(), expected);
+}
+
+CASE(lanes_that_returned_from_a_loop_that_others_leave_to_meet) {
+  leave_two_ways(0, cudaSuccess);
+  leave_two_ways(1, cudaSuccess);
+  leave_two_ways(100, cudaErrorLaunchFailure);
+}
+
 CHECK_ISOLATED_MAIN()

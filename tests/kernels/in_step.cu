@@ -381,4 +381,143 @@ CASE(structures_at_the_ends_of_memory) {
   }
 }
 
+// ---- lanes that an operation names and that are on their way out: nobody waits for a thread that has exited ----
+
+// Pairs of lanes leave the loop one after the other, store what they have and exit.
+__global__ void meets_who_is_left(const int* turns, int* sums, int* counts) {
+  int i = threadIdx.x, left = turns[i], sum = i, count = 0;
+  while (true) {
+    if (left-- == 0) break;
+    sum += __shfl_xor_sync(~0u, sum, 1);
+    count += __popc(__ballot_sync(~0u, sum != -1));
+  }
+  sums[i] = sum, counts[i] = count;
+}
+
+/// Threads of `i`'s warp with more than `turn` turns.
+int count_left(const int* turns, int threads, int i, int turn) {
+  int count = 0, begin = i / kWarp * kWarp;
+  for (int k = begin; k < threads && k < begin + kWarp; ++k) count += turns[k] > turn;
+  return count;
+}
+
+CASE(lanes_that_left_a_loop_for_good_are_not_waited_for) {
+  for (int threads : {32, 96, 20, 50}) {
+    check::Managed<int> turns(threads), sums(threads), counts(threads);
+    for (int i = 0; i < threads; ++i) turns[i] = i / 2 * 7 % 11;
+    meets_who_is_left<<<1, threads>>>(turns, sums, counts);
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int i = 0; i < threads; ++i) {
+      int count = 0;
+      for (int turn = 0; turn < turns[i]; ++turn) count += count_left(turns, threads, i, turn);
+      EXPECT_EQUAL_AT(i, sums[i], turns[i] == 0 ? i : (i + (i ^ 1)) << (turns[i] - 1));
+      EXPECT_EQUAL_AT(i, counts[i], count);
+    }
+  }
+}
+
+// Who left the loop meets those that are there with it, which is nobody who waits in the loop.
+__global__ void counts_itself_at_last(const int* turns, int* counts, int* total) {
+  int i = threadIdx.x, left = turns[i], count = 0;
+  for (; left > 0; --left) count += __popc(__ballot_sync(~0u, true));
+  counts[i] = count;
+  unsigned there = __activemask();
+  int group = __popc(__ballot_sync(there, true));
+  if (i % kWarp == __ffs(there) - 1) atomicAdd(total, group);
+}
+
+CASE(lanes_that_meet_only_each_other_are_not_waited_for) {
+  for (int threads : {32, 96, 20, 50}) {
+    check::Managed<int> turns(threads), counts(threads), total(1);
+    for (int i = 0; i < threads; ++i) turns[i] = i * 7 % 11;
+    total[0] = 0;
+    counts_itself_at_last<<<1, threads>>>(turns, counts, total);
+    CUDA_OK(cudaDeviceSynchronize());
+    EXPECT_EQUAL(total[0], threads);
+    for (int i = 0; i < threads; ++i) {
+      int count = 0;
+      for (int turn = 0; turn < turns[i]; ++turn) count += count_left(turns, threads, i, turn);
+      EXPECT_EQUAL_AT(i, counts[i], count);
+    }
+  }
+}
+
+// Lanes return at two places of a loop, and meet at several.
+__global__ void returns_between_meetings(const int* turns, int* totals) {
+  int i = threadIdx.x, total = 0;
+  for (int turn = 0;; ++turn) {
+    total += __popc(__ballot_sync(~0u, true));
+    if (turns[i] == 2 * turn) return;
+    total += __popc(__ballot_sync(~0u, true));
+    total += __reduce_add_sync(~0u, 1000);
+    totals[i] = total;
+    if (turns[i] == 2 * turn + 1) return;
+  }
+}
+
+CASE(lanes_that_returned_from_a_loop_are_not_waited_for) {
+  for (int threads : {32, 96, 20, 50}) {
+    check::Managed<int> turns(threads), totals(threads);
+    for (int i = 0; i < threads; ++i) turns[i] = i * 7 % 11, totals[i] = 0;
+    returns_between_meetings<<<1, threads>>>(turns, totals);
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int i = 0; i < threads; ++i) {
+      int total = 0, stored = 0;
+      for (int turn = 0; 2 * turn <= turns[i]; ++turn) {
+        total += count_left(turns, threads, i, 2 * turn - 1);
+        if (turns[i] == 2 * turn) break;
+        stored = total += 1001 * count_left(turns, threads, i, 2 * turn);
+      }
+      EXPECT_EQUAL_AT(i, totals[i], stored);
+    }
+  }
+}
+
+// The others go past the branch, and out.
+__global__ void meets_under_a_branch(int* out, int first) {
+  int i = threadIdx.x, lane = i % kWarp, value = -i;
+  if (lane >= first) {
+    value = __shfl_sync(~0u, i, kWarp - 1) + 100 * __all_sync(~0u, lane >= first);
+    __syncwarp();
+    value += 1000 * __popc(__match_any_sync(~0u, lane / 4));
+  }
+  out[i] = value;
+}
+
+CASE(lanes_that_went_past_a_branch_and_out_are_not_waited_for) {
+  check::Managed<int> out(2 * kWarp);
+  for (int first : {0, 4, 20, 28}) {
+    meets_under_a_branch<<<1, 2 * kWarp>>>(out, first);
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 2 * kWarp; ++i)
+      EXPECT_EQUAL_AT(i, out[i], i % kWarp < first ? -i : i / kWarp * kWarp + kWarp - 1 + 100 + 4000);
+  }
+}
+
+// Lanes below 24 leave a loop one by one and are on their way out; the others, which no operation of the loop names,
+// meet on their own.
+__global__ void goes_two_ways(const int* turns, int* out) {
+  constexpr unsigned kOthers = 0xff000000;
+  int i = threadIdx.x, total = 0;
+  if (i < 24) {
+    for (int turn = 0; turn < turns[i]; ++turn) total += __popc(__ballot_sync(~kOthers, true));
+  } else {
+    total = __reduce_add_sync(kOthers, i);
+    if (i == 30) total += __popc(__match_any_sync(1u << 30, i));
+  }
+  out[i] = total;
+}
+
+CASE(lanes_that_meet_elsewhere_hinder_only_who_names_them) {
+  check::Managed<int> turns(kWarp), out(kWarp);
+  for (int i = 0; i < kWarp; ++i) turns[i] = i * 5 % 7;
+  goes_two_ways<<<1, kWarp>>>(turns, out);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kWarp; ++i) {
+    int total = 0;
+    for (int turn = 0; turn < turns[i]; ++turn) total += count_left(turns, 24, i, turn);
+    EXPECT_EQUAL_AT(i, out[i], i < 24 ? total : (24 + 31) * 4 + (i == 30));
+  }
+}
+
 CHECK_MAIN()

@@ -11,7 +11,9 @@
 
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/test_program.h"
+#include "backend/cpu/build/vector_companions.h"
 #include "backend/cpu/build/vector_convergence.h"
+#include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_exits.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_prepare.h"
@@ -63,6 +65,7 @@ class AnalysedKernel {
   bool is_masked(const std::string& name) const { return shapes_->is_masked(block(name)); }
   bool diverges(const std::string& name) const { return shapes_->diverges(block(name)); }
   const Shapes& shapes() const { return *shapes_; }
+  Departures departures() const { return Departures(*function_, *shapes_, *loops_, *companions_); }
   Groups groups() const { return Groups(*function_, *shapes_, *dominators_); }
 
   std::string obstacle() const {
@@ -91,6 +94,7 @@ class AnalysedKernel {
     dominators_ = std::make_unique<llvm::DominatorTree>(*function_);
     post_dominators_ = std::make_unique<llvm::PostDominatorTree>(*function_);
     loops_ = std::make_unique<llvm::LoopInfo>(*dominators_);
+    companions_ = std::make_unique<Companions>(*loops_, *dominators_, *post_dominators_);
     shapes_ = std::make_unique<Shapes>(*function_, blocks_, *loops_, *post_dominators_);
   }
 
@@ -101,6 +105,7 @@ class AnalysedKernel {
   std::unique_ptr<llvm::DominatorTree> dominators_;
   std::unique_ptr<llvm::PostDominatorTree> post_dominators_;
   std::unique_ptr<llvm::LoopInfo> loops_;
+  std::unique_ptr<Companions> companions_;
   std::unique_ptr<Shapes> shapes_;
 };
 

@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "backend/cpu/build/polling.h"
+#include "backend/cpu/build/vector_companions.h"
+#include "backend/cpu/build/vector_departures.h"
+#include "backend/cpu/build/vector_meetings.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "kir/intrinsics.h"
 
@@ -28,7 +31,6 @@ struct Meeting {
     return operation == Intrinsic::Barrier || operation == Intrinsic::BarrierArrive ||
            operation == Intrinsic::BarrierReduce;
   }
-  bool names_members() const { return !is_of_block() && operation != Intrinsic::WarpPublish; }
   const llvm::Value* members() const { return call->getArgOperand(0); }
 };
 
@@ -36,13 +38,14 @@ class Question {
  public:
   Question(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops,
            const llvm::DominatorTree& dominators, const llvm::PostDominatorTree& post_dominators)
-      : shapes_(shapes), loops_(loops), dominators_(dominators), post_dominators_(post_dominators) {
-    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
-      const auto intrinsic = kir::intrinsic_of(instruction);
-      if (!intrinsic || kir::effect_of(*intrinsic) != kir::Effect::kSync) continue;
-      if (*intrinsic == Intrinsic::ActiveMask || *intrinsic == Intrinsic::Nanosleep) continue;
-      meetings_.push_back({llvm::cast<llvm::CallInst>(&instruction), *intrinsic});
-    }
+      : shapes_(shapes),
+        loops_(loops),
+        post_dominators_(post_dominators),
+        companions_(loops, dominators, post_dominators),
+        departures_(function, shapes, loops, companions_) {
+    for (const llvm::Instruction& instruction : llvm::instructions(function))
+      if (const auto operation = meeting_of(instruction))
+        meetings_.push_back({llvm::cast<llvm::CallInst>(&instruction), *operation});
   }
 
   std::string obstacle() const {
@@ -63,8 +66,11 @@ class Question {
     if (meeting.is_of_block() &&
         !llvm::PatternMatch::match(meeting.call->getArgOperand(1), llvm::PatternMatch::m_Zero()))
       return "a barrier for some of the block's threads stands under divergence";
-    if (meeting.names_members() && is_subset(meeting.members(), meeting.block(), 8)) return {};
-    if (others_may_be_gone(meeting.block())) return "threads meet while others of their warp leave the kernel";
+    if (names_members(meeting.operation)) {
+      if (!departures_.may_miss_members(*meeting.call)) return {};
+    } else if (others_may_be_gone(meeting.block())) {
+      return "threads meet while others of their warp leave the kernel";
+    }
     if (is_in_nested_turns(meeting.block())) return "threads meet in nested loops that they leave one by one";
     for (const Meeting& other : meetings_)
       if (may_pair(meeting, other)) return "threads may meet at several places under divergence";
@@ -84,30 +90,7 @@ class Question {
     return {};
   }
 
-  /// The lanes that come to `a` are those that come to `b`.
-  bool run_together(const llvm::BasicBlock* a, const llvm::BasicBlock* b) const {
-    if (loops_.getLoopFor(a) != loops_.getLoopFor(b)) return false;
-    return (dominators_.dominates(a, b) && post_dominators_.dominates(b, a)) ||
-           (dominators_.dominates(b, a) && post_dominators_.dominates(a, b));
-  }
-
-  /// Whether `mask` names lanes only that run `block`.
-  bool is_subset(const llvm::Value* mask, const llvm::BasicBlock* block, unsigned depth) const {
-    using namespace llvm::PatternMatch;
-    const llvm::Value *a = nullptr, *b = nullptr;
-    if (depth == 0) return false;
-    if (match(mask, m_And(m_Value(a), m_Value(b))))
-      return is_subset(a, block, depth - 1) || is_subset(b, block, depth - 1);
-    if (match(mask, m_Trunc(m_Value(a))) || match(mask, m_ZExt(m_Value(a)))) return is_subset(a, block, depth - 1);
-    const auto* call = llvm::dyn_cast<llvm::CallInst>(mask);
-    const auto intrinsic = call ? kir::intrinsic_of(*call) : std::nullopt;
-    if (!intrinsic || !run_together(call->getParent(), block)) return false;
-    constexpr uint64_t kBallot = 3;
-    return *intrinsic == Intrinsic::ActiveMask || *intrinsic == Intrinsic::Match ||
-           (*intrinsic == Intrinsic::Vote && match(call->getArgOperand(1), m_SpecificInt(kBallot)));
-  }
-
-  /// Whether lanes that are not there are on a way to the return that separate_exits left as it is: they count
+  /// Whether lanes that are not there are on a way to the return that separate_exits left as it is: barriers count them
   /// as lanes that are left until the others come there too.
   bool others_may_be_gone(const llvm::BasicBlock* block) const {
     return llvm::any_of(*block->getParent(), [&](const llvm::BasicBlock& parting) {
@@ -127,8 +110,8 @@ class Question {
   bool may_pair(const Meeting& meeting, const Meeting& other) const {
     if (meeting.call == other.call || meeting.is_of_block() != other.is_of_block()) return false;
     if (!meeting.is_of_block() && meeting.operation != other.operation) return false;
-    if (!shapes_.is_masked(other.block()) || run_together(meeting.block(), other.block())) return false;
-    if (!meeting.names_members()) return true;
+    if (!shapes_.is_masked(other.block()) || companions_.run_together(meeting.block(), other.block())) return false;
+    if (!names_members(meeting.operation)) return true;
     const auto *mine = llvm::dyn_cast<llvm::ConstantInt>(meeting.members()),
                *others = llvm::dyn_cast<llvm::ConstantInt>(other.members());
     return !mine || !others || mine->getValue() == others->getValue();
@@ -136,8 +119,9 @@ class Question {
 
   const Shapes& shapes_;
   const llvm::LoopInfo& loops_;
-  const llvm::DominatorTree& dominators_;
   const llvm::PostDominatorTree& post_dominators_;
+  const Companions companions_;
+  const Departures departures_;
   std::vector<Meeting> meetings_;
 };
 

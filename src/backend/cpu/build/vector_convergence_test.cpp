@@ -52,7 +52,8 @@ TEST(VectorConvergence, MembersThatAreThereMayMeetAnywhere) {
                          shuffle("s", "%g"),
                      other + "%some = and i32 %b, %n\n" + shuffle("t", "%some")),
             "");
-  EXPECT_EQ(obstacle(active + shuffle("s", "%a"), shuffle("t", "%n")), kSeveral) << "members of one only are known";
+  EXPECT_EQ(obstacle(active + shuffle("s", "%a"), shuffle("t", "%n")), "") << "the others are past the last branch";
+  EXPECT_EQ(obstacle(shuffle("s", "%n"), active + shuffle("t", "%a")), "") << "the others meet each other only";
   EXPECT_EQ(obstacle(shuffle("s", "%n"), shuffle("t", "%n")), kSeveral);
 }
 
@@ -163,9 +164,45 @@ TEST(VectorConvergence, MeetingsInNestedLoopsThatLanesLeaveOneByOne) {
   EXPECT_EQ(kernel.obstacle(), "threads meet in nested loops that they leave one by one");
 }
 
-TEST(VectorConvergence, LanesThatLeaveALoopForTheReturnCannotBeToldFromThoseThatAreLeft) {
-  const AnalysedKernel kernel(lanes_turn("%s = call i64 @cupola.shuffle(i32 -1, i32 3, i32 %l, i32 0, i32 31)"));
-  EXPECT_EQ(kernel.obstacle(), "threads meet while others of their warp leave the kernel");
+TEST(VectorConvergence, WarpOperationsWaitForNobodyWhoLeavesTheKernel) {
+  EXPECT_EQ(AnalysedKernel(lanes_turn(shuffle("s", "-1"))).obstacle(), "");
+}
+
+TEST(VectorConvergence, BarriersCountLanesThatLeaveTheKernelAsLeft) {
+  EXPECT_EQ(AnalysedKernel(lanes_turn("call void @cupola.barrier(i32 0, i32 0)")).obstacle(),
+            "threads meet while others of their warp leave the kernel");
+}
+
+/// A loop of two places with a shuffle, between which lanes leave; then they come to `tail`.
+std::string obstacle_of_two_places(const std::string& tail) {
+  return AnalysedKernel(R"(
+    define ptx_kernel void @k(i32 %n, ptr %p) {
+      %l = call i32 @cupola.laneid()
+      br label %loop
+    loop:
+      %i = phi i32 [ 0, %0 ], [ %next, %latch ]
+      )" + shuffle("s", "-1") +
+                        R"(
+      %over = icmp eq i32 %i, %l
+      br i1 %over, label %on, label %latch
+    latch:
+      )" + shuffle("t", "-1") +
+                        R"(
+      %next = add i32 %i, 1
+      br label %loop
+    on:
+      store i32 0, ptr %p
+      )" + tail + R"(
+      br label %end
+    end:
+      ret void
+    })")
+      .obstacle();
+}
+
+TEST(VectorConvergence, PlacesWhereNobodyElseMeetsAreNotTakenForOneAnother) {
+  EXPECT_EQ(obstacle_of_two_places(""), "");
+  EXPECT_EQ(obstacle_of_two_places("call void @cupola.warp_sync(i32 -1)"), kSeveral);
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ Value* elementwise(Lanes& lanes, Instruction& instruction) {
   return copy;
 }
 
-void widen_instruction(Lanes& lanes, const Groups& groups, Instruction& instruction) {
+void widen_instruction(Lanes& lanes, const Groups& groups, const Departures& departures, Instruction& instruction) {
   const Shape shape = lanes.shapes.of(&instruction);
   if (const Group* group = groups.of(&instruction); group && can_widen_group(lanes, *group)) {
     if (group->place == &instruction) widen_group(lanes, *group);
@@ -188,7 +188,7 @@ void widen_instruction(Lanes& lanes, const Groups& groups, Instruction& instruct
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(call); intrinsic && intrinsic->isAssumeLikeIntrinsic())
       return;
-    if (widen_meeting(lanes, *call)) return;
+    if (widen_meeting(lanes, departures, *call)) return;
     if (is_lane_by_lane(lanes, *call, shape)) return widen_lane_by_lane(lanes, instruction);
   }
   if (llvm::isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction))

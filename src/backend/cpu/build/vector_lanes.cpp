@@ -352,4 +352,13 @@ void Lanes::leave(Value* lanes) {
   builder.CreateStore(builder.CreateAnd(before, builder.CreateNot(lanes)), live_);
 }
 
+void Lanes::keep_departed() {
+  departed_ = slot(mask_type(), "departed");
+  builder.CreateStore(no_lanes(), departed_);
+}
+
+void Lanes::depart(Value* lanes) {
+  if (Value* before = departed()) builder.CreateStore(builder.CreateOr(before, lanes), departed_);
+}
+
 }  // namespace cupola::cpu::build

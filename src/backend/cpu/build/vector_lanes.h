@@ -108,6 +108,11 @@ class Lanes {
   /// The lanes that have not left the kernel; null: all 32.
   llvm::Value* live();
   void leave(llvm::Value* lanes);
+  /// From begin() on, the lanes that meet nobody any more are kept.
+  void keep_departed();
+  /// Those lanes; null: they are not kept.
+  llvm::Value* departed() { return departed_ ? builder.CreateLoad(mask_type(), departed_) : nullptr; }
+  void depart(llvm::Value* lanes);
   llvm::Value* any(llvm::Value* mask) { return builder.CreateICmpNE(bits(mask), builder.getInt32(0)); }
   /// Lane i is bit i.
   llvm::Value* bits(llvm::Value* mask) { return builder.CreateBitCast(mask, builder.getInt32Ty()); }
@@ -145,7 +150,8 @@ class Lanes {
 
   const bool has_exits_;
   llvm::BasicBlock* entry_ = nullptr;
-  llvm::AllocaInst* live_ = nullptr;  ///< null: all lanes are there to the end
+  llvm::AllocaInst* live_ = nullptr;      ///< null: all lanes are there to the end
+  llvm::AllocaInst* departed_ = nullptr;  ///< null: nobody asks
   llvm::SmallPtrSet<const llvm::Instruction*, 32> needed_;
   llvm::DenseMap<const llvm::Value*, llvm::Value*> arguments_;
   llvm::DenseMap<const llvm::Value*, Slot> slots_;

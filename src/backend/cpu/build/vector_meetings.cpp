@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_lanes.h"
 #include "image/warp_shuffle.h"
 #include "kir/intrinsics.h"
@@ -23,10 +24,11 @@ using llvm::Value;
 
 class Meeting {
  public:
-  Meeting(Lanes& lanes, llvm::CallInst& call) : lanes_(lanes), builder_(lanes.builder), call_(call) {}
+  Meeting(Lanes& lanes, const Departures& departures, llvm::CallInst& call)
+      : lanes_(lanes), departures_(departures), builder_(lanes.builder), call_(call) {}
 
   bool write(Intrinsic intrinsic) {
-    if (names_members(intrinsic)) expect_members();
+    if (departures_.may_miss_members(call_)) expect_members();
     switch (intrinsic) {
       case Intrinsic::Barrier:
         service(Service::barrier, {uniform(0), uniform(1), lanes_left()});
@@ -104,15 +106,8 @@ class Meeting {
                                  yes);
   }
 
-  static bool names_members(Intrinsic intrinsic) {
-    using enum Intrinsic;
-    return intrinsic == WarpSync || intrinsic == Vote || intrinsic == Shuffle || intrinsic == Match ||
-           intrinsic == Redux;
-  }
-
-  /// Under divergence: members that are neither here nor gone never come.
+  /// Under divergence: members that are neither here nor gone, and will meet elsewhere, never come.
   void expect_members() {
-    if (!lanes_.shapes.is_masked(lanes_.current)) return;
     Value* members = call_.getArgOperand(0);
     if (lanes_.shape(members).is_uniform()) {
       members = lanes_.scalar(members);
@@ -122,6 +117,8 @@ class Meeting {
     }
     Value* live = lanes_.live();
     if (live) members = builder_.CreateAnd(members, lanes_.bits(live));
+    if (Value* departed = lanes_.departed())
+      members = builder_.CreateAnd(members, builder_.CreateNot(lanes_.bits(departed)));
     Value* missing = builder_.CreateAnd(members, builder_.CreateNot(running()));
     llvm::BasicBlock *stuck = lanes_.make_block("stuck"), *on = lanes_.make_block("on");
     builder_.CreateCondBr(builder_.CreateICmpNE(missing, number(0)), stuck, on);
@@ -375,15 +372,28 @@ class Meeting {
   }
 
   Lanes& lanes_;
+  const Departures& departures_;
   llvm::IRBuilder<>& builder_;
   llvm::CallInst& call_;
 };
 
 }  // namespace
 
-bool widen_meeting(Lanes& lanes, llvm::CallInst& call) {
+std::optional<Intrinsic> meeting_of(const llvm::Instruction& instruction) {
+  const auto intrinsic = kir::intrinsic_of(instruction);
+  if (!intrinsic || kir::effect_of(*intrinsic) != kir::Effect::kSync) return std::nullopt;
+  if (*intrinsic == Intrinsic::ActiveMask || *intrinsic == Intrinsic::Nanosleep) return std::nullopt;
+  return intrinsic;
+}
+
+bool names_members(Intrinsic meeting) {
+  using enum Intrinsic;
+  return meeting == WarpSync || meeting == Vote || meeting == Shuffle || meeting == Match || meeting == Redux;
+}
+
+bool widen_meeting(Lanes& lanes, const Departures& departures, llvm::CallInst& call) {
   const auto intrinsic = kir::intrinsic_of(call);
-  return intrinsic && Meeting(lanes, call).write(*intrinsic);
+  return intrinsic && Meeting(lanes, departures, call).write(*intrinsic);
 }
 
 }  // namespace cupola::cpu::build

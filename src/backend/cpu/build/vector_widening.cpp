@@ -3,6 +3,9 @@
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <memory>
@@ -10,6 +13,8 @@
 #include <vector>
 
 #include "backend/cpu/build/polling.h"
+#include "backend/cpu/build/vector_companions.h"
+#include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_instruction.h"
 #include "backend/cpu/build/vector_lanes.h"
@@ -34,12 +39,21 @@ class Widening {
         shapes_(shapes),
         groups_(groups),
         loops_(loops),
-        exits_(exits) {}
+        exits_(exits),
+        dominators_(from),
+        post_dominators_(from),
+        companions_(loops, dominators_, post_dominators_),
+        departures_(from, shapes, loops, companions_) {}
 
   void run() {
     for (BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&lanes_.from)) order_.push_back(block);
     find_rows();
     lanes_.begin(order_);
+    if (llvm::any_of(llvm::instructions(lanes_.from), [&](const Instruction& instruction) {
+          const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+          return call && departures_.may_miss_members(*call);
+        }))
+      lanes_.keep_departed();
     for (const auto& row : rows_)
       for (BasicBlock* exit : row->exits) {
         row->left[exit] = lanes_.slot(lanes_.mask_type(), "left");
@@ -99,7 +113,7 @@ class Widening {
     for (Instruction& instruction : block) {
       if (instruction.isTerminator() || llvm::isa<llvm::PHINode, llvm::AllocaInst>(instruction)) continue;
       builder_.SetCurrentDebugLocation(instruction.getDebugLoc());
-      widen_instruction(lanes_, groups_, instruction);
+      widen_instruction(lanes_, groups_, departures_, instruction);
     }
   }
 
@@ -186,6 +200,7 @@ class Widening {
 
   void move(const Row& row, BasicBlock& from, BasicBlock& to, Value* mask) {
     pass(from, to, mask);
+    if (departures_.is_departure(&from, &to)) lanes_.depart(mask);
     const llvm::Loop* loop = loops_.getLoopFor(&to);
     if (loop && loop->getHeader() == &to && loop->contains(&from) && shapes_.is_masked(&to))
       builder_.CreateStore(mask, again_[loop]);
@@ -345,6 +360,10 @@ class Widening {
   const Groups& groups_;
   const llvm::LoopInfo& loops_;
   const Exits& exits_;
+  const llvm::DominatorTree dominators_;
+  const llvm::PostDominatorTree post_dominators_;
+  const Companions companions_;
+  const Departures departures_;
   llvm::SmallVector<BasicBlock*, 32> order_;
   llvm::DenseMap<const BasicBlock*, BasicBlock*> begin_of_;
   llvm::DenseMap<const llvm::Loop*, llvm::AllocaInst*> again_;  ///< lanes that go round once more

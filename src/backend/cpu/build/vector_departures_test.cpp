@@ -1,0 +1,198 @@
+#include "backend/cpu/build/vector_departures.h"
+
+#include "backend/cpu/build/analysed_kernel.h"
+
+// Oracle: the PTX ISA's "bar.warp.sync" and the CUDA programming guide, by which an operation waits for those of its
+// members that have not exited.
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+/// A vote of all lanes.
+std::string vote(const std::string& name) {
+  return "%" + name + " = call i32 @cupola.vote(i32 -1, i32 3, i32 1)\n";
+}
+
+bool may_miss(const AnalysedKernel& kernel, const std::string& vote) {
+  const auto& call = llvm::cast<llvm::CallInst>(*kernel.value(vote));
+  EXPECT_TRUE(kernel.is_masked(call.getParent()->getName().str()));
+  return kernel.departures().may_miss_members(call);
+}
+
+/// Some lanes vote on their way, and all come to `tail`.
+std::string branch(const std::string& tail) {
+  return R"(
+    define ptx_kernel void @k(i32 %n, ptr %p) {
+      %l = call i32 @cupola.laneid()
+      %c = icmp uge i32 %l, %n
+      br i1 %c, label %some, label %join
+    some:
+      )" +
+         vote("v") + R"(
+      br label %join
+    join:
+      store i32 1, ptr %p
+      br label %tail
+    tail:
+      )" +
+         tail +
+         R"(
+      br label %end
+    end:
+      ret void
+    })";
+}
+
+TEST(VectorDepartures, LanesDepartWhereNoMeetingIsAhead) {
+  const AnalysedKernel kernel(branch(""));
+  const Departures departures = kernel.departures();
+  const llvm::BasicBlock *some = kernel.block("some"), *join = kernel.block("join");
+  EXPECT_FALSE(departures.are_final(some));
+  EXPECT_TRUE(departures.are_final(join));
+  EXPECT_TRUE(departures.is_departure(some, join));
+  EXPECT_FALSE(departures.is_departure(join, kernel.block("tail"))) << "they have departed before";
+}
+
+TEST(VectorDepartures, WhoWentPastABranchMayMeetBehindIt) {
+  const auto may_miss_with = [](const std::string& tail) { return may_miss(AnalysedKernel(branch(tail)), "v"); };
+  EXPECT_FALSE(may_miss_with(""));
+  EXPECT_TRUE(may_miss_with(vote("w")));
+  EXPECT_TRUE(may_miss_with("call void @cupola.warp_sync(i32 -1)"));
+  EXPECT_TRUE(may_miss_with("call void @cupola.barrier(i32 0, i32 0)"));
+}
+
+TEST(VectorDepartures, WhoMeetsThoseThatAreThereIsOnTheWayOut) {
+  const std::string active = "%a = call i32 @cupola.active_mask()\n";
+  const auto may_miss_with = [](const std::string& tail) { return may_miss(AnalysedKernel(branch(tail)), "v"); };
+  EXPECT_FALSE(may_miss_with(active));
+  EXPECT_FALSE(may_miss_with(active + "call void @cupola.warp_sync(i32 %a)"));
+  EXPECT_TRUE(may_miss_with(active + "%b = or i32 %a, %n\ncall void @cupola.warp_sync(i32 %b)"));
+}
+
+TEST(VectorDepartures, MembersThatAreThereAreNotMissed) {
+  const AnalysedKernel kernel(R"(
+    define ptx_kernel void @k(i32 %n, ptr %p) {
+      %l = call i32 @cupola.laneid()
+      %before = call i32 @cupola.active_mask()
+      %c = icmp uge i32 %l, %n
+      br i1 %c, label %some, label %join
+    some:
+      %a = call i32 @cupola.active_mask()
+      %v = call i32 @cupola.vote(i32 %a, i32 3, i32 1)
+      %w = call i32 @cupola.vote(i32 %before, i32 3, i32 1)
+      br label %join
+    join:
+      call void @cupola.warp_sync(i32 -1)
+      br label %end
+    end:
+      ret void
+    })");
+  EXPECT_FALSE(may_miss(kernel, "v"));
+  EXPECT_TRUE(may_miss(kernel, "w"));
+}
+
+/// A loop that lanes leave one by one, at its begin and at its end, for `tail`; in each turn they may skip %some.
+bool may_miss_in_loop(const std::string& which, const std::vector<std::string>& votes, const std::string& tail = "") {
+  const auto at = [&](const std::string& name) { return llvm::is_contained(votes, name) ? vote(name) : ""; };
+  return may_miss(AnalysedKernel(R"(
+    define ptx_kernel void @k(i32 %n, ptr %p) {
+      %l = call i32 @cupola.laneid()
+      br label %header
+    header:
+      %i = phi i32 [ 0, %0 ], [ %next, %latch ]
+      )" + at("first") + R"(
+      %is_first = icmp eq i32 %l, %i
+      br i1 %is_first, label %tail, label %turn
+    turn:
+      %c = icmp ult i32 %l, %n
+      br i1 %c, label %some, label %latch
+    some:
+      )" + at("skipped") + R"(
+      br label %latch
+    latch:
+      )" + at("last") + R"(
+      %next = add i32 %i, 1
+      %is_last = icmp ult i32 %l, %next
+      br i1 %is_last, label %tail, label %header
+    tail:
+      store i32 1, ptr %p
+      )" + tail + R"(
+      br label %end
+    end:
+      ret void
+    })"),
+                  which);
+}
+
+TEST(VectorDepartures, WhoLeftALoopAtAnyTurnMayMeetBehindIt) {
+  for (const std::string where : {"first", "last"}) {
+    EXPECT_FALSE(may_miss_in_loop(where, {where})) << where;
+    EXPECT_TRUE(may_miss_in_loop(where, {where}, "call void @cupola.warp_sync(i32 -1)")) << where;
+  }
+}
+
+TEST(VectorDepartures, WhoSkipsAPlaceInALoopMayComeToItInTheNextTurn) {
+  EXPECT_TRUE(may_miss_in_loop("skipped", {"skipped"}));
+  EXPECT_FALSE(may_miss_in_loop("first", {"first", "skipped", "last"})) << "all that are left come by";
+  EXPECT_FALSE(may_miss_in_loop("last", {"first", "skipped", "last"})) << "all that are left come by";
+}
+
+/// A loop in a loop, both left one by one.
+bool may_miss_in_loops(const std::string& which) {
+  const auto at = [&](const std::string& name) { return which == name ? vote(name) : ""; };
+  return may_miss(AnalysedKernel(R"(
+    define ptx_kernel void @k(i32 %n, ptr %p) {
+      %l = call i32 @cupola.laneid()
+      br label %outer
+    outer:
+      %i = phi i32 [ 0, %0 ], [ %i.next, %latch ]
+      br label %inner
+    inner:
+      %j = phi i32 [ 0, %outer ], [ %j.next, %inner ]
+      )" + at("inside") + R"(
+      %j.next = add i32 %j, 1
+      %j.over = icmp ugt i32 %j.next, %l
+      br i1 %j.over, label %latch, label %inner
+    latch:
+      )" + at("outside") + R"(
+      %i.next = add i32 %i, 1
+      %i.over = icmp ugt i32 %i.next, %l
+      br i1 %i.over, label %tail, label %outer
+    tail:
+      store i32 1, ptr %p
+      br label %end
+    end:
+      ret void
+    })"),
+                  which);
+}
+
+TEST(VectorDepartures, WhoLeftAnInnerLoopMayComeToItAgain) {
+  EXPECT_TRUE(may_miss_in_loops("inside"));
+  EXPECT_FALSE(may_miss_in_loops("outside")) << "all of a turn have left the inner loop";
+}
+
+TEST(VectorDepartures, AnEarlyReturnIsNoPlaceToMeet) {
+  AnalysedKernel kernel(R"(
+    define ptx_kernel void @k(i32 %n, ptr %p) {
+      %l = call i32 @cupola.laneid()
+      %gone = icmp uge i32 %l, %n
+      br i1 %gone, label %end, label %loop
+    loop:
+      %i = phi i32 [ 0, %0 ], [ %next, %loop ]
+      )" + vote("v") + R"(
+      %next = add i32 %i, 1
+      %over = icmp ugt i32 %next, %l
+      br i1 %over, label %tail, label %loop
+    tail:
+      store i32 1, ptr %p
+      br label %end
+    end:
+      ret void
+    })");
+  EXPECT_EQ(kernel.separate().size(), 1u);
+  EXPECT_FALSE(may_miss(kernel, "v"));
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
