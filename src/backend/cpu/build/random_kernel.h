@@ -11,8 +11,9 @@
 //
 // Every program has one meaning: threads write cells of their own, or the same to one place; shared cells of others are
 // read between barriers only; atomics commute and what they return is not used; barriers stand where all threads of the
-// block that are left come by, warp operations where all lanes that are left come by or with members that are there;
-// what is read of a lane that may be gone is dropped; nothing overflows to infinity, and loops count down.
+// block that are left come by, warp operations where all lanes that are left come by, or with members that are there,
+// or where the members that are not there come to no other operation; what is read of a lane that may be gone is
+// dropped; nothing overflows to infinity, and loops count down.
 //
 //   kernel @k(ptr o8, ptr o16, ptr o32, ptr o64, ptr in, ptr sums, i32 n, i32 total)
 //
@@ -29,6 +30,7 @@ class RandomKernel : RandomMeetings {
   std::string text() {
     begin();
     while (budget_ > 0) statement({});
+    if (meets_) part();
     for (const Variable& one : variables_) store_cell(one.type, load(one), Place::Rows);
     line("ret void");
     return declarations() + slots_ + body_ + "}\n";
@@ -237,6 +239,25 @@ class RandomKernel : RandomMeetings {
       go(on);
     }
     at(on);
+  }
+
+  /// A loop, or a branch, in which those who are left meet in each turn: the others have nobody to meet any more.
+  void part() {
+    const std::string left = slot("i32"), head = label(), body = label(), out = label();
+    line("store i32 {}, ptr {}", let("and i32 {}, 7", int_expression(2)), left);
+    go(head);
+    at(head);
+    const std::string turns = let("load i32, ptr {}", left);
+    branch(let("icmp ne i32 {}, 0", turns), body, out);
+    at(body);
+    line("store i32 {}, ptr {}", let("sub i32 {}, 1", turns), left);
+    whole_warp(true);
+    if (chance(2)) {
+      leave({.level = Level::Lane, .out = out, .again = out});
+      whole_warp(true);
+    }
+    go(chance(4) ? out : head);
+    at(out);
   }
 
   int budget_;

@@ -113,8 +113,8 @@ class RandomMeetings : public RandomRecords {
     return let("call i32 @cupola.vote(i32 {}, i32 3, i32 {})", mask, let("zext i1 {} to i32", condition));
   }
 
-  /// All lanes that are left come by.
-  void whole_warp() {
+  /// All lanes that are left come by, or all that are not `parted` from them for good.
+  void whole_warp(bool parted = false) {
     const std::string here = ballot("-1", "true"), members = chance(2) ? "-1" : here;
     switch (pick(6)) {
       case 0:
@@ -130,7 +130,7 @@ class RandomMeetings : public RandomRecords {
         return keep("i32", let("call i32 @cupola.redux(i32 {}, i32 {}, i32 {})", members, std::to_string(pick(8)),
                                int_expression(2)));
       default:
-        return some_of_them(here);
+        return some_of_them(here, parted && chance(2));
     }
   }
 
@@ -161,9 +161,10 @@ class RandomMeetings : public RandomRecords {
     return let("select i1 {}, i32 {}, i32 %laneid", let("icmp eq i32 {}, 0", apart), lane);
   }
 
-  /// A branch whose lanes are known, which meet in it.
-  void some_of_them(const std::string& here) {
-    const std::string chosen = lane_condition(2), members = ballot(here, chosen), yes = label(), on = label();
+  /// A branch whose lanes are known, which meet in it; `names_others`: and name all that are not `here`.
+  void some_of_them(const std::string& here, bool names_others) {
+    const std::string chosen = lane_condition(2), there = ballot(here, chosen), yes = label(), on = label();
+    const std::string members = names_others ? let("or i32 {}, {}", there, let("xor i32 {}, -1", here)) : there;
     branch(chosen, yes, on);
     at(yes);
     switch (pick(4)) {
@@ -176,7 +177,7 @@ class RandomMeetings : public RandomRecords {
              let("call i64 @cupola.match(i32 {}, i32 0, i64 {})", members, let("and i64 {}, 3", long_expression(1))));
         break;
       case 2:
-        shuffle(members, members);
+        shuffle(members, there);
         break;
       default:
         line("call void @cupola.warp_sync(i32 {})", members);
