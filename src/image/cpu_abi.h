@@ -54,10 +54,10 @@ struct ThreadContext {
   uint32_t lanes;             ///< those that begin, as a mask
   const uint32_t* places[3];  ///< threadIdx.x, y and z of its 32 threads; what is not there is 0
   uint32_t calling_lane;      ///< for which a service is called that is for one thread
-  // Of code that runs a whole block, which has them for its barriers: votes and voters of the phase that goes on, and
-  // of the one before it.
+  // Of code that runs whole blocks, which has them for its barriers: votes and voters of the phase that goes on, and of
+  // the one before it.
   uint32_t votes, voters, last_votes, last_voters;
-  uint32_t unused;
+  uint32_t blocks;  ///< that it is to run yet, from ctaid on, that one included; both follow as it goes on
 };
 
 static_assert(offsetof(ThreadContext, tid) == 24);
@@ -68,8 +68,8 @@ static_assert(offsetof(ThreadContext, last_error) == 112);
 static_assert(offsetof(ThreadContext, places) == 120);
 static_assert(sizeof(ThreadContext) == 168);
 
-/// A kernel's code for one thread, for a warp, or for all threads of a block: runs it from its first instruction to its
-/// return, given the first thread's context. `parameters` is the launch's parameter block, which the code only reads.
+/// A kernel's code for one thread, for a warp, or for all threads of some blocks: runs it from its first instruction to
+/// its return, given the first thread's context. `parameters` is the launch's parameter block, which the code only reads.
 using KernelEntry = void (*)(ThreadContext*, const std::byte* parameters);
 
 /// What a device function's address points at, in module data. The loader fills in entries; kernels copy and compare

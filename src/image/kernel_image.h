@@ -20,7 +20,7 @@
 
 namespace cupola::image {
 
-inline constexpr uint32_t kFormatVersion = 8;
+inline constexpr uint32_t kFormatVersion = 9;
 
 /// How a kernel may be executed; decided by the compiler, see ARCHITECTURE's ladder.
 enum class Rung : uint32_t {
@@ -33,7 +33,7 @@ inline constexpr uint64_t kNoEntry = UINT64_MAX;
 /// Code that runs more than a thread; an offset in the segment, of a cpu::KernelEntry.
 struct WideEntry {
   uint64_t place = kNoEntry;
-  bool whole_block = false;  ///< runs all threads of a block; else those of a warp
+  bool whole_block = false;  ///< runs all threads of blocks; else those of a warp
 };
 
 struct Kernel {

@@ -166,12 +166,9 @@ llvm::SmallVector<llvm::CallInst*, 8> block_barriers(llvm::Function& warp) {
 }
 
 llvm::Function* make_coroutine(llvm::Function& warp) {
-  llvm::ValueToValueMapTy map;
-  llvm::Function* copy = llvm::CloneFunction(&warp, map);
-  copy->setName(warp.getName());
-  const auto barriers = block_barriers(*copy);
-  llvm::Function* made = Coroutine(*copy).make(barriers);
-  copy->eraseFromParent();
+  const auto barriers = block_barriers(warp);
+  llvm::Function* made = Coroutine(warp).make(barriers);
+  warp.eraseFromParent();
   return made;
 }
 

@@ -26,7 +26,7 @@ inline constexpr uint64_t kFrameAlignment = 256;
 bool is_block_barrier(const llvm::Instruction& instruction);
 llvm::SmallVector<llvm::CallInst*, 8> block_barriers(llvm::Function& warp);
 
-/// A copy of the code that stops at its barriers. It takes the frame's memory first and returns it.
+/// Moves the code into one that stops at its barriers, takes the frame's memory first and returns it.
 llvm::Function* make_coroutine(llvm::Function& warp);
 
 /// Splits what make_coroutine made.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/cpu/build/call_reach.h"
+#include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/warp_coroutine.h"
@@ -18,8 +19,9 @@
 #include "base/log.h"
 #include "image/cpu_abi.h"
 
-// Code that waits becomes a coroutine. The loop over the block's warps calls its first part for each, then the second
-// for each that is not over, until all are.
+// A loop over blocks has a loop over the block's warps in it, into which the code for a warp is inlined. Code that
+// waits becomes a coroutine: the loop calls its first part for each warp, then the second for each that is not over,
+// until all are.
 
 namespace cupola::cpu::build {
 namespace {
@@ -58,34 +60,7 @@ std::string obstacle(llvm::Function& warp, const CallReach& reach) {
   return {};
 }
 
-// ---- the loop over the warps ----
-
-/// What the context holds of its warp alone.
-bool is_of_warp(size_t offset) {
-  const auto lies_in = [&](size_t begin, size_t bytes) { return offset >= begin && offset < begin + bytes; };
-  return lies_in(offsetof(ThreadContext, tid), sizeof ThreadContext::tid) ||
-         lies_in(offsetof(ThreadContext, lane), 2 * sizeof ThreadContext::lane) ||
-         lies_in(offsetof(ThreadContext, lanes), sizeof(ThreadContext) - offsetof(ThreadContext, lanes));
-}
-
-/// Code reads what is its warp's own when it begins, because the next warp is shown its own in the same context. True
-/// if it reads any.
-bool read_place_first(llvm::Function& warp) {
-  std::vector<llvm::LoadInst*> reads;
-  for (llvm::Instruction& instruction : llvm::instructions(warp)) {
-    auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-    if (!load) continue;
-    if (const std::optional<size_t> field = constant_field(*load); field && is_of_warp(*field)) reads.push_back(load);
-  }
-  llvm::BasicBlock& entry = warp.getEntryBlock();
-  llvm::IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
-  for (llvm::LoadInst* load : reads) {
-    Value* read = load_field(builder, context_of(warp), *constant_field(*load), load->getType(), /*constant=*/false);
-    load->replaceAllUsesWith(read);
-    load->eraseFromParent();
-  }
-  return !reads.empty();
-}
+// ---- the loops over blocks and warps ----
 
 /// Whether code calls what may read its context.
 bool calls_others(const llvm::Function& code) {
@@ -96,55 +71,58 @@ bool calls_others(const llvm::Function& code) {
 
 class BlockLoop {
  public:
-  /// `warp`: takes what the loop takes. Its code is elsewhere now, or will be inlined.
-  BlockLoop(llvm::Function& warp, const std::string& name, BlockClass blocks)
+  /// `warp`: takes what the loop takes; `placed` its code, which will be inlined.
+  BlockLoop(llvm::Function& warp, const PlacedCode& placed, const std::string& name, BlockClass blocks)
       : builder_(warp.getContext()),
         made_(
             llvm::Function::Create(warp.getFunctionType(), llvm::GlobalValue::InternalLinkage, name, warp.getParent())),
+        placed_(placed),
         blocks_(blocks) {
     made_->setAttributes(warp.getAttributes());
+    give_lines(warp);
     builder_.SetInsertPoint(make_block("begin"));
-    threads_ = word(offsetof(ThreadContext, ntid));
-    for (unsigned d = 1; d < 3; ++d)
-      threads_ = builder_.CreateMul(threads_, word(offsetof(ThreadContext, ntid) + 4 * d));
-    for (unsigned d = 0; d < 3; ++d) places_[d] = pointer(offsetof(ThreadContext, places) + d * sizeof(void*));
+    for (unsigned d = 0; d < 3; ++d) {
+      block_size_[d] = word(offsetof(ThreadContext, ntid) + 4 * d);
+      tables_[d] = pointer(offsetof(ThreadContext, places) + d * sizeof(void*));
+    }
+    threads_ = builder_.CreateMul(builder_.CreateMul(block_size_[0], block_size_[1]), block_size_[2]);
   }
 
   void drop() { made_->eraseFromParent(); }
 
-  llvm::Function* over(llvm::Function& warp, bool reads_place) {
-    give_lines(warp);
-    for (unsigned i = 0; i < warp.arg_size(); ++i)
-      warp.removeParamAttr(i, llvm::Attribute::ByVal);  // it only reads them
-    each_warp(reads_place || calls_others(warp), [&](Value*) { call(warp, arguments()); });
-    builder_.CreateRetVoid();
-    inline_calls();
-    return made_;
+  /// Of code that never stops.
+  llvm::Function* over_warps() {
+    llvm::Function& code = *placed_.code;
+    for (unsigned i = 0; i < code.arg_size(); ++i)
+      code.removeParamAttr(i, llvm::Attribute::ByVal);  // it only reads them
+    each_block([&] { each_warp(calls_others(code), [&](const Warp& warp) { call(code, arguments(warp)); }); });
+    return finish();
   }
 
-  llvm::Function* over(const CoroutineParts& parts, bool reads_place) {
-    give_lines(*parts.first);
+  /// Of code that stops at barriers.
+  llvm::Function* over(const CoroutineParts& parts) {
     make_frames(parts.frame_bytes);
-    for (const size_t offset : {offsetof(ThreadContext, votes), offsetof(ThreadContext, voters)})
-      set(offset, builder_.getInt32(0));
-    each_warp(reads_place || calls_others(*parts.first), [&](Value* index) {
-      Value* frame = frame_of(index);
-      llvm::SmallVector<Value*, 8> all{frame};
-      all.append(arguments());
-      call(*parts.first, all);
-      note(frame);
+    each_block([&] {
+      for (const size_t offset : {offsetof(ThreadContext, votes), offsetof(ThreadContext, voters)})
+        set(offset, builder_.getInt32(0));
+      builder_.CreateStore(builder_.getFalse(), left_);
+      each_warp(calls_others(*parts.first), [&](const Warp& warp) {
+        Value* frame = frame_of(warp.index);
+        llvm::SmallVector<Value*, 8> all{frame};
+        all.append(arguments(warp));
+        call(*parts.first, all);
+        note(frame);
+      });
+      BasicBlock *again = make_block("phase"), *over = make_block("block_over");
+      branch_if_left(again, over);
+      builder_.SetInsertPoint(again);
+      count_votes();
+      builder_.CreateStore(builder_.getFalse(), left_);
+      each_warp(calls_others(*parts.second), [&](const Warp& warp) { go_on(*parts.second, frame_of(warp.index)); });
+      branch_if_left(again, over);
+      builder_.SetInsertPoint(over);
     });
-    BasicBlock *again = make_block("phase"), *over = make_block("over");
-    branch_if_left(again, over);
-    builder_.SetInsertPoint(again);
-    count_votes();
-    builder_.CreateStore(builder_.getFalse(), left_);
-    each_warp(calls_others(*parts.second), [&](Value* index) { go_on(*parts.second, frame_of(index)); });
-    branch_if_left(again, over);
-    builder_.SetInsertPoint(over);
-    builder_.CreateRetVoid();
-    inline_calls();
-    return made_;
+    return finish();
   }
 
  private:
@@ -166,23 +144,19 @@ class BlockLoop {
     builder_.SetCurrentDebugLocation(llvm::DILocation::get(builder_.getContext(), 0, 0, made_->getSubprogram()));
   }
 
-  llvm::SmallVector<Value*, 8> arguments() {
-    llvm::SmallVector<Value*, 8> all;
-    for (llvm::Argument& argument : made_->args()) all.push_back(&argument);
-    return all;
-  }
-
-  llvm::CallInst* call(llvm::Function& code, llvm::ArrayRef<Value*> all) {
-    calls_.push_back(builder_.CreateCall(&code, all));
-    return calls_.back();
-  }
-
-  void inline_calls() {
+  llvm::Function* finish() {
+    builder_.CreateRetVoid();
     for (llvm::CallInst* call : calls_) {
       llvm::InlineFunctionInfo info;
       call->getCalledFunction()->removeFnAttr(llvm::Attribute::NoInline);
       llvm::InlineFunction(*call, info);
     }
+    return made_;
+  }
+
+  llvm::CallInst* call(llvm::Function& code, llvm::ArrayRef<Value*> all) {
+    calls_.push_back(builder_.CreateCall(&code, all));
+    return calls_.back();
   }
 
   // ---- frames ----
@@ -225,63 +199,124 @@ class BlockLoop {
     builder_.SetInsertPoint(on);
   }
 
+  // ---- blocks ----
+
+  /// For as many blocks as the context says, from its own on; it follows.
+  template <typename Body>
+  void each_block(Body body) {
+    Value* first[3];
+    Value* grid_size[3];
+    for (unsigned d = 0; d < 3; ++d) {
+      first[d] = word(offsetof(ThreadContext, ctaid) + 4 * d);
+      grid_size[d] = word(offsetof(ThreadContext, nctaid) + 4 * d);
+    }
+    Value* count = word(offsetof(ThreadContext, blocks));
+    BasicBlock *before = builder_.GetInsertBlock(), *loop = make_block("block"), *over = make_block("blocks_over");
+    builder_.CreateBr(loop);
+    builder_.SetInsertPoint(loop);
+    llvm::PHINode* left = counter("left", before, count);
+    llvm::SmallVector<llvm::PHINode*, 3> position;
+    for (unsigned d = 0; d < 3; ++d) position.push_back(counter("ctaid", before, first[d]));
+    for (unsigned d = 0; d < 3; ++d) set(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
+    set(offsetof(ThreadContext, blocks), left);
+    body();
+    advance(position, builder_.getInt32(1), grid_size);
+    Value* rest = builder_.CreateSub(left, builder_.getInt32(1));
+    left->addIncoming(rest, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpNE(rest, builder_.getInt32(0)), loop, over);
+    builder_.SetInsertPoint(over);
+  }
+
   // ---- warps ----
 
-  /// For each warp, with the number of its first thread, and the context as that warp's if it `is_shown`.
+  struct Warp {
+    Value* index;        ///< of its first thread
+    Value* position[3];  ///< of it, where warps lie in rows
+  };
+
+  /// For each warp, with all of the context as that warp's if it `is_shown`.
   template <typename Body>
   void each_warp(bool is_shown, Body body) {
     BasicBlock *before = builder_.GetInsertBlock(), *loop = make_block("warp"), *over = make_block("warps_over");
     Value* zero = builder_.getInt32(0);
     builder_.CreateBr(loop);
     builder_.SetInsertPoint(loop);
-    llvm::PHINode *index = counter("index", before), *x = counter("x", before), *y = counter("y", before),
-                  *z = counter("z", before);
-    if (is_shown) show(index, {x, y, z});
-    body(index);
-    Value* next = builder_.CreateAdd(index, builder_.getInt32(kWarp));
+    llvm::PHINode* index = counter("index", before, zero);
+    llvm::SmallVector<llvm::PHINode*, 3> position;
+    for (unsigned d = 0; d < 3; ++d) position.push_back(counter("tid", before, zero));
+    const Warp warp{index, {position[0], position[1], position[2]}};
+    set(offsetof(ThreadContext, warp), place(offsetof(ThreadContext, warp), warp));  // a fault names it
+    if (is_shown) show(warp);
+    body(warp);
     // Rows follow each other; in blocks of other shapes these are not read.
-    const auto size = [&](unsigned d) { return word(offsetof(ThreadContext, ntid) + 4 * d); };
-    const auto step = [&](Value* value, Value* by, Value* limit, Value*& carry) {
-      Value* sum = builder_.CreateAdd(value, by);
-      Value* is_over = builder_.CreateICmpUGE(sum, limit);
-      carry = builder_.CreateZExt(is_over, builder_.getInt32Ty());
-      return builder_.CreateSelect(is_over, zero, sum);
-    };
-    Value *carry_x = nullptr, *carry_y = nullptr;
-    Value* next_x = step(x, builder_.getInt32(kWarp), size(0), carry_x);
-    Value* next_y = step(y, carry_x, size(1), carry_y);
-    Value* next_z = builder_.CreateAdd(z, carry_y);
-    BasicBlock* end = builder_.GetInsertBlock();
+    advance(position, builder_.getInt32(kWarp), block_size_);
+    Value* next = builder_.CreateAdd(index, builder_.getInt32(kWarp));
+    index->addIncoming(next, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpULT(next, threads_), loop, over);
-    index->addIncoming(next, end);
-    x->addIncoming(next_x, end);
-    y->addIncoming(next_y, end);
-    z->addIncoming(next_z, end);
     builder_.SetInsertPoint(over);
   }
 
-  llvm::PHINode* counter(const char* name, BasicBlock* before) {
+  llvm::PHINode* counter(const char* name, BasicBlock* before, Value* first) {
     llvm::PHINode* phi = builder_.CreatePHI(builder_.getInt32Ty(), 2, name);
-    phi->addIncoming(builder_.getInt32(0), before);
+    phi->addIncoming(first, before);
     return phi;
   }
 
-  void show(Value* index, llvm::ArrayRef<Value*> position) {
-    set(offsetof(ThreadContext, warp), builder_.CreateLShr(index, uint64_t{5}));
+  /// `position` goes on by `step` in x, and to the next row or plane where it reaches the size.
+  void advance(llvm::ArrayRef<llvm::PHINode*> position, Value* step, llvm::ArrayRef<Value*> size) {
+    Value* carry = step;
     for (unsigned d = 0; d < 3; ++d) {
-      Value* place = position[d];
-      if (blocks_ != BlockClass::Rows) {
-        Value* table = builder_.CreateInBoundsGEP(builder_.getInt32Ty(), places_[d], index);
-        set(offsetof(ThreadContext, places) + d * sizeof(void*), table);
-        place = builder_.CreateLoad(builder_.getInt32Ty(), table);
+      Value* next = builder_.CreateAdd(position[d], carry);
+      if (d < 2) {
+        Value* is_over = builder_.CreateICmpUGE(next, size[d]);
+        carry = builder_.CreateZExt(is_over, builder_.getInt32Ty());
+        next = builder_.CreateSelect(is_over, builder_.getInt32(0), next);
       }
-      set(offsetof(ThreadContext, tid) + 4 * d, place);
+      position[d]->addIncoming(next, builder_.GetInsertBlock());
     }
-    if (blocks_ == BlockClass::Rows) return;
-    Value* left = builder_.CreateSub(threads_, index);
+  }
+
+  /// What the code takes: the kernel's arguments, then the places that it asks for.
+  llvm::SmallVector<Value*, 8> arguments(const Warp& warp) {
+    llvm::SmallVector<Value*, 8> all;
+    for (llvm::Argument& argument : made_->args()) all.push_back(&argument);
+    for (const size_t field : placed_.fields) all.push_back(place(field, warp));
+    return all;
+  }
+
+  /// The value of a field of the context, for this warp of this block.
+  Value* place(size_t field, const Warp& warp) {
+    for (unsigned d = 0; d < 3; ++d) {
+      if (field == offsetof(ThreadContext, ctaid) + 4 * d) return block_[d];
+      if (field == offsetof(ThreadContext, tid) + 4 * d)
+        return blocks_ == BlockClass::Rows ? warp.position[d]
+                                           : builder_.CreateLoad(builder_.getInt32Ty(), table_of(d, warp));
+      if (field == offsetof(ThreadContext, places) + d * sizeof(void*)) return table_of(d, warp);
+    }
+    if (field == offsetof(ThreadContext, warp)) return builder_.CreateLShr(warp.index, uint64_t{5});
+    if (field == offsetof(ThreadContext, lanes)) return lanes_of(warp);
+    return builder_.getInt32(0);  // the first thread's lane
+  }
+
+  /// Of the warp's threads, in one dimension.
+  Value* table_of(unsigned dimension, const Warp& warp) {
+    return builder_.CreateInBoundsGEP(builder_.getInt32Ty(), tables_[dimension], warp.index);
+  }
+
+  Value* lanes_of(const Warp& warp) {
+    if (blocks_ != BlockClass::Any) return builder_.getInt32(~0u);
+    Value* left = builder_.CreateSub(threads_, warp.index);
     Value* some = builder_.CreateSub(builder_.CreateShl(builder_.getInt32(1), left), builder_.getInt32(1));
-    Value* is_full = builder_.CreateICmpUGE(left, builder_.getInt32(kWarp));
-    set(offsetof(ThreadContext, lanes), builder_.CreateSelect(is_full, builder_.getInt32(~0u), some));
+    return builder_.CreateSelect(builder_.CreateICmpUGE(left, builder_.getInt32(kWarp)), builder_.getInt32(~0u), some);
+  }
+
+  /// In the context, for what the code calls.
+  void show(const Warp& warp) {
+    set(offsetof(ThreadContext, lanes), lanes_of(warp));
+    for (unsigned d = 0; d < 3; ++d)
+      for (const size_t field :
+           {offsetof(ThreadContext, tid) + 4 * d, offsetof(ThreadContext, places) + d * sizeof(void*)})
+        set(field, place(field, warp));
   }
 
   void count_votes() {
@@ -296,8 +331,10 @@ class BlockLoop {
 
   llvm::IRBuilder<> builder_;
   llvm::Function* made_;
+  const PlacedCode& placed_;
   const BlockClass blocks_;
-  Value *threads_ = nullptr, *places_[3] = {};
+  Value *threads_ = nullptr, *block_size_[3] = {}, *tables_[3] = {};
+  Value* block_[3] = {};  ///< blockIdx
   uint64_t frame_bytes_ = 0;
   llvm::AllocaInst *frames_ = nullptr, *left_ = nullptr;  ///< left: a warp is not over
   llvm::SmallVector<llvm::CallInst*, 2> calls_;
@@ -308,7 +345,7 @@ class BlockLoop {
 void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, llvm::TargetMachine& machine) {
   struct Candidate {
     WideBody* body;
-    bool reads_place;
+    PlacedCode placed;
     llvm::Function* coroutine;  ///< null: it never stops
   };
   std::vector<Candidate> candidates;
@@ -319,15 +356,16 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
       say(*body->code, why);
       continue;
     }
-    Candidate candidate{body, read_place_first(*body->code), nullptr};
-    if (!block_barriers(*body->code).empty()) coroutines.push_back(candidate.coroutine = make_coroutine(*body->code));
-    candidates.push_back(candidate);
+    Candidate candidate{body, give_places_as_arguments(*body->code), nullptr};
+    if (!block_barriers(*body->code).empty())
+      coroutines.push_back(candidate.coroutine = make_coroutine(*candidate.placed.code));
+    candidates.push_back(std::move(candidate));
   }
   if (!coroutines.empty()) split_coroutines(module, coroutines, machine);
   for (const Candidate& candidate : candidates) {
     llvm::Function& warp = *candidate.body->code;
-    const std::string name = "block." + warp.getName().str();
-    BlockLoop loop(warp, name, candidate.body->blocks);
+    BlockLoop loop(warp, candidate.placed, "block." + warp.getName().str(), candidate.body->blocks);
+    llvm::Function* made = nullptr;
     if (candidate.coroutine) {
       const CoroutineParts parts = parts_of(*candidate.coroutine);
       if (parts.frame_bytes * kMostWarps > kMostFrames) {
@@ -335,10 +373,11 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
         loop.drop();
         continue;
       }
-      *candidate.body = {loop.over(parts, candidate.reads_place), candidate.body->blocks, true};
+      made = loop.over(parts);
     } else {
-      *candidate.body = {loop.over(warp, candidate.reads_place), candidate.body->blocks, true};
+      made = loop.over_warps();
     }
+    *candidate.body = {made, candidate.body->blocks, true};
     warp.eraseFromParent();
   }
 }

@@ -27,6 +27,9 @@ constexpr int32_t kFuel = 128;
 // What code that runs in step may read of a last warp.
 constexpr uint32_t kMostThreads = 1024;
 
+/// After so many, code that runs blocks one after the other sees whether its grid was given up.
+constexpr uint32_t kMostBlocksACall = 16;
+
 constexpr uint32_t lane_of(const Thread& thread) {
   return thread.index % 32;
 }
@@ -162,11 +165,13 @@ void Block::run_thread(Thread& thread) {
     case FibreRunner::Ending::Suspended:
       return;
     case FibreRunner::Ending::Faulted: {
+      if (is_whole_) follow();
       const CapturedFault& fault = worker_.fibres().fault();
       record(&last, fault.code(), fault.text(), width_ == 1);
       return;
     }
     case FibreRunner::Ending::Ended:
+      if (failure_ && is_whole_) follow();
       if (failure_)
         record(&last, failure_->code, failure_->message);
       else
@@ -253,13 +258,24 @@ void Block::blocks_entry(void* thread) {
   ThreadContext& context = *self->context;
   const std::byte* parameters = block.grid_->launch().parameters.data();
   for (;;) {
+    block.asked_ = context.blocks =
+        static_cast<uint32_t>(std::min<uint64_t>(block.most_ - block.begun_ + 1, kMostBlocksACall));
+    std::copy_n(block.index_, 3, context.ctaid);
+    block.show_places(context, 0);
     block.entry_(&context, parameters);
+    block.follow();
     if (block.begun_ == block.most_ || block.grid_->failed()) return;
     ++block.begun_;
     block.go_on();
-    std::copy_n(block.index_, 3, context.ctaid);
-    block.show_places(context, 0);
   }
+}
+
+/// To the block at which code that runs one after the other is.
+void Block::follow() {
+  const ThreadContext& context = *threads_.front().context;
+  begun_ += asked_ - context.blocks;
+  asked_ = context.blocks;
+  std::copy_n(context.ctaid, 3, index_);
 }
 
 /// To the next block of the grid.
@@ -495,13 +511,14 @@ void Block::record(const Thread* thread, ErrorCode code, std::string_view text, 
 std::string Block::place_of(const Thread* thread, bool is_known) const {
   std::string where = formatted("kernel {}, block ({},{},{})", grid_->info().name, index_[0], index_[1], index_[2]);
   if (!thread) return where;
-  const uint32_t* tid = thread->context->tid;
   if (is_known) {
     const Position caller = calling_thread(*thread->context);
     where += formatted(", thread ({},{},{})", caller.at[0], caller.at[1], caller.at[2]);
   } else {
-    where += formatted(", one of the {} threads from ({},{},{})", std::popcount(thread->context->lanes), tid[0], tid[1],
-                       tid[2]);
+    const uint32_t first = 32 * thread->context->warp;
+    const Position place = position(first, grid_->launch().block);
+    where += formatted(", one of the {} threads from ({},{},{})", std::min(32u, thread_count_ - first), place.at[0],
+                       place.at[1], place.at[2]);
   }
   return where;
 }

@@ -102,6 +102,7 @@ class Block {
   static void loop_entry(void* thread);
   static void blocks_entry(void* thread);
   void go_on();
+  void follow();
 
   Outcome take_turns();
   void run_thread(Thread& thread);
@@ -130,6 +131,7 @@ class Block {
   Grid* grid_ = nullptr;
   uint32_t index_[3] = {};
   uint64_t most_ = 0, begun_ = 0;  ///< blocks, see begin()
+  uint32_t asked_ = 0;  ///< of them, those that the call which goes on was still to run when begun_ was counted
   uint32_t thread_count_ = 0;
   uint32_t alive_ = 0;
   uint32_t at_grid_ = 0;

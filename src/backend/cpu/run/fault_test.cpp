@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backend/cpu/run/device_fixture.h"
+#include "base/format.h"
 
 // What goes wrong in kernels. Oracle: the documented meaning of the CUDA error codes ("Data types used by CUDA
 // Runtime"), and the place that the test itself chose.
@@ -62,6 +63,48 @@ TEST_F(Faults, ALoadFromUnmappedMemoryInALoop) {
   launch(load_at, {{3}, {64}}, At{bad(0x7000000000), 2, 40}, {.rung = image::Rung::ThreadLoop});
   expect_fault(synchronize(), ErrorCode::IllegalAddress,
                "kernel native, block (2,0,0), thread (40,0,0): illegal memory access at 0x7000000000 (read)");
+}
+
+/// As generated code does: block after block, each its warps.
+template <void (*warp)(ThreadContext*, const std::byte*)>
+void run_blocks(ThreadContext* c, const std::byte* block) {
+  for (;;) {
+    for (c->warp = 0; 32 * c->warp < c->ntid[0]; ++c->warp) warp(c, block);
+    if (c->blocks == 1) return;
+    --c->blocks;
+    for (int d = 0; d < 3; ++d) {
+      if (++c->ctaid[d] < c->nctaid[d]) break;
+      c->ctaid[d] = 0;
+    }
+  }
+}
+
+void store_in_warp(ThreadContext* c, const std::byte* block) {
+  const At& at = parameters_of<At>(block);
+  if (linear_block(c) == at.block && c->warp == at.thread / 32) *at.address = 1;
+}
+
+TEST_F(Faults, NameTheBlockAmongThoseThatRunInOneCall) {
+  for (const uint32_t block : {0u, 5u, 15u, 16u, 43u, 59u}) {
+    launch(run_blocks<store_in_warp>, {{4, 5, 3}, {96}}, At{bad(0x10), block, 70}, {.width = 32, .whole_block = true});
+    expect_fault(synchronize(), ErrorCode::IllegalAddress,
+                 formatted("kernel native, block ({},{},{}), one of the 32 threads from (64,0,0): illegal memory "
+                           "access at 0x10 (write)",
+                           block % 4, block / 4 % 5, block / 20));
+    device_->clear_fault();
+  }
+}
+
+void count_warp(ThreadContext* c, const std::byte* block) {
+  parameters_of<Counter*>(block)[linear_block(c)]++;
+}
+
+TEST_F(Faults, EachOfManyBlocksRunsOnce) {
+  constexpr Dim3 kGrid{7, 11, 13};
+  std::vector<Counter> counts(kGrid.count());
+  launch(run_blocks<count_warp>, {kGrid, {64}}, counts.data(), {.width = 32, .whole_block = true});
+  expect_success();
+  for (const Counter& count : counts) EXPECT_EQ(count.load(), 2u);
 }
 
 TEST_F(Faults, StickAndDropWhatFollowsUntilCleared) {
