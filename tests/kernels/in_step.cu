@@ -521,3 +521,23 @@ CASE(lanes_that_meet_elsewhere_hinder_only_who_names_them) {
 }
 
 CHECK_MAIN()
+
+// An output that no cache holds, from the beginning of a line of it and from elsewhere.
+__global__ void writes_much(const int* in, int* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] + 3;
+}
+
+CASE(large_outputs_are_all_there) {
+  const int n = (10 << 20) + 77, most = 16;
+  check::Managed<int> in(n), out(n + most + 1);
+  for (int i = 0; i < n; ++i) in[i] = i;
+  for (int first : {0, 1, most}) {
+    for (int i = 0; i <= n + most; ++i) out[i] = -1;
+    writes_much<<<(n + 255) / 256, 256>>>(in, out + first, n);
+    CUDA_OK(cudaDeviceSynchronize());
+    int wrong = 0;
+    for (int i = 0; i <= n + most; ++i) wrong += out[i] != (i < first || i >= first + n ? -1 : i - first + 3);
+    EXPECT_EQUAL_AT(first, wrong, 0);
+  }
+}

@@ -12,6 +12,7 @@
 
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/place_arguments.h"
+#include "backend/cpu/build/streaming_stores.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/warp_coroutine.h"
@@ -151,6 +152,7 @@ class BlockLoop {
       call->getCalledFunction()->removeFnAttr(llvm::Attribute::NoInline);
       llvm::InlineFunction(*call, info);
     }
+    stream_large_outputs(*made_);
     return made_;
   }
 

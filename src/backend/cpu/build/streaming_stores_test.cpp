@@ -1,0 +1,73 @@
+#include "backend/cpu/build/streaming_stores.h"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/Verifier.h>
+
+#include "backend/cpu/build/test_program.h"
+
+// Which stores go past the caches. That they write what the others do is in tests/kernels/in_step.cu.
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+/// Stores past the caches in code that takes %in and %out, both arrays, and ends in a fence exactly if there are any.
+int streamed(const std::string& body) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, R"(
+    declare void @other()
+    declare <32 x float> @llvm.masked.load.v32f32.p0(ptr, <32 x i1>, <32 x float>)
+    define void @code(ptr %context, ptr %in, ptr %out, <32 x float> %v, <32 x i1> %m) {
+    )" + body + "\nret void }");
+  if (!module) return -1;
+  module->setTargetTriple(llvm::Triple("x86_64-unknown-linux-gnu"));
+  llvm::Function& code = *module->getFunction("code");
+  stream_large_outputs(code);
+  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+  int stores = 0, fences = 0;
+  for (const llvm::Instruction& instruction : llvm::instructions(code)) {
+    stores += instruction.hasMetadata(llvm::LLVMContext::MD_nontemporal);
+    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    fences += call && call->getIntrinsicID() == llvm::Intrinsic::x86_sse_sfence;
+  }
+  EXPECT_EQ(fences, stores ? 1 : 0);
+  return stores;
+}
+
+constexpr const char* kStore = "store <32 x float> %v, ptr %out, align 4\n";
+
+TEST(StreamingStores, AreThoseOfOutputs) {
+  EXPECT_EQ(streamed(kStore), 1);
+  EXPECT_EQ(streamed(std::string("%x = load <32 x float>, ptr %in\n") + kStore), 1);
+  EXPECT_EQ(streamed("%p = getelementptr i8, ptr %out, i64 1024\nstore <32 x float> %v, ptr %p, align 4\n"), 1);
+}
+
+TEST(StreamingStores, AreNoneOfWhatIsRead) {
+  EXPECT_EQ(streamed(std::string("%x = load <32 x float>, ptr %out\n") + kStore), 0);
+  EXPECT_EQ(streamed(std::string("%p = getelementptr i8, ptr %out, i64 64\n%x = load float, ptr %p\n") + kStore), 0);
+  EXPECT_EQ(streamed(std::string("%x = call <32 x float> @llvm.masked.load.v32f32.p0(ptr %out, <32 x i1> %m, "
+                                 "<32 x float> %v)\n") +
+                     kStore),
+            0);
+}
+
+TEST(StreamingStores, AreNoneOfPartsOfLines) {
+  EXPECT_EQ(streamed("store float 1.0, ptr %out"), 0);
+  EXPECT_EQ(streamed("store <8 x float> splat (float 1.0), ptr %out"), 0);
+}
+
+TEST(StreamingStores, AreNoneWhereTheMemoryIsNotAnArguments) {
+  EXPECT_EQ(streamed("%p = load ptr, ptr %context\nstore <32 x float> %v, ptr %p, align 4\n"), 0);
+  EXPECT_EQ(streamed("%p = alloca <32 x float>\nstore <32 x float> %v, ptr %p, align 4\n"), 0);
+}
+
+TEST(StreamingStores, AreNoneWhereOthersMayHearOfThem) {
+  for (const char* more : {"fence seq_cst\n", "fence syncscope(\"singlethread\") seq_cst\n", "call void @other()\n",
+                           "%x = load volatile i32, ptr %in\n", "store atomic i32 1, ptr %in release, align 4\n",
+                           "%x = atomicrmw add ptr %in, i32 1 monotonic\n"})
+    EXPECT_EQ(streamed(std::string(more) + kStore), 0) << more;
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
