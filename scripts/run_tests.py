@@ -6,6 +6,7 @@
   fuzz      every fuzzer for 10 seconds
   features  the claims of docs/features.tsv and of the API tables, last
   and, with --full, longer ones in place of tidy and fuzz:
+  levels      the kernel tests with code for plain x86-64 and for x86-64-v3
   asan, tsan  the unit tests under the sanitizers, on all devices, and many kinds of work together
   long-fuzz   every fuzzer for 2 minutes
   tidy-all    clang-tidy over everything
@@ -84,7 +85,7 @@ def unit_tests():
     return [f"cupola-{folder.replace('/', '-')}-test" for folder in rows if any((ROOT / "src" / folder).glob("*_test.cpp"))]
 
 
-def run_ctest(tally, folder, pattern, label=""):
+def run_ctest(tally, folder, pattern, label="", configuration=""):
     results = ROOT / folder / "test-results"
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir(parents=True)
@@ -92,7 +93,7 @@ def run_ctest(tally, folder, pattern, label=""):
     environment = dict(os.environ, GTEST_BRIEF="1",
                        ASAN_OPTIONS="detect_leaks=0",  # objects that outlive main are kept on purpose
                        TSAN_OPTIONS=f"report_thread_leaks=0 suppressions={ROOT}/tests/tsan.supp")  # so are threads of the device
-    subprocess.run(["ctest", "--test-dir", folder, "-j", str(os.cpu_count()), "--output-on-failure", "--no-tests=error", "-R", pattern,
+    subprocess.run(["ctest", "--test-dir", folder, "-C", configuration, "-j", str(os.cpu_count()), "--output-on-failure", "--no-tests=error", "-R", pattern,
                     "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000", "--output-junit", str(junit)], cwd=ROOT, env=environment)
     if not junit.exists():
         tally.add(label + "ctest", "failed")
@@ -125,6 +126,10 @@ def tests(tally, arguments):
     if step(tally, "build", ["scripts/build", "release"]):
         run_ctest(tally, "build", arguments.pattern)
     write_results(tally)
+
+
+def levels(tally, _):
+    run_ctest(tally, "build", "-x86-64(-v3)?$", configuration="levels")
 
 
 def sanitizer(preset):
@@ -161,6 +166,7 @@ STAGES = {
     "tests": tests,
     "tidy": lambda tally, _: check_tidy(tally, changed_sources()[:12]),
     "fuzz": fuzzing(10),
+    "levels": levels,
     "asan": sanitizer("asan"),
     "tsan": sanitizer("tsan"),
     "long-fuzz": fuzzing(120),
@@ -169,7 +175,7 @@ STAGES = {
     "features": features,
 }
 DEFAULT = ("format", "tests", "tidy", "fuzz", "features")
-FULL = ("format", "tests", "asan", "tsan", "long-fuzz", "tidy-all", "bare-root", "features")
+FULL = ("format", "tests", "levels", "asan", "tsan", "long-fuzz", "tidy-all", "bare-root", "features")
 ONE_PATTERN = ("format", "tests", "tidy")
 
 

@@ -30,9 +30,24 @@ bool flushes_denormals(llvm::StringRef feature) {
   return feature == "avx512bf16" || feature == "avxneconvert" || feature == "avx10.2";
 }
 
+/// A processor as LLVM knows it.
+struct Processor {
+  std::string name, features;
+};
+
+/// Where the target ends in a level of the instruction set, that; else this one with all it has.
+Processor processor_of(llvm::StringRef target) {
+  const llvm::StringRef last = target.rsplit(':').second;
+  if (last.starts_with("x86-64")) return {last.str(), ""};
+  llvm::SubtargetFeatures features;
+  for (const auto& [name, present] : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(name, present && !flushes_denormals(name));
+  return {llvm::sys::getHostCPUName().str(), features.getString()};
+}
+
 }  // namespace
 
-Result<std::unique_ptr<llvm::TargetMachine>> host_machine() {
+Result<std::unique_ptr<llvm::TargetMachine>> machine_for(const std::string& image_target) {
   static const bool ready = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
   if (!ready) return fail(ErrorCode::NotSupported, "cpu: LLVM was built without this machine's processor");
   const llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
@@ -40,14 +55,12 @@ Result<std::unique_ptr<llvm::TargetMachine>> host_machine() {
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target) return fail(ErrorCode::NotSupported, "cpu: {}", error);
 
-  llvm::SubtargetFeatures features;
-  for (const auto& [name, present] : llvm::sys::getHostCPUFeatures())
-    features.AddFeature(name, present && !flushes_denormals(name));
+  const Processor processor = processor_of(image_target);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // kir decided what is fused
   options.ExceptionModel = llvm::ExceptionHandling::None;
   std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features.getString(), options, llvm::Reloc::PIC_,
+      target->createTargetMachine(triple, processor.name, processor.features, options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (!machine) return fail(ErrorCode::NotSupported, "cpu: LLVM cannot generate code for {}", triple.str());
   return machine;

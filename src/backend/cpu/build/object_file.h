@@ -13,8 +13,9 @@ class TargetMachine;
 
 namespace cupola::cpu::build {
 
-/// The processor this process runs on, with all its features. Error: NotSupported when LLVM lacks it.
-Result<std::unique_ptr<llvm::TargetMachine>> host_machine();
+/// The processor that an image target ("cpu:x86_64:x86-64-v3") ends in, a level of x86-64; for others the one that this
+/// process runs on, with all its features. Error: NotSupported when LLVM lacks it.
+Result<std::unique_ptr<llvm::TargetMachine>> machine_for(const std::string& image_target);
 
 /// Turns a module in clang's nvptx layout into one of the host's. Error: NotSupported when a structure of the module
 /// would be laid out otherwise, because its memory is shared with code that follows the first layout.

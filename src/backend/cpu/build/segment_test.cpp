@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 Result<Segment> pack_text(const std::string& text) {
   llvm::LLVMContext context;
   auto module = parse(context, text);
-  TRY(const std::unique_ptr<llvm::TargetMachine> machine, host_machine());
+  TRY(const std::unique_ptr<llvm::TargetMachine> machine, machine_for("cpu:test"));
   TRY(retarget(*module, *machine));
   TRY(const std::unique_ptr<llvm::MemoryBuffer> object, emit_object(*module, *machine));
   return pack_segment(object->getMemBufferRef());

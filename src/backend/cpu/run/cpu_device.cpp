@@ -34,7 +34,7 @@ hal::DeviceProperties make_properties() {
   hal::DeviceProperties result;
   const uint32_t workers = worker_count();
   result.name = formatted("Cupola CPU ({}, {} core{})", processor_name(), workers, workers == 1 ? "" : "s");
-  result.image_target = formatted("cpu:{}:{}", instruction_set(), processor_features());
+  result.image_target = formatted("cpu:{}:{}", instruction_set(), processor_to_compile_for(settings().processor));
   result.memory_bytes = device_memory();
   result.multiprocessors = workers;
   result.clock_khz = clock_khz();

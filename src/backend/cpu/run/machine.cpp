@@ -15,6 +15,8 @@
 #include <sys/auxv.h>
 #endif
 
+#include "base/log.h"
+
 namespace cupola::cpu {
 namespace {
 
@@ -70,6 +72,16 @@ void add_features(Digest& digest) {
 }
 #endif
 
+bool has_level([[maybe_unused]] const std::string& level) {
+#if defined(__x86_64__)
+  if (level == "x86-64") return true;
+  if (level == "x86-64-v2") return __builtin_cpu_supports("x86-64-v2");
+  if (level == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3");
+  if (level == "x86-64-v4") return __builtin_cpu_supports("x86-64-v4");
+#endif
+  return false;
+}
+
 }  // namespace
 
 std::string processor_name() {
@@ -94,7 +106,13 @@ std::string instruction_set() {
 #endif
 }
 
-std::string processor_features() {
+std::string processor_to_compile_for(const std::string& wanted) {
+  if (has_level(wanted)) return wanted;
+  if (!wanted.empty())
+    log::line(log::Topic::Error,
+              "CUPOLA_PROCESSOR is '{}', which is ignored: it must be a level of x86-64 that this processor has, for "
+              "example x86-64-v3",
+              wanted);
   Digest digest;
   add_features(digest);
   return digest.text();
