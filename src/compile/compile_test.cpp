@@ -198,6 +198,38 @@ TEST(Compile, RefusesPtxInOneLine) {
   EXPECT_THAT(own.text(), HasSubstr("cupola.grid.sync"));
 }
 
+TEST(Compile, ExplainsHowKernelsRun) {
+  const Answer answer = compile_text(R"(
+    target triple = "nvptx64-nvidia-cuda"
+    declare i32 @cupola.tid.x()
+    declare void @cupola.barrier(i32, i32)
+    define ptx_kernel void @k(ptr %p) {
+      %t = call i32 @cupola.tid.x()
+      %far = mul i32 %t, 3
+      %i = zext i32 %t to i64
+      %near = getelementptr i32, ptr %p, i64 %i
+      store i32 %far, ptr %near
+      %j = load i32, ptr %p
+      %k = zext i32 %j to i64
+      %there = getelementptr [3 x i32], ptr %near, i64 %k
+      store i32 1, ptr %there
+      ret void
+    }
+    define ptx_kernel void @named() { call void @cupola.barrier(i32 1, i32 0)
+      ret void })",
+                                     "explain");
+  ASSERT_EQ(answer.code, 0) << answer.text();
+  const std::string text = answer.text();
+  EXPECT_TRUE(
+      text.starts_with("kernel k\n  blocks whose x is a multiple of 32: a warp at a time, block after block in "
+                       "one loop\n"))
+      << text;
+  EXPECT_THAT(text, HasSubstr("    reads 4 bytes: one place for all lanes\n"));
+  EXPECT_THAT(text, HasSubstr("    writes 4 bytes: a row of 32"));
+  EXPECT_THAT(text, HasSubstr("kernel named\n  blocks whose x is a multiple of 32: a warp at a time, a stack for each "
+                              "warp: its threads meet in other ways than all of the block's at once\n"));
+}
+
 TEST(Compile, KeepsIntermediateFiles) {
   const auto folder = std::filesystem::temp_directory_path() / ("cupola-keep-" + std::to_string(getpid()));
   const Answer answer = compile_text(kAddKernel, "cpu:x86_64:test", folder.string());

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "backend/cpu/build/build.h"
+#include "backend/cpu/build/vector_report.h"
 #include "base/dynlib.h"
 #include "base/file.h"
 #include "compile/ptx_text.h"
@@ -25,7 +26,7 @@ namespace cupola {
 namespace {
 
 constexpr std::string_view kCpuTarget = "cpu:", kPtxTarget = "ptx:", kKirTarget = "kir", kUnitTarget = "unit",
-                           kLinkedTarget = "linked", kSm = "sm_", kAllCode = "all";
+                           kLinkedTarget = "linked", kExplainTarget = "explain", kSm = "sm_", kAllCode = "all";
 
 std::string library_path(const char* name) {
   return folder_of_code(reinterpret_cast<const void*>(&library_path)) + "/cupola/" + name;
@@ -130,6 +131,44 @@ Result<std::vector<std::byte>> make_kernel_code(const image::CompileRequest& req
   return image::serialize(image);
 }
 
+/// Classes of blocks for people.
+constexpr std::pair<image::BlockClass, const char*> kExplained[] = {
+    {image::BlockClass::Rows, "whose x is a multiple of 32"},
+    {image::BlockClass::Line, "of one dimension, with other x"},
+    {image::BlockClass::Rows16, "of rows of 16 and full warps"},
+    {image::BlockClass::Rows8, "of rows of 8 and full warps"},
+    {image::BlockClass::Any, "of all other shapes"},
+};
+
+constexpr char kAdvice[] =
+    "  One by one is dear: threads beside each other in x should read and write places beside each other, or meet them "
+    "in "
+    "shared memory.\n";
+
+/// How the cpu device runs each kernel, as text.
+Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> module) {
+  TRY(const std::span<const std::byte> device, device_library());
+  TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
+  TRY(const image::KernelImage image, cpu::build::build(std::move(module), {.target = "cpu:here", .later = true}));
+  std::string text;
+  for (const image::Kernel& kernel : image.kernels) {
+    std::string about = formatted("kernel {}\n", kernel.info.name);
+    for (const auto& [blocks, name] : kExplained) {
+      llvm::LLVMContext context;
+      std::string report;
+      TRY(cpu::build::KernelUnit unit, cpu::build::read_unit(context, kernel.unit));
+      TRY(const image::KernelImage code,
+          cpu::build::build_unit(std::move(unit), blocks, {.target = "cpu:here", .report = &report}));
+      const bool as_others = blocks != image::BlockClass::Any &&
+                             code.kernels[0].wide_entries[image::BlockClass::Any].place != image::kNoEntry;
+      about += formatted("  blocks {}: {}", name, as_others ? "as those of all other shapes\n" : report);
+    }
+    if (about.contains(cpu::build::kOneByOne)) about += kAdvice;
+    text += about;
+  }
+  return bytes_of(text);
+}
+
 Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, const std::string& architecture) {
   if (!architecture.starts_with(kSm))
     return fail(ErrorCode::NoBinaryForGpu, "compiler: '{}' is no architecture for PTX; sm_89 is one", architecture);
@@ -156,7 +195,8 @@ Result<std::vector<std::byte>> make_linked(std::unique_ptr<llvm::Module> module)
 Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   const std::string_view target = request.target;
   const bool image = target.starts_with(kCpuTarget), ptx = target.starts_with(kPtxTarget);
-  if (!image && !ptx && target != kKirTarget && target != kUnitTarget && target != kLinkedTarget)
+  if (!image && !ptx && target != kKirTarget && target != kUnitTarget && target != kLinkedTarget &&
+      target != kExplainTarget)
     return fail(ErrorCode::NoBinaryForGpu, "compiler: target '{}' is not one that this build generates code for",
                 target);
   if (image && request.units.front().kind == image::CodeKind::KernelUnit) return make_kernel_code(request);
@@ -165,6 +205,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   if (image) return make_image(std::move(module), request);
   if (ptx) return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())));
   if (target == kUnitTarget) return bitcode_of(*module);
+  if (target == kExplainTarget) return make_explanation(std::move(module));
   if (target == kLinkedTarget) return make_linked(std::move(module));
   TRY(ptx::expand_inline_ptx(*module));
   return bytes_of(kir::print(*module));

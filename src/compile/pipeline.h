@@ -11,6 +11,8 @@ namespace cupola {
 /// From a request's code to what its target names. Any thread.
 ///   "cpu:..."        a serialised image::KernelImage: the module, with what it uses of the device library that lies in
 ///                    `cupola/device.bc` beside this library (none: as if it were empty), prepared, as machine code
+///                    and what CompileRequest::code leaves for later; or of such a unit, the code for a class of blocks
+///   "explain"        how the cpu device of this machine runs each kernel, and why, as text
 ///   "kir"            the linked module as LLVM text, with PTX and inline PTX lowered, before kir::prepare
 ///   "unit"           the module as bitcode, ready to be linked with others: cupolac -dc
 ///   "linked"         the linked module as bitcode, after a check that nothing is missing: cupolac -dlink

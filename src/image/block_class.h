@@ -10,16 +10,17 @@
 namespace cupola::image {
 
 /// Which blocks of threads code for a warp is for. Rows: x is a multiple of 32, so that a warp lies in a row. Rows16
-/// and Rows8: x is that, so that a warp is two or four whole rows; all warps of the block are full. Any: all others;
-/// what a thread's place in the block is stands in a table. One: a single thread; its code runs any block, a thread at
-/// a time.
-enum class BlockClass : uint8_t { Rows, Rows16, Rows8, Any, One };
+/// and Rows8: x is that, so that a warp is two or four whole rows; all warps of the block are full. Line: y and z are
+/// 1; the last warp is not full. Any: all others; what a thread's place in the block is stands in a table. One: a
+/// single thread; its code runs any block, a thread at a time.
+enum class BlockClass : uint8_t { Rows, Rows16, Rows8, Line, Any, One };
 
 /// Those that code for a warp is made for.
-inline constexpr std::array kBlockClasses = {BlockClass::Rows, BlockClass::Rows16, BlockClass::Rows8, BlockClass::Any};
+inline constexpr std::array kBlockClasses = {BlockClass::Rows, BlockClass::Rows16, BlockClass::Rows8, BlockClass::Line,
+                                             BlockClass::Any};
 
 /// As requests name them.
-inline constexpr std::array<std::string_view, 5> kBlockClassNames = {"rows", "rows16", "rows8", "any", "one"};
+inline constexpr std::array<std::string_view, 6> kBlockClassNames = {"rows", "rows16", "rows8", "line", "any", "one"};
 
 constexpr std::string_view name_of(BlockClass blocks) {
   return kBlockClassNames[static_cast<size_t>(blocks)];
@@ -31,9 +32,20 @@ constexpr std::optional<BlockClass> block_class_named(std::string_view name) {
   return std::nullopt;
 }
 
+/// Threads of a warp lie beside each other in a row of the block, so that the first one's place says all of theirs.
+constexpr bool is_in_row(BlockClass blocks) {
+  return blocks == BlockClass::Rows || blocks == BlockClass::Line;
+}
+
+/// The block's last warp may be part of one.
+constexpr bool may_be_partial(BlockClass blocks) {
+  return blocks == BlockClass::Line || blocks == BlockClass::Any;
+}
+
 constexpr BlockClass class_of(const Dim3& block) {
   if (block.count() == 1) return BlockClass::One;
   if (block.x % 32 == 0) return BlockClass::Rows;
+  if (block.y == 1 && block.z == 1) return BlockClass::Line;
   const bool is_full = block.count() % 32 == 0;
   return is_full && block.x == 16 ? BlockClass::Rows16 : is_full && block.x == 8 ? BlockClass::Rows8 : BlockClass::Any;
 }

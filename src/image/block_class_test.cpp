@@ -12,10 +12,11 @@ TEST(BlockClass, RowsOfSixteenAndEightFillTheirWarps) {
   };
   using enum BlockClass;
   constexpr Case kCases[] = {{{32}, Rows},      {{96, 5}, Rows},      {{32, 1, 3}, Rows}, {{16, 16}, Rows16},
-                             {{16, 2}, Rows16}, {{16, 1, 4}, Rows16}, {{16, 1}, Any},     {{16, 5}, Any},
+                             {{16, 2}, Rows16}, {{16, 1, 4}, Rows16}, {{16, 1}, Line},    {{16, 5}, Any},
                              {{16, 3, 3}, Any}, {{8, 8}, Rows8},      {{8, 2, 2}, Rows8}, {{8, 2}, Any},
                              {{8, 7}, Any},     {{4, 8}, Any},        {{48, 16}, Any},    {{1}, One},
-                             {{24, 4}, Any},    {{64, 16}, Rows},     {{1, 16, 16}, Any}};
+                             {{24, 4}, Any},    {{33}, Line},         {{1000}, Line},     {{7}, Line},
+                             {{64, 16}, Rows},  {{1, 16, 16}, Any}};
   for (const Case& each : kCases)
     EXPECT_EQ(class_of(each.block), each.expected) << each.block.x << " x " << each.block.y << " x " << each.block.z;
 }

@@ -22,8 +22,8 @@ struct CodeUnit {
 
 /// What the run half asks of the compiler. Serialised, because it crosses a C boundary and is hashed for the cache key.
 struct CompileRequest {
-  std::string target;           ///< hal::DeviceProperties::image_target; or "kir", "ptx:sm_89": the code as such text
-  std::string keep;             ///< folder for intermediate files, or empty (not part of the key)
+  std::string target;  ///< hal::DeviceProperties::image_target; or "kir", "ptx:sm_89", "explain": text made of the code
+  std::string keep;    ///< folder for intermediate files, or empty (not part of the key)
   std::vector<CodeUnit> units;  ///< linked into one image; at least one
   /// Which code an image holds: empty: none, it is left for later; "all"; or, made of a KernelUnit alone, the code for
   /// blocks of a class, by its name (image/block_class.h).

@@ -69,7 +69,8 @@ static_assert(offsetof(ThreadContext, places) == 120);
 static_assert(sizeof(ThreadContext) == 168);
 
 /// A kernel's code for one thread, for a warp, or for all threads of some blocks: runs it from its first instruction to
-/// its return, given the first thread's context. `parameters` is the launch's parameter block, which the code only reads.
+/// its return, given the first thread's context. `parameters` is the launch's parameter block, which the code only
+/// reads.
 using KernelEntry = void (*)(ThreadContext*, const std::byte* parameters);
 
 /// What a device function's address points at, in module data. The loader fills in entries; kernels copy and compare

@@ -18,7 +18,7 @@ constexpr uint64_t kSlotsAlignment = 4096;
 constexpr uint64_t kMaxDataAlignment = 2 * 1024 * 1024;
 
 // The least that one item of each list takes, in bytes.
-constexpr size_t kKernelBytes = 102, kParameterBytes = 8, kSymbolBytes = 25, kRelocationBytes = 20, kImportBytes = 12,
+constexpr size_t kKernelBytes = 111, kParameterBytes = 8, kSymbolBytes = 25, kRelocationBytes = 20, kImportBytes = 12,
                  kFileBytes = 8, kLineBytes = 16;
 
 void write_kernel(wire::Writer& out, const Kernel& kernel) {

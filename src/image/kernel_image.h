@@ -20,7 +20,7 @@
 
 namespace cupola::image {
 
-inline constexpr uint32_t kFormatVersion = 9;
+inline constexpr uint32_t kFormatVersion = 10;
 
 /// How a kernel may be executed; decided by the compiler, see ARCHITECTURE's ladder.
 enum class Rung : uint32_t {

@@ -5,6 +5,7 @@
 
 #include "cupola/cache_command.h"
 #include "cupola/doctor.h"
+#include "cupola/explain_command.h"
 #include "cupola/fatbin_command.h"
 #include "cupola/info.h"
 #include "cupola/program_run.h"
@@ -34,6 +35,15 @@ void add_ptx(CLI::App& app, cupola::tool::PtxOptions& options, const std::filesy
   ptx->add_option("--shared", options.shared_bytes, "Bytes of dynamic shared memory")->needs(run);
   ptx->add_option("--args", options.arguments, "i32:5 f32:1.5 in:f32:1,2,3 inout:i32:1,2 out:u32:16")->needs(run);
   ptx->callback([&] { status = status_of(cupola::tool::ptx_command(options, root)); });
+}
+
+void add_explain(CLI::App& app, std::string& file, const std::filesystem::path& root, int& status) {
+  CLI::App* explain = app.add_subcommand("explain", "Say how the CPU runs each kernel, how it reads memory, and why");
+  explain->add_option("file", file, "A .cu file, with flags for cupolac behind it; PTX, kir, a fat binary or a program")
+      ->required();
+  explain->prefix_command();  // what comes behind is cupolac's
+  explain->callback(
+      [&, explain] { status = status_of(cupola::tool::explain_command(file, explain->remaining(), root)); });
 }
 
 void add_trace(CLI::App& app, cupola::tool::TraceOptions& options, const std::filesystem::path& root, int& status) {
@@ -99,6 +109,9 @@ int main(int count, char** words) {
 
   cupola::tool::PtxOptions ptx;
   add_ptx(app, ptx, root, status);
+
+  std::string explained;
+  add_explain(app, explained, root, status);
 
   cupola::tool::TraceOptions trace;
   add_trace(app, trace, root, status);

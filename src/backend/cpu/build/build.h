@@ -39,6 +39,8 @@ struct BuildOptions {
   std::string target;  ///< goes into the image
   /// When set: a path without its ending; NAME.host.ll and NAME.s are written there.
   std::string keep;
+  /// When set: how the code runs a kernel and why, for people, is added to it; of a unit only.
+  std::string* report = nullptr;
   /// The image holds each kernel's unit in place of its code; functions that are called through pointers have theirs.
   bool later = false;
 };

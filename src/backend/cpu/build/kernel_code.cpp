@@ -29,24 +29,38 @@ using image::BlockClass;
 
 /// A kernel's bodies, and the symbols of the entries that are made of them; empty: none.
 struct Bodies {
+  explicit Bodies(const KernelBody& of) : kernel(of) {}
+
   const KernelBody& kernel;
   WarpBodies warps;
+  std::string why_not;   ///< it runs a thread at a time
+  std::string accesses;  ///< see report_accesses
   std::string entry;
   image::ByBlockClass<std::string> wide_entries;
 };
 
-void say_rung(const std::string& kernel, std::optional<BlockClass> blocks, const Result<WarpBodies>& warps) {
-  const std::string which = blocks ? formatted(" (blocks: {})", name_of(*blocks)) : "";
-  log::line(log::Topic::Compile, "kernel {}{}: {}", kernel, which,
-            warps ? "runs a warp at a time" : "runs a thread at a time: " + warps.error().message);
+void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const CallReach& reach,
+                         const llvm::TargetMachine& machine) {
+  if (options.blocks == BlockClass::One) return;
+  auto warps = vectorise(bodies.kernel, options.blocks, options.constant_bytes, reach, machine, &bodies.accesses);
+  if (warps)
+    bodies.warps = std::move(*warps);
+  else
+    bodies.why_not = warps.error().message;
+  log::line(log::Topic::Compile, "kernel {}{}: {}", bodies.kernel.name,
+            options.blocks ? formatted(" (blocks: {})", name_of(*options.blocks)) : "",
+            warps ? "runs a warp at a time" : "runs a thread at a time: " + bodies.why_not);
 }
 
-WarpBodies vectorise_if_it_can(const KernelBody& kernel, const CodeOptions& options, const CallReach& reach,
-                               const llvm::TargetMachine& machine) {
-  if (options.blocks == BlockClass::One) return {};
-  auto warps = vectorise(kernel, options.blocks, options.constant_bytes, reach, machine);
-  say_rung(kernel.name, options.blocks, warps);
-  return warps ? *warps : WarpBodies{};
+/// How the kernel runs, for people.
+std::string report_of(const Bodies& bodies) {
+  if (!bodies.why_not.empty()) return "a thread at a time: " + bodies.why_not + "\n";
+  for (const WideBody& body : bodies.warps)
+    if (body.code)
+      return formatted("a warp at a time, {}\n{}",
+                       body.runs_block ? "block after block in one loop" : "a stack for each warp: " + body.why_not,
+                       bodies.accesses);
+  return "a thread at a time\n";
 }
 
 llvm::SmallVector<WideBody*, 8> wide_bodies(std::vector<Bodies>& all) {
@@ -107,12 +121,13 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
                                     const CodeOptions& options, llvm::TargetMachine& machine) {
   const CallReach reach(module);
   std::vector<Bodies> all;
-  for (const KernelBody& kernel : kernels)
-    all.push_back({kernel, vectorise_if_it_can(kernel, options, reach, machine), {}, {}});
+  for (const KernelBody& kernel : kernels) vectorise_if_it_can(all.emplace_back(kernel), options, reach, machine);
   TRY(lower_intrinsics(module, options.constant_bytes));
   instrument_polling(module, reach);
   lower_shared_atomics(module);
   run_whole_blocks(module, wide_bodies(all), machine);
+  if (options.report)
+    for (const Bodies& bodies : all) *options.report += report_of(bodies);
 
   GeneratedCode code;
   const CallReach lowered(module);

@@ -25,6 +25,7 @@ struct CodeOptions {
   bool exports_functions = false;  ///< those whose address a program may hold become symbols of the segment
   uint64_t constant_bytes = 0;     ///< as lower_intrinsics has it
   std::string keep;                ///< as BuildOptions has it
+  std::string* report = nullptr;   ///< as BuildOptions has it
 };
 
 struct GeneratedCode {

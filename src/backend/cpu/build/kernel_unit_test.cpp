@@ -88,7 +88,7 @@ TEST_F(Later, AUnitHoldsItsKernelAndWhatThatReaches) {
 }
 
 TEST_F(Later, CodeIsForTheBlocksThatItIsAskedFor) {
-  for (const BlockClass blocks : {BlockClass::Rows, BlockClass::Rows16, BlockClass::Rows8, BlockClass::Any}) {
+  for (const BlockClass blocks : image::kBlockClasses) {
     const image::Kernel made = code(1, blocks);
     EXPECT_TRUE(made.runs(blocks));
     for (const BlockClass other : image::kBlockClasses)

@@ -79,12 +79,11 @@ void Lanes::end(BasicBlock* first) {
   llvm::PromoteMemToReg(slots, dominators);
 }
 
-/// A warp of a block of any shape may be part of one.
 void Lanes::make_live() {
-  if (blocks != BlockClass::Any && !has_exits_) return;
+  if (!may_be_partial(blocks) && !has_exits_) return;
   live_ = slot(mask_type(), "live");
   Value* all = builder.getInt32(~0u);
-  if (blocks == BlockClass::Any)
+  if (may_be_partial(blocks))
     all = load_field(builder, context, offsetof(image::cpu::ThreadContext, lanes), builder.getInt32Ty(), true);
   builder.CreateStore(from_bits(all), live_);
 }

@@ -15,6 +15,7 @@
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_prepare.h"
+#include "backend/cpu/build/vector_report.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_widening.h"
 #include "image/cpu_abi.h"
@@ -61,20 +62,30 @@ uint64_t frame_bytes(const llvm::Function& function) {
   return bytes;
 }
 
-/// blockDim.x is what the class says.
-void set_width(llvm::Function& function, BlockClass blocks) {
-  if (segment_lanes(blocks) == kLanes) return;
+/// What a register of the block's shape has in all blocks of the class; nothing where that is not known.
+std::optional<uint32_t> known_size(kir::Intrinsic known, BlockClass blocks) {
+  using enum kir::Intrinsic;
+  if (known == NtidX && segment_lanes(blocks) != kLanes) return segment_lanes(blocks);
+  if (blocks != BlockClass::Line) return std::nullopt;
+  if (known == NtidY || known == NtidZ) return 1;
+  if (known == TidY || known == TidZ) return 0;
+  return std::nullopt;
+}
+
+void set_known_sizes(llvm::Function& function, BlockClass blocks) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-    if (kir::intrinsic_of(instruction) != kir::Intrinsic::NtidX) continue;
-    instruction.replaceAllUsesWith(llvm::ConstantInt::get(instruction.getType(), segment_lanes(blocks)));
+    const auto known = kir::intrinsic_of(instruction);
+    const auto size = known ? known_size(*known, blocks) : std::nullopt;
+    if (!size) continue;
+    instruction.replaceAllUsesWith(llvm::ConstantInt::get(instruction.getType(), *size));
     instruction.eraseFromParent();
   }
 }
 
 Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, const std::string& name,
-                                  const CallReach& reach, const llvm::TargetMachine& machine) {
+                                  const CallReach& reach, const llvm::TargetMachine& machine, std::string* report) {
   const Draft draft(copy_of(prepared));
-  set_width(*draft, blocks);
+  set_known_sizes(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
   llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
@@ -93,6 +104,7 @@ Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, c
   (*draft).setSubprogram(nullptr);
   const Groups groups(*draft, shapes, dominators);
   widen(*draft, *whole, blocks, shapes, groups, loops, exits, machine.getTargetTransformInfo(prepared));
+  if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   return whole.keep();
 }
@@ -113,6 +125,8 @@ const char* prefix_of(BlockClass blocks) {
       return "rows16.";
     case BlockClass::Rows8:
       return "rows8.";
+    case BlockClass::Line:
+      return "line.";
     case BlockClass::Any:
     case BlockClass::One:
       return "lanes.";
@@ -122,26 +136,25 @@ const char* prefix_of(BlockClass blocks) {
 }  // namespace
 
 Result<WarpBodies> vectorise(const KernelBody& kernel, std::optional<BlockClass> blocks, uint64_t constant_bytes,
-                             const CallReach& reach, const llvm::TargetMachine& machine) {
+                             const CallReach& reach, const llvm::TargetMachine& machine, std::string* report) {
   const Draft prepared(copy_of(*kernel.body));
   TRY(prepare_for_lanes(*prepared, reach));
   lower_address_questions(*prepared, constant_bytes);
   WarpBodies bodies;
   const auto widen_prepared = [&](BlockClass one) -> Result<> {
     bodies[one].blocks = one;
-    TRY(bodies[one].code, widen_for(*prepared, one, prefix_of(one) + kernel.name, reach, machine));
+    TRY(bodies[one].code, widen_for(*prepared, one, prefix_of(one) + kernel.name, reach, machine, report));
     return {};
   };
   const bool rows = has_rows(*prepared);
   // Less is known of others than of rows of 32, so that what is right there may not be here.
   if (!blocks) {
     TRY(widen_prepared(BlockClass::Rows));
-    if (rows)
-      for (const BlockClass one : {BlockClass::Rows16, BlockClass::Rows8}) (void)widen_prepared(one);
-    (void)widen_prepared(BlockClass::Any);
+    for (const BlockClass one : image::kBlockClasses)
+      if (one != BlockClass::Rows && (rows || segment_lanes(one) == kLanes)) (void)widen_prepared(one);
     return bodies;
   }
-  if (rows || *blocks == BlockClass::Rows) {
+  if (rows || segment_lanes(*blocks) == kLanes) {
     const Result<> made = widen_prepared(*blocks);
     if (made) return bodies;
     if (*blocks == BlockClass::Any) return fail(made.error());

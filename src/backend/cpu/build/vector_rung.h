@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "backend/cpu/build/whole_block.h"
 #include "base/result.h"
@@ -23,8 +24,9 @@ using WarpBodies = image::ByBlockClass<WideBody>;
 
 /// The vector rung of a kernel, for blocks of one class, by its code or by that for any block, or for all classes.
 /// Error: NotSupported, saying what keeps it on the rung below; the module is as before then. Before lower_intrinsics,
-/// after lower_shared. `constant_bytes`: as lower_intrinsics has it.
+/// after lower_shared. `constant_bytes`: as lower_intrinsics has it. `report`, where there is one, gets what
+/// report_accesses says.
 Result<WarpBodies> vectorise(const KernelBody& kernel, std::optional<BlockClass> blocks, uint64_t constant_bytes,
-                             const CallReach& reach, const llvm::TargetMachine& machine);
+                             const CallReach& reach, const llvm::TargetMachine& machine, std::string* report = nullptr);
 
 }  // namespace cupola::cpu::build

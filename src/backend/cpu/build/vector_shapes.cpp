@@ -47,7 +47,7 @@ std::optional<Shape> of_register(kir::Intrinsic intrinsic, BlockClass blocks) {
     case TidZ:
       return is_any ? kVarying : has_segments ? kFlat : kUniform;
     case NtidX:
-      return affine(0, is_any ? 0 : segment_bits);
+      return affine(0, may_be_partial(blocks) ? 0 : segment_bits);
     case LaneId:
       return affine(1, Shape::kMostZeros);
     case NtidY:

@@ -43,8 +43,9 @@ bool is_fault(const llvm::Instruction& instruction) {
   return service_of(instruction) == Service::warp_sync;
 }
 
-void say(const llvm::Function& warp, std::string_view why) {
-  log::line(log::Topic::Compile, "{}: a stack for each warp: {}", warp.getName().str(), why);
+void refuse(WideBody& body, std::string why) {
+  log::line(log::Topic::Compile, "{}: a stack for each warp: {}", body.code->getName().str(), why);
+  body.why_not = std::move(why);
 }
 
 /// What keeps the code from running a block at a time; empty: nothing.
@@ -291,8 +292,7 @@ class BlockLoop {
     for (unsigned d = 0; d < 3; ++d) {
       if (field == offsetof(ThreadContext, ctaid) + 4 * d) return block_[d];
       if (field == offsetof(ThreadContext, tid) + 4 * d)
-        return blocks_ == BlockClass::Rows ? warp.position[d]
-                                           : builder_.CreateLoad(builder_.getInt32Ty(), table_of(d, warp));
+        return is_in_row(blocks_) ? warp.position[d] : builder_.CreateLoad(builder_.getInt32Ty(), table_of(d, warp));
       if (field == offsetof(ThreadContext, places) + d * sizeof(void*)) return table_of(d, warp);
     }
     if (field == offsetof(ThreadContext, warp)) return builder_.CreateLShr(warp.index, uint64_t{5});
@@ -306,7 +306,7 @@ class BlockLoop {
   }
 
   Value* lanes_of(const Warp& warp) {
-    if (blocks_ != BlockClass::Any) return builder_.getInt32(~0u);
+    if (!may_be_partial(blocks_)) return builder_.getInt32(~0u);
     Value* left = builder_.CreateSub(threads_, warp.index);
     Value* some = builder_.CreateSub(builder_.CreateShl(builder_.getInt32(1), left), builder_.getInt32(1));
     return builder_.CreateSelect(builder_.CreateICmpUGE(left, builder_.getInt32(kWarp)), builder_.getInt32(~0u), some);
@@ -354,8 +354,8 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
   llvm::SmallVector<llvm::Function*, 8> coroutines;
   const CallReach reach(module);
   for (WideBody* body : bodies) {
-    if (const std::string why = obstacle(*body->code, reach); !why.empty()) {
-      say(*body->code, why);
+    if (std::string why = obstacle(*body->code, reach); !why.empty()) {
+      refuse(*body, std::move(why));
       continue;
     }
     Candidate candidate{body, give_places_as_arguments(*body->code), nullptr};
@@ -371,7 +371,7 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
     if (candidate.coroutine) {
       const CoroutineParts parts = parts_of(*candidate.coroutine);
       if (parts.frame_bytes * kMostWarps > kMostFrames) {
-        say(warp, formatted("{} bytes of each are needed after its barriers", parts.frame_bytes));
+        refuse(*candidate.body, formatted("{} bytes of each are needed after its barriers", parts.frame_bytes));
         loop.drop();
         continue;
       }
@@ -379,7 +379,7 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
     } else {
       made = loop.over_warps();
     }
-    *candidate.body = {made, candidate.body->blocks, true};
+    *candidate.body = {made, candidate.body->blocks, true, {}};
     warp.eraseFromParent();
   }
 }

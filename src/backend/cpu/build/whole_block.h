@@ -2,6 +2,8 @@
 
 #include <llvm/ADT/ArrayRef.h>
 
+#include <string>
+
 #include "image/block_class.h"
 
 namespace llvm {
@@ -19,6 +21,7 @@ struct WideBody {
   llvm::Function* code = nullptr;  ///< null: there is none
   BlockClass blocks{};
   bool runs_block = false;  ///< all threads of a block; else those of a warp
+  std::string why_not;      ///< it does not run a block
 };
 
 /// Turns code for a warp into code that runs all warps of a block, one after the other, where nothing in it waits but

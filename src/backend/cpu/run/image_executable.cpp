@@ -48,7 +48,7 @@ class Kernel {
         place = wide.place;
         code.width = 32;
         code.whole_block = wide.whole_block;
-        code.needs_places = !is_own || blocks != BlockClass::Rows;
+        code.needs_places = !is_own || !is_in_row(blocks);
       }
     }
     // The manifest's offset becomes a function of the type that the format promises.
@@ -102,8 +102,8 @@ class ImageExecutable final : public CpuExecutable {
   }
 
  private:
-  static constexpr std::array kAllClasses = {BlockClass::Rows, BlockClass::Rows16, BlockClass::Rows8, BlockClass::Any,
-                                             BlockClass::One};
+  static constexpr std::array kAllClasses = {BlockClass::Rows, BlockClass::Rows16, BlockClass::Rows8,
+                                             BlockClass::Line, BlockClass::Any,    BlockClass::One};
 
   /// Several threads may do so for one class: the first that is done gives it its code.
   Result<> make_code(uint32_t index, BlockClass blocks) EXCLUDES(mutex_) {
