@@ -37,8 +37,13 @@ struct Bodies {
 
 void say_rung(const std::string& kernel, std::optional<BlockClass> blocks, const Result<WarpBodies>& warps) {
   const std::string which = blocks ? formatted(" (blocks: {})", name_of(*blocks)) : "";
-  log::line(log::Topic::Compile, "kernel {}{}: {}", kernel, which,
-            warps ? "runs a warp at a time" : "runs a thread at a time: " + warps.error().message);
+  const auto how = [&]() -> std::string {
+    if (!warps) return "runs a thread at a time: " + warps.error().message;
+    const bool is_alone = llvm::any_of(*warps, [](const WideBody& body) { return body.is_alone; });
+    return is_alone ? "runs a block at a time, thread after thread: in step each of its accesses would be a gather"
+                    : "runs a warp at a time";
+  };
+  log::line(log::Topic::Compile, "kernel {}{}: {}", kernel, which, how());
 }
 
 WarpBodies vectorise_if_it_can(const KernelBody& kernel, const CodeOptions& options, const CallReach& reach,

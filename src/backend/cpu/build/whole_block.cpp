@@ -97,11 +97,12 @@ bool calls_others(const llvm::Function& code) {
 class BlockLoop {
  public:
   /// `warp`: takes what the loop takes. Its code is elsewhere now, or will be inlined.
-  BlockLoop(llvm::Function& warp, const std::string& name, BlockClass blocks)
+  BlockLoop(llvm::Function& warp, const std::string& name, const WideBody& body)
       : builder_(warp.getContext()),
         made_(
             llvm::Function::Create(warp.getFunctionType(), llvm::GlobalValue::InternalLinkage, name, warp.getParent())),
-        blocks_(blocks) {
+        step_(body.is_alone ? 1 : kWarp),
+        has_counted_places_(body.is_alone || body.blocks == BlockClass::Rows) {
     made_->setAttributes(warp.getAttributes());
     builder_.SetInsertPoint(make_block("begin"));
     threads_ = word(offsetof(ThreadContext, ntid));
@@ -238,8 +239,8 @@ class BlockLoop {
                   *z = counter("z", before);
     if (is_shown) show(index, {x, y, z});
     body(index);
-    Value* next = builder_.CreateAdd(index, builder_.getInt32(kWarp));
-    // Rows follow each other; in blocks of other shapes these are not read.
+    Value* next = builder_.CreateAdd(index, builder_.getInt32(step_));
+    // Of a warp in rows, or of a thread; they are not read where warps do not lie in rows.
     const auto size = [&](unsigned d) { return word(offsetof(ThreadContext, ntid) + 4 * d); };
     const auto step = [&](Value* value, Value* by, Value* limit, Value*& carry) {
       Value* sum = builder_.CreateAdd(value, by);
@@ -248,7 +249,7 @@ class BlockLoop {
       return builder_.CreateSelect(is_over, zero, sum);
     };
     Value *carry_x = nullptr, *carry_y = nullptr;
-    Value* next_x = step(x, builder_.getInt32(kWarp), size(0), carry_x);
+    Value* next_x = step(x, builder_.getInt32(step_), size(0), carry_x);
     Value* next_y = step(y, carry_x, size(1), carry_y);
     Value* next_z = builder_.CreateAdd(z, carry_y);
     BasicBlock* end = builder_.GetInsertBlock();
@@ -270,14 +271,15 @@ class BlockLoop {
     set(offsetof(ThreadContext, warp), builder_.CreateLShr(index, uint64_t{5}));
     for (unsigned d = 0; d < 3; ++d) {
       Value* place = position[d];
-      if (blocks_ != BlockClass::Rows) {
+      if (!has_counted_places_) {
         Value* table = builder_.CreateInBoundsGEP(builder_.getInt32Ty(), places_[d], index);
         set(offsetof(ThreadContext, places) + d * sizeof(void*), table);
         place = builder_.CreateLoad(builder_.getInt32Ty(), table);
       }
       set(offsetof(ThreadContext, tid) + 4 * d, place);
     }
-    if (blocks_ == BlockClass::Rows) return;
+    if (step_ == 1) set(offsetof(ThreadContext, lane), builder_.CreateAnd(index, builder_.getInt32(kWarp - 1)));
+    if (has_counted_places_) return;
     Value* left = builder_.CreateSub(threads_, index);
     Value* some = builder_.CreateSub(builder_.CreateShl(builder_.getInt32(1), left), builder_.getInt32(1));
     Value* is_full = builder_.CreateICmpUGE(left, builder_.getInt32(kWarp));
@@ -296,7 +298,8 @@ class BlockLoop {
 
   llvm::IRBuilder<> builder_;
   llvm::Function* made_;
-  const BlockClass blocks_;
+  const unsigned step_;            ///< threads that the code is for
+  const bool has_counted_places_;  ///< else they are read in a table
   Value *threads_ = nullptr, *places_[3] = {};
   uint64_t frame_bytes_ = 0;
   llvm::AllocaInst *frames_ = nullptr, *left_ = nullptr;  ///< left: a warp is not over
@@ -317,6 +320,10 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
   for (WideBody* body : bodies) {
     if (const std::string why = obstacle(*body->code, reach); !why.empty()) {
       say(*body->code, why);
+      if (body->is_alone) {
+        body->code->eraseFromParent();
+        *body = {};
+      }
       continue;
     }
     Candidate candidate{body, read_place_first(*body->code), nullptr};
@@ -327,7 +334,7 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
   for (const Candidate& candidate : candidates) {
     llvm::Function& warp = *candidate.body->code;
     const std::string name = "block." + warp.getName().str();
-    BlockLoop loop(warp, name, candidate.body->blocks);
+    BlockLoop loop(warp, name, *candidate.body);
     if (candidate.coroutine) {
       const CoroutineParts parts = parts_of(*candidate.coroutine);
       if (parts.frame_bytes * kMostWarps > kMostFrames) {
