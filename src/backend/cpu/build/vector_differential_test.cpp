@@ -230,6 +230,33 @@ TEST(VectorDifferential, AReturnInALoopLeavesWarpAndBlockOperationsToTheOthers) 
   }
 }
 
+// Lanes that are there add to one place together, and each finds what it would have found.
+TEST(VectorDifferential, LanesThatAddToOnePlaceFindWhatLowerOnesAdded) {
+  const auto adds = [](const std::string& operation) {
+    return kernel(R"(
+      %block = call i32 @cupola.ctaid.x()
+      %cell = getelementptr i32, ptr %sums, i32 %block
+      %from = getelementptr i32, ptr %in, i32 %me
+      %value = load i32, ptr %from
+      %odd = trunc i32 %value to i1
+      br i1 %odd, label %add, label %on
+    add:
+      %old = atomicrmw )" +
+                  operation + R"( monotonic
+      br label %on
+    on:
+      %r = phi i32 [ 7, %0 ], [ %old, %add ]
+      br label %write)") +
+           "\ndeclare i32 @cupola.ctaid.x()";
+  };
+  for (const std::string operation :
+       {"add ptr %cell, i32 %value", "add ptr %cell, i32 1", "sub ptr %cell, i32 %value"}) {
+    const RungComparison::Outcome outcome = RungComparison().compare(adds(operation));
+    EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
+    EXPECT_EQ(outcome.difference, "") << operation;
+  }
+}
+
 // A thread after the other in blocks of all shapes; threads of some rows return before.
 TEST(VectorDifferential, ThreadsThatWalkAloneKnowTheirPlace) {
   const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(
