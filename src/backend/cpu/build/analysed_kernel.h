@@ -2,6 +2,7 @@
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Verifier.h>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "backend/cpu/build/call_reach.h"
+#include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/test_program.h"
 #include "backend/cpu/build/vector_companions.h"
 #include "backend/cpu/build/vector_convergence.h"
@@ -18,6 +20,7 @@
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "backend/cpu/build/vector_widening.h"
 
 namespace cupola::cpu::build::testing {
 
@@ -67,6 +70,19 @@ class AnalysedKernel {
   const Shapes& shapes() const { return *shapes_; }
   Departures departures() const { return Departures(*function_, *shapes_, *loops_, *companions_); }
   Groups groups() const { return Groups(*function_, *shapes_, *dominators_); }
+  bool is_faster_alone() const { return build::is_faster_alone(*function_, *shapes_, *loops_); }
+  bool may_run_alone() const { return build::may_run_alone(*function_, CallReach(*module_)); }
+
+  /// Its code for a warp, of a machine without masked accesses. The kernel's first parameter is the context.
+  llvm::Function& widened() {
+    const Exits exits = separate();
+    auto* made = llvm::Function::Create(function_->getFunctionType(), llvm::GlobalValue::InternalLinkage, "widened",
+                                        module_.get());
+    widen(*function_, *made, blocks_, *shapes_, groups(), *loops_, exits,
+          llvm::TargetTransformInfo(module_->getDataLayout()));
+    EXPECT_FALSE(llvm::verifyFunction(*made, &llvm::errs()));
+    return *made;
+  }
 
   std::string obstacle() const {
     const CallReach reach(*module_);

@@ -39,6 +39,16 @@ struct Bodies {
   image::ByBlockClass<std::string> wide_entries;
 };
 
+/// How the kernel runs, for people.
+std::string rung_of(const Bodies& bodies) {
+  if (!bodies.why_not.empty()) return "a thread at a time: " + bodies.why_not;
+  for (const WideBody& body : bodies.warps)
+    if (body.code)
+      return body.is_alone ? "a block at a time, thread after thread: in step each of its accesses would be a gather"
+                           : "a warp at a time";
+  return "a thread at a time";
+}
+
 void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const CallReach& reach,
                          const llvm::TargetMachine& machine) {
   if (options.blocks == BlockClass::One) return;
@@ -47,20 +57,16 @@ void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const CallR
     bodies.warps = std::move(*warps);
   else
     bodies.why_not = warps.error().message;
-  log::line(log::Topic::Compile, "kernel {}{}: {}", bodies.kernel.name,
-            options.blocks ? formatted(" (blocks: {})", name_of(*options.blocks)) : "",
-            warps ? "runs a warp at a time" : "runs a thread at a time: " + bodies.why_not);
+  const std::string which = options.blocks ? formatted(" (blocks: {})", name_of(*options.blocks)) : "";
+  log::line(log::Topic::Compile, "kernel {}{}: runs {}", bodies.kernel.name, which, rung_of(bodies));
 }
 
-/// How the kernel runs, for people.
+/// The same, with why it has a stack for each warp, and what it does to memory.
 std::string report_of(const Bodies& bodies) {
-  if (!bodies.why_not.empty()) return "a thread at a time: " + bodies.why_not + "\n";
+  std::string stacks;
   for (const WideBody& body : bodies.warps)
-    if (body.code)
-      return formatted("a warp at a time, {}\n{}",
-                       body.runs_block ? "block after block in one loop" : "a stack for each warp: " + body.why_not,
-                       bodies.accesses);
-  return "a thread at a time\n";
+    if (!body.why_not.empty()) stacks = ", with a stack for each warp: " + body.why_not;
+  return formatted("{}{}\n{}", rung_of(bodies), stacks, bodies.accesses);
 }
 
 llvm::SmallVector<WideBody*, 8> wide_bodies(std::vector<Bodies>& all) {

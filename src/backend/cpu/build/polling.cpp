@@ -94,6 +94,45 @@ bool is_retry(const llvm::Cycle& cycle) {
   return again && again->getAggregateOperand() == exchange;
 }
 
+/// Whether `value` is one more, or less, in each turn, by `step`; as the block sees it.
+std::optional<int64_t> step_of(const llvm::Value* value, const llvm::Cycle& cycle, const llvm::BasicBlock* latch) {
+  const auto counted = [&](const llvm::PHINode* phi) -> const llvm::BinaryOperator* {
+    if (!phi || phi->getParent() != cycle.getHeader()) return nullptr;
+    const auto* next = llvm::dyn_cast<llvm::BinaryOperator>(phi->getIncomingValueForBlock(latch));
+    const bool adds = next && next->getOpcode() == llvm::Instruction::Add && next->getOperand(0) == phi;
+    return adds && llvm::isa<llvm::ConstantInt>(next->getOperand(1)) ? next : nullptr;
+  };
+  const auto* phi = llvm::dyn_cast<llvm::PHINode>(value);
+  const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(value);
+  if (!phi && sum) phi = llvm::dyn_cast<llvm::PHINode>(sum->getOperand(0));
+  const llvm::BinaryOperator* next = counted(phi);
+  if (!next || (sum && sum != next)) return std::nullopt;
+  const llvm::APInt& step = llvm::cast<llvm::ConstantInt>(next->getOperand(1))->getValue();
+  return step.isSignedIntN(64) ? std::optional(step.getSExtValue()) : std::nullopt;
+}
+
+/// A loop that goes on while a number that grows in each turn is below another one, or the other way round, ends by
+/// itself, whatever it is compared with: nobody is waited for. `for (e = offsets[v]; e < offsets[v + 1]; ++e)`.
+bool counts(const llvm::Cycle& cycle, const llvm::BasicBlock& exiting) {
+  const Blocks latch = latches(cycle);
+  if (!cycle.isReducible() || latch.size() != 1) return false;
+  if (&exiting != cycle.getHeader() && &exiting != latch[0]) return false;  // not asked in each turn
+  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(exiting.getTerminator());
+  const auto* compare =
+      branch && branch->isConditional() ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
+  if (!compare) return false;
+  for (unsigned i = 0; i < 2; ++i) {
+    const std::optional<int64_t> step = step_of(compare->getOperand(i), cycle, latch[0]);
+    if (!step) continue;
+    llvm::CmpInst::Predicate goes_on = i == 0 ? compare->getPredicate() : compare->getSwappedPredicate();
+    if (!cycle.contains(branch->getSuccessor(0))) goes_on = llvm::CmpInst::getInversePredicate(goes_on);
+    using enum llvm::CmpInst::Predicate;
+    if (*step > 0 && (goes_on == ICMP_SLT || goes_on == ICMP_ULT)) return true;
+    if (*step < 0 && (goes_on == ICMP_SGT || goes_on == ICMP_UGT)) return true;
+  }
+  return false;
+}
+
 class CycleQuestion {
  public:
   CycleQuestion(const llvm::Cycle& cycle, const CallReach& reach, const Functions& sources)
@@ -105,7 +144,8 @@ class CycleQuestion {
     const auto is_marked = [](llvm::BasicBlock* latch) { return latch->getTerminator()->getMetadata(kDoesNotWait); };
     if (llvm::any_of(latches(cycle_), is_marked)) return false;
     if (!cycle_communicates() || is_retry(cycle_)) return false;
-    for (llvm::BasicBlock* block : exiting) add_condition(*block);
+    for (llvm::BasicBlock* block : exiting)
+      if (!counts(cycle_, *block)) add_condition(*block);
     for (size_t i = 0; i < slice_.size(); ++i)
       if (visit(*slice_[i])) return true;
     return false;

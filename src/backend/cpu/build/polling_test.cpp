@@ -171,6 +171,55 @@ TEST(Polling, ACountedLoopWithAtomicsDoesNot) {
   EXPECT_EQ(bins[3], 3);
 }
 
+/// Goes on while `condition` holds of %i, which grows by `step` in each turn, and of %last, which it reads in each.
+bool polls_while(const std::string& condition, const std::string& step, const std::string& more = "") {
+  TestProgram program(R"(
+    define ptx_kernel void @k(ptr %end, ptr %marks, ptr %flag) {
+      br label %loop
+    loop:
+      %i = phi i32 [ 0, %0 ], [ %next, %turn ]
+      %w = sext i32 %i to i64
+      %mark = getelementptr i32, ptr %marks, i64 %w
+      %old = atomicrmw or ptr %mark, i32 1 monotonic
+      %last = load i32, ptr %end
+      )" + more + R"(
+      br label %turn
+    turn:
+      %next = add i32 %i, )" +
+                      step + R"(
+      %on = icmp )" + condition +
+                      R"(
+      br i1 %on, label %loop, label %out
+    out:
+      ret void
+    })");
+  return program.kernel("k").polls;
+}
+
+TEST(Polling, ALoopThatCountsUpToWhatItReadsDoesNot) {
+  EXPECT_FALSE(polls_while("slt i32 %next, %last", "1"));
+  EXPECT_FALSE(polls_while("ult i32 %i, %last", "1"));
+  EXPECT_FALSE(polls_while("sgt i32 %last, %next", "4"));
+  EXPECT_FALSE(polls_while("sgt i32 %next, %last", "-1"));
+}
+
+TEST(Polling, ALoopThatCountsOtherwiseDoes) {
+  EXPECT_TRUE(polls_while("sgt i32 %next, %last", "1"));
+  EXPECT_TRUE(polls_while("slt i32 %next, %last", "-1"));
+  EXPECT_TRUE(polls_while("ne i32 %next, %last", "1"));
+  EXPECT_TRUE(polls_while("slt i32 %next, %last", "0"));
+  EXPECT_TRUE(polls_while("slt i32 %old, %last", "1"));
+}
+
+// Counting only limits how often it asks.
+TEST(Polling, ALoopThatCountsWhileItWaitsDoes) {
+  EXPECT_TRUE(polls_while("slt i32 %next, %last", "1", R"(
+      %f = load volatile i32, ptr %flag
+      %set = icmp ne i32 %f, 0
+      br i1 %set, label %out, label %clear
+    clear:)"));
+}
+
 TEST(Polling, ACompareAndSwapRetryDoesNot) {
   TestProgram program(R"(
     define ptx_kernel void @times_three(ptr %p) {

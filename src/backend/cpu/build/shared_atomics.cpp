@@ -36,11 +36,15 @@ void mark_shared_atomics(llvm::Module& module) {
         instruction.setMetadata(kMark, llvm::MDNode::get(module.getContext(), {}));
 }
 
+bool is_shared_atomic(const llvm::Instruction& instruction) {
+  return instruction.hasMetadata(kMark);
+}
+
 void lower_shared_atomics(llvm::Module& module) {
   llvm::SmallVector<llvm::Instruction*, 16> marked;
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (instruction.hasMetadata(kMark)) marked.push_back(&instruction);
+      if (is_shared_atomic(instruction)) marked.push_back(&instruction);
   for (llvm::Instruction* instruction : marked)
     if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(instruction))
       llvm::lowerAtomicRMWInst(update);

@@ -1,6 +1,7 @@
 #pragma once
 
 namespace llvm {
+class Instruction;
 class Module;
 }  // namespace llvm
 
@@ -11,6 +12,8 @@ namespace cupola::cpu::build {
 
 /// Marks atomic updates of what lies in the shared window for certain. After lower_shared.
 void mark_shared_atomics(llvm::Module& module);
+/// Whether it is marked.
+bool is_shared_atomic(const llvm::Instruction& instruction);
 
 /// Makes loads and stores of the marked ones. After instrument_polling, which asks what is atomic.
 void lower_shared_atomics(llvm::Module& module);

@@ -231,5 +231,76 @@ TEST(VectorDifferential, AReturnInALoopLeavesWarpAndBlockOperationsToTheOthers) 
   }
 }
 
+// Lanes that are there add to one place together, and each finds what it would have found.
+TEST(VectorDifferential, LanesThatAddToOnePlaceFindWhatLowerOnesAdded) {
+  const auto adds = [](const std::string& operation) {
+    return kernel(R"(
+      %block = call i32 @cupola.ctaid.x()
+      %cell = getelementptr i32, ptr %sums, i32 %block
+      %from = getelementptr i32, ptr %in, i32 %me
+      %value = load i32, ptr %from
+      %odd = trunc i32 %value to i1
+      br i1 %odd, label %add, label %on
+    add:
+      %old = atomicrmw )" +
+                  operation + R"( monotonic
+      br label %on
+    on:
+      %r = phi i32 [ 7, %0 ], [ %old, %add ]
+      br label %write)") +
+           "\ndeclare i32 @cupola.ctaid.x()";
+  };
+  for (const std::string operation :
+       {"add ptr %cell, i32 %value", "add ptr %cell, i32 1", "sub ptr %cell, i32 %value"}) {
+    const RungComparison::Outcome outcome = RungComparison().compare(adds(operation));
+    EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
+    EXPECT_EQ(outcome.difference, "") << operation;
+  }
+}
+
+// A thread after the other in blocks of all shapes; threads of some rows return before.
+TEST(VectorDifferential, ThreadsThatWalkAloneKnowTheirPlace) {
+  const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(
+      %z = call i32 @cupola.tid.z()
+      %lines = call i32 @cupola.ntid.y()
+      %area = mul i32 %lines, %width
+      %layer = mul i32 %z, %area
+      %i = add i32 %me, %layer
+      %early = icmp eq i32 %y, 1
+      br i1 %early, label %out, label %begin
+    begin:
+      %start = getelementptr i32, ptr %in, i32 %i
+      %seed = load i32, ptr %start
+      %turns = and i32 %seed, 15
+      br label %loop
+    loop:
+      %k = phi i32 [ 0, %begin ], [ %next, %loop ]
+      %sum = phi i32 [ %lane, %begin ], [ %more, %loop ]
+      %which = add i32 %turns, %k
+      %which64 = zext i32 %which to i64
+      %a = getelementptr i32, ptr %in, i64 %which64
+      %index = load i32, ptr %a
+      %low = and i32 %index, 63
+      %low64 = zext i32 %low to i64
+      %b = getelementptr i32, ptr %in, i64 %low64
+      %value = load i32, ptr %b
+      %more = add i32 %sum, %value
+      %next = add i32 %k, 1
+      %goes_on = icmp ult i32 %next, %turns
+      br i1 %goes_on, label %loop, label %last
+    last:
+      %i64 = zext i32 %i to i64
+      %to = getelementptr i32, ptr %o32, i64 %i64
+      store i32 %more, ptr %to
+      br label %out
+    nobody:
+      %r = add i32 0, 0
+      br label %write)") + R"(
+    declare i32 @cupola.tid.z()
+    declare i32 @cupola.ntid.y())");
+  EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
+  EXPECT_EQ(outcome.difference, "");
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build::testing

@@ -4,6 +4,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_atomics.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_lanes.h"
 #include "backend/cpu/build/vector_meetings.h"
@@ -191,6 +192,8 @@ void widen_instruction(Lanes& lanes, const Groups& groups, const Departures& dep
     if (widen_meeting(lanes, departures, *call)) return;
     if (is_lane_by_lane(lanes, *call, shape)) return widen_lane_by_lane(lanes, instruction);
   }
+  if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction); update && widen_common_update(lanes, *update))
+    return;
   if (llvm::isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction))
     return widen_lane_by_lane(lanes, instruction);
   if (llvm::isa<llvm::FenceInst>(instruction)) {

@@ -2,6 +2,8 @@
 
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "backend/cpu/build/lane_operand.h"
+#include "backend/cpu/build/shared_atomics.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_lanes.h"
 #include "kir/intrinsics.h"
@@ -35,6 +37,7 @@ class LaneLoop {
       : lanes_(lanes), builder_(lanes.builder), instruction_(instruction) {}
 
   void run() {
+    if (can_go_straight()) return go_straight();
     gather_operands();
     make_results();
     Value* mask = lanes_.mask();
@@ -56,6 +59,24 @@ class LaneLoop {
   }
 
  private:
+  /// What takes as little time as going round the loop would, of operands that would lie in memory anyway.
+  bool can_go_straight() {
+    const auto is_made = [&](Value* operand) {
+      return lanes_.shape(operand).is_uniform() || can_remake(lanes_, operand, instruction_);
+    };
+    return is_shared_atomic(instruction_) && instruction_.use_empty() && !lanes_.has_mask() &&
+           llvm::all_of(instruction_.operands(), is_made);
+  }
+
+  /// All lanes run it.
+  void go_straight() {
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      Instruction* copy = instruction_.clone();
+      for (llvm::Use& operand : copy->operands()) operand.set(remake(lanes_, operand.get(), builder_.getInt32(lane)));
+      builder_.Insert(copy);
+    }
+  }
+
   /// Each lane's operands, in memory; those that all have, as they are.
   void gather_operands() {
     for (Value* operand : instruction_.operands()) {

@@ -12,6 +12,7 @@
 
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/intrinsics.h"
+#include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_prepare.h"
@@ -82,8 +83,29 @@ void set_known_sizes(llvm::Function& function, BlockClass blocks) {
   }
 }
 
-Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, const std::string& name,
-                                  const CallReach& reach, const llvm::TargetMachine& machine, std::string* report) {
+/// Of such blocks, or where their shape says nothing of lanes beside each other, as if they lay in rows: most do.
+bool is_faster_alone(llvm::Function& draft, BlockClass blocks, const Shapes& shapes, const llvm::LoopInfo& loops,
+                     const llvm::PostDominatorTree& post_dominators) {
+  if (blocks != BlockClass::Any) return is_faster_alone(draft, shapes, loops);
+  return is_faster_alone(draft, Shapes(draft, BlockClass::Rows, loops, post_dominators), loops);
+}
+
+/// LLVM would take wide addresses made of an argument for others than the argument's, and what is promised of one
+/// thread's for a promise of all threads'.
+void forget_noalias(llvm::Function& function) {
+  for (unsigned i = 0; i < function.arg_size(); ++i) function.removeParamAttr(i, llvm::Attribute::NoAlias);
+}
+
+llvm::Function* code_for_one(llvm::Function& prepared, const std::string& name) {
+  llvm::Function* made = copy_of(prepared);
+  made->setName(name);
+  made->setLinkage(llvm::GlobalValue::InternalLinkage);
+  forget_noalias(*made);
+  return made;
+}
+
+Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const std::string& name, const CallReach& reach,
+                           const llvm::TargetMachine& machine, std::string* report) {
   const Draft draft(copy_of(prepared));
   set_known_sizes(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
@@ -92,21 +114,23 @@ Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, c
   const llvm::LoopInfo loops(dominators);
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
   const Shapes shapes(*draft, blocks, loops, post_dominators);
+  if (!loops.empty() && may_run_alone(prepared, reach) &&
+      is_faster_alone(*draft, blocks, shapes, loops, post_dominators))
+    return WideBody{.code = code_for_one(prepared, name), .blocks = blocks, .is_alone = true};
   if (const std::string why = convergence_obstacle(*draft, shapes, loops, dominators, post_dominators, reach);
       !why.empty())
     return refuse(why);
   Draft whole(llvm::Function::Create(prepared.getFunctionType(), llvm::GlobalValue::InternalLinkage, name,
                                      prepared.getParent()));
   (*whole).setAttributes(prepared.getAttributes());
-  // LLVM would take wide addresses made of an argument for others than the argument's.
-  for (unsigned i = 0; i < (*whole).arg_size(); ++i) (*whole).removeParamAttr(i, llvm::Attribute::NoAlias);
+  forget_noalias(*whole);
   (*whole).setSubprogram((*draft).getSubprogram());
   (*draft).setSubprogram(nullptr);
   const Groups groups(*draft, shapes, dominators);
   widen(*draft, *whole, blocks, shapes, groups, loops, exits, machine.getTargetTransformInfo(prepared));
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
-  return whole.keep();
+  return WideBody{.code = whole.keep(), .blocks = blocks};
 }
 
 /// Whether threads ask for more than threadIdx.x: rows of 16 and of 8 are for kernels of several dimensions.
@@ -142,8 +166,7 @@ Result<WarpBodies> vectorise(const KernelBody& kernel, std::optional<BlockClass>
   lower_address_questions(*prepared, constant_bytes);
   WarpBodies bodies;
   const auto widen_prepared = [&](BlockClass one) -> Result<> {
-    bodies[one].blocks = one;
-    TRY(bodies[one].code, widen_for(*prepared, one, prefix_of(one) + kernel.name, reach, machine, report));
+    TRY(bodies[one], widen_for(*prepared, one, prefix_of(one) + kernel.name, reach, machine, report));
     return {};
   };
   const bool rows = has_rows(*prepared);

@@ -73,13 +73,15 @@ bool calls_others(const llvm::Function& code) {
 
 class BlockLoop {
  public:
-  /// `warp`: takes what the loop takes; `placed` its code, which will be inlined.
-  BlockLoop(llvm::Function& warp, const PlacedCode& placed, const std::string& name, BlockClass blocks)
-      : builder_(warp.getContext()),
-        made_(
-            llvm::Function::Create(warp.getFunctionType(), llvm::GlobalValue::InternalLinkage, name, warp.getParent())),
+  /// `body`: whose code takes what the loop takes; `placed` its code, which will be inlined.
+  BlockLoop(const WideBody& body, const PlacedCode& placed)
+      : builder_(body.code->getContext()),
+        made_(llvm::Function::Create(body.code->getFunctionType(), llvm::GlobalValue::InternalLinkage,
+                                     "block." + body.code->getName(), body.code->getParent())),
         placed_(placed),
-        blocks_(blocks) {
+        blocks_(body.blocks),
+        step_(body.is_alone ? 1 : kWarp) {
+    llvm::Function& warp = *body.code;
     made_->setAttributes(warp.getAttributes());
     give_lines(warp);
     builder_.SetInsertPoint(make_block("begin"));
@@ -232,6 +234,7 @@ class BlockLoop {
 
   // ---- warps ----
 
+  /// Or a thread.
   struct Warp {
     Value* index;        ///< of its first thread
     Value* position[3];  ///< of it, where warps lie in rows
@@ -251,9 +254,8 @@ class BlockLoop {
     set(offsetof(ThreadContext, warp), place(offsetof(ThreadContext, warp), warp));  // a fault names it
     if (is_shown) show(warp);
     body(warp);
-    // Rows follow each other; in blocks of other shapes these are not read.
-    advance(position, builder_.getInt32(kWarp), block_size_);
-    Value* next = builder_.CreateAdd(index, builder_.getInt32(kWarp));
+    advance(position, builder_.getInt32(step_), block_size_);
+    Value* next = builder_.CreateAdd(index, builder_.getInt32(step_));
     index->addIncoming(next, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpULT(next, threads_), loop, over);
     builder_.SetInsertPoint(over);
@@ -289,15 +291,16 @@ class BlockLoop {
 
   /// The value of a field of the context, for this warp of this block.
   Value* place(size_t field, const Warp& warp) {
+    const bool is_counted = step_ == 1 || is_in_row(blocks_);
     for (unsigned d = 0; d < 3; ++d) {
       if (field == offsetof(ThreadContext, ctaid) + 4 * d) return block_[d];
       if (field == offsetof(ThreadContext, tid) + 4 * d)
-        return is_in_row(blocks_) ? warp.position[d] : builder_.CreateLoad(builder_.getInt32Ty(), table_of(d, warp));
+        return is_counted ? warp.position[d] : builder_.CreateLoad(builder_.getInt32Ty(), table_of(d, warp));
       if (field == offsetof(ThreadContext, places) + d * sizeof(void*)) return table_of(d, warp);
     }
     if (field == offsetof(ThreadContext, warp)) return builder_.CreateLShr(warp.index, uint64_t{5});
     if (field == offsetof(ThreadContext, lanes)) return lanes_of(warp);
-    return builder_.getInt32(0);  // the first thread's lane
+    return builder_.CreateAnd(warp.index, builder_.getInt32(kWarp - 1));  // the first thread's lane
   }
 
   /// Of the warp's threads, in one dimension.
@@ -306,7 +309,7 @@ class BlockLoop {
   }
 
   Value* lanes_of(const Warp& warp) {
-    if (!may_be_partial(blocks_)) return builder_.getInt32(~0u);
+    if (step_ == 1 || !may_be_partial(blocks_)) return builder_.getInt32(~0u);
     Value* left = builder_.CreateSub(threads_, warp.index);
     Value* some = builder_.CreateSub(builder_.CreateShl(builder_.getInt32(1), left), builder_.getInt32(1));
     return builder_.CreateSelect(builder_.CreateICmpUGE(left, builder_.getInt32(kWarp)), builder_.getInt32(~0u), some);
@@ -314,7 +317,8 @@ class BlockLoop {
 
   /// In the context, for what the code calls.
   void show(const Warp& warp) {
-    set(offsetof(ThreadContext, lanes), lanes_of(warp));
+    for (const size_t field : {offsetof(ThreadContext, lane), offsetof(ThreadContext, lanes)})
+      set(field, place(field, warp));
     for (unsigned d = 0; d < 3; ++d)
       for (const size_t field :
            {offsetof(ThreadContext, tid) + 4 * d, offsetof(ThreadContext, places) + d * sizeof(void*)})
@@ -335,6 +339,7 @@ class BlockLoop {
   llvm::Function* made_;
   const PlacedCode& placed_;
   const BlockClass blocks_;
+  const unsigned step_;  ///< threads that the code is for
   Value *threads_ = nullptr, *block_size_[3] = {}, *tables_[3] = {};
   Value* block_[3] = {};  ///< blockIdx
   uint64_t frame_bytes_ = 0;
@@ -356,6 +361,10 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
   for (WideBody* body : bodies) {
     if (std::string why = obstacle(*body->code, reach); !why.empty()) {
       refuse(*body, std::move(why));
+      if (body->is_alone) {
+        body->code->eraseFromParent();
+        *body = {};
+      }
       continue;
     }
     Candidate candidate{body, give_places_as_arguments(*body->code), nullptr};
@@ -366,7 +375,7 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
   if (!coroutines.empty()) split_coroutines(module, coroutines, machine);
   for (const Candidate& candidate : candidates) {
     llvm::Function& warp = *candidate.body->code;
-    BlockLoop loop(warp, candidate.placed, "block." + warp.getName().str(), candidate.body->blocks);
+    BlockLoop loop(*candidate.body, candidate.placed);
     llvm::Function* made = nullptr;
     if (candidate.coroutine) {
       const CoroutineParts parts = parts_of(*candidate.coroutine);
@@ -379,7 +388,8 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
     } else {
       made = loop.over_warps();
     }
-    *candidate.body = {made, candidate.body->blocks, true, {}};
+    candidate.body->code = made;
+    candidate.body->runs_block = true;
     warp.eraseFromParent();
   }
 }

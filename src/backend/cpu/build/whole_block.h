@@ -21,13 +21,14 @@ struct WideBody {
   llvm::Function* code = nullptr;  ///< null: there is none
   BlockClass blocks{};
   bool runs_block = false;  ///< all threads of a block; else those of a warp
-  std::string why_not;      ///< it does not run a block
+  bool is_alone = false;    ///< until it runs a block it is code for one thread, which waits for none
+  std::string why_not;      ///< code for a warp does not run a block
 };
 
-/// Turns code for a warp into code that runs all warps of a block, one after the other, where nothing in it waits but
-/// at the barrier of all threads (bar.sync 0). There the code stops, to be called again once all other warps have come;
-/// what it needs then lies in a frame a warp. That is much cheaper than a stack for each. After instrument_polling;
-/// where it cannot be done the code stays as it is.
+/// Turns code for a warp, or for a thread, into code that runs all of a block, one after the other, where nothing in it
+/// waits but at the barrier of all threads (bar.sync 0). There the code stops, to be called again once all other warps
+/// have come; what it needs then lies in a frame a warp. That is much cheaper than a stack for each. After
+/// instrument_polling; where it cannot be done the code for a warp stays as it is.
 void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, llvm::TargetMachine& machine);
 
 }  // namespace cupola::cpu::build
