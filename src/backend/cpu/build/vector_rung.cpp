@@ -16,6 +16,7 @@
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/vector_widening.h"
 #include "image/cpu_abi.h"
 #include "kir/intrinsics.h"
@@ -78,9 +79,11 @@ Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, c
   const Exits exits = separate_exits(*draft, blocks);
   llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
-  const llvm::LoopInfo loops(dominators);
+  llvm::LoopInfo loops(dominators);
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
+  const FarTurns turns = mark_far_turns(*draft, loops, dominators);
   const Shapes shapes(*draft, blocks, loops, post_dominators);
+  keep_turns_of_rows(turns, shapes);
   if (const std::string why = convergence_obstacle(*draft, shapes, loops, dominators, post_dominators, reach);
       !why.empty())
     return refuse(why);
