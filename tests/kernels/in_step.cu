@@ -520,6 +520,43 @@ CASE(lanes_that_meet_elsewhere_hinder_only_who_names_them) {
   }
 }
 
+// Turns are 8 KiB or more apart; warps take different numbers of them, some none, and meet after the loop and after
+// another one.
+__global__ void sums_far_apart(const int* x, const int* turns, int step, int* out) {
+  __shared__ int sums[256];
+  int i = threadIdx.x, sum = 0, last = -1;
+  for (int turn = 0; turn < turns[i]; ++turn) sum += x[turn * step + i];
+  sums[i] = sum;
+  __syncthreads();
+  sum += sums[(i + kWarp) % blockDim.x];
+  for (int at = i; at < 40 * step; at += step * gridDim.x) sum ^= last = x[at];
+  __syncthreads();
+  sums[i] = last;
+  __syncthreads();
+  out[i] = sum + sums[(i + 3 * kWarp) % blockDim.x];
+}
+
+CASE(warps_that_go_far_in_memory_meet_afterwards) {
+  constexpr int kThreads = 256, kStep = 2048, kTurns = 40;
+  check::Managed<int> x(kTurns * kStep), turns(kThreads), out(kThreads);
+  for (int i = 0; i < kTurns * kStep; ++i) x[i] = i * 7 % 1009;
+  for (int like_others : {0, 1}) {
+    for (int i = 0; i < kThreads; ++i) turns[i] = (i / kWarp * 11 + (like_others ? 0 : i % kWarp * 3)) % (kTurns + 1);
+    sums_far_apart<<<1, kThreads>>>(x, turns, kStep, out);
+    CUDA_OK(cudaDeviceSynchronize());
+    const auto sum_of = [&](int i) {
+      int sum = 0;
+      for (int turn = 0; turn < turns[i]; ++turn) sum += x[turn * kStep + i];
+      return sum;
+    };
+    for (int i = 0; i < kThreads; ++i) {
+      int sum = sum_of(i) + sum_of((i + kWarp) % kThreads);
+      for (int turn = 0; turn < kTurns; ++turn) sum ^= x[turn * kStep + i];
+      EXPECT_EQUAL_AT(i, out[i], sum + x[(kTurns - 1) * kStep + (i + 3 * kWarp) % kThreads]);
+    }
+  }
+}
+
 CHECK_MAIN()
 
 // An output that no cache holds, from the beginning of a line of it and from elsewhere.

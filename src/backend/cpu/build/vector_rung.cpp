@@ -18,6 +18,7 @@
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_report.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/vector_widening.h"
 #include "image/cpu_abi.h"
 #include "kir/intrinsics.h"
@@ -111,9 +112,11 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   const Exits exits = separate_exits(*draft, blocks);
   llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
-  const llvm::LoopInfo loops(dominators);
+  llvm::LoopInfo loops(dominators);
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
+  const FarTurns turns = mark_far_turns(*draft, loops, dominators);
   const Shapes shapes(*draft, blocks, loops, post_dominators);
+  keep_turns_of_rows(turns, shapes);
   if (!loops.empty() && may_run_alone(prepared, reach) &&
       is_faster_alone(*draft, blocks, shapes, loops, post_dominators))
     return WideBody{.code = code_for_one(prepared, name), .blocks = blocks, .is_alone = true};

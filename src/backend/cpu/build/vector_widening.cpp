@@ -327,6 +327,7 @@ class Widening {
       builder_.CreateBr(on);
     });
     lanes_.enter(on);
+    builder_.CreateStore(lanes_.no_lanes(), lanes_.mask_slot(&block));  // as a constant, if it was left out too
   }
 
   void emit_lanes(const Row& row, BasicBlock& block) {

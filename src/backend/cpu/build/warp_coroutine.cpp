@@ -1,5 +1,8 @@
 #include "backend/cpu/build/warp_coroutine.h"
 
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -16,6 +19,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_turns.h"
 #include "image/cpu_abi.h"
 #include "kir/pass_analyses.h"
 
@@ -28,6 +32,39 @@ using llvm::Value;
 
 /// Marks the frame's size, which is known once the coroutine is split.
 constexpr const char* kFrameBytes = "cupola.frame_bytes";
+
+/// So many turns of a warp, one after the other, use what was fetched for them before others take its place: 8 turns of
+/// 8 warps touch 16 lines each of 8 pages, which may all belong into the same sets of a cache.
+constexpr uint32_t kTurns = 8;
+
+/// A loop that goes through memory in large steps if `are_far`.
+struct FarLoop {
+  BasicBlock* header;
+  llvm::SmallVector<BasicBlock*, 2> latches;
+  Value* are_far;
+};
+
+bool is_latch(const FarLoop& loop, const BasicBlock* block) {
+  return llvm::is_contained(loop.latches, block);
+}
+
+/// The loops that marks name, without the marks.
+llvm::SmallVector<FarLoop, 4> take_far_loops(llvm::Function& function) {
+  const llvm::DominatorTree dominators(function);
+  const llvm::LoopInfo loops(dominators);
+  llvm::SmallVector<FarLoop, 4> result;
+  for (llvm::CallInst* mark : turn_marks(function)) {
+    const llvm::Loop* loop = loops.getLoopFor(mark->getParent());
+    Value* are_far = mark->getArgOperand(0);
+    const auto is_same = [&](const FarLoop& other) { return other.header == loop->getHeader(); };
+    if (loop && loop->isLoopInvariant(are_far) && llvm::none_of(result, is_same)) {
+      FarLoop& made = result.emplace_back(FarLoop{loop->getHeader(), {}, are_far});
+      loop->getLoopLatches(made.latches);
+    }
+    mark->eraseFromParent();
+  }
+  return result;
+}
 
 /// The code with its barriers as places to stop at. Takes the frame's memory first and returns it.
 class Coroutine {
@@ -46,8 +83,9 @@ class Coroutine {
     for (unsigned i = 0; i < warp.arg_size(); ++i) warp.getArg(i)->replaceAllUsesWith(made_->getArg(i + 1));
   }
 
-  llvm::Function* make(llvm::ArrayRef<llvm::CallInst*> barriers) {
+  llvm::Function* make(llvm::ArrayRef<llvm::CallInst*> barriers, llvm::ArrayRef<FarLoop> loops) {
     begin();
+    says_where_ = !barriers.empty() && !loops.empty();
     llvm::SmallVector<llvm::ReturnInst*, 4> returns;
     for (BasicBlock& block : *made_)
       if (auto* end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator())) returns.push_back(end);
@@ -57,6 +95,7 @@ class Coroutine {
       end->eraseFromParent();
     }
     for (llvm::CallInst* barrier : barriers) stop(*barrier);
+    for (const FarLoop& loop : loops) take_turns(loop);
     return made_;
   }
 
@@ -100,6 +139,13 @@ class Coroutine {
     builder_.CreateRet(frame_);
   }
 
+  void suspend_at(Stop where, BasicBlock* on) {
+    if (says_where_)
+      builder_.CreateStore(builder_.getInt64(static_cast<uint64_t>(where)),
+                           builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), frame_, 1));
+    suspend(false, on);
+  }
+
   void suspend(bool is_last, BasicBlock* on) {
     Value* how = intrinsic(llvm::Intrinsic::coro_suspend, {}, {no_token(), builder_.getInt1(is_last)});
     llvm::SwitchInst* ways = builder_.CreateSwitch(how, suspended_, 2);
@@ -119,7 +165,7 @@ class Coroutine {
       add(offsetof(ThreadContext, votes), barrier.getOperand(kVotes));
       add(offsetof(ThreadContext, voters), barrier.getOperand(kThreads));
     }
-    suspend(false, on);
+    suspend_at(Stop::Barrier, on);
     builder_.SetInsertPoint(&barrier);
     if (is_reduction) {
       Value *votes = word(offsetof(ThreadContext, last_votes)), *operation = barrier.getOperand(kOperation);
@@ -132,11 +178,62 @@ class Coroutine {
     barrier.eraseFromParent();
   }
 
+  /// batch: -> header ... turn: -> header, or after kTurns of them -> others: stop -> on: -> batch. What a turn leaves
+  /// to the next is kept in the frame only where it stops: it passes through phis of `others`.
+  void take_turns(const FarLoop& loop) {
+    const auto make_block = [&](const char* name) { return BasicBlock::Create(builder_.getContext(), name, made_); };
+    BasicBlock *batch = make_block("batch"), *turn = make_block("turn"), *others = make_block("others"),
+               *on = make_block("on");
+    for (llvm::PHINode& phi : loop.header->phis()) {
+      auto *first = llvm::PHINode::Create(phi.getType(), 2, "", batch),
+           *next = llvm::PHINode::Create(phi.getType(), 1, "", turn),
+           *kept = llvm::PHINode::Create(phi.getType(), 1, "", others);
+      for (const auto& [value, from] : llvm::zip(phi.incoming_values(), phi.blocks()))
+        (is_latch(loop, from) ? next : first)->addIncoming(value, from);
+      kept->addIncoming(next, turn);
+      first->addIncoming(kept, on);
+      phi.removeIncomingValueIf([](unsigned) { return true; }, /*DeletePHIIfEmpty=*/false);
+      phi.addIncoming(first, batch);
+      phi.addIncoming(next, turn);
+    }
+    for (BasicBlock* before :
+         llvm::SmallSetVector<BasicBlock*, 4>(llvm::pred_begin(loop.header), llvm::pred_end(loop.header)))
+      before->getTerminator()->replaceSuccessorWith(loop.header, is_latch(loop, before) ? turn : batch);
+
+    builder_.SetInsertPoint(batch);
+    builder_.SetCurrentDebugLocation(loop.header->getTerminator()->getDebugLoc());
+    Value* limit = builder_.CreateSelect(loop.are_far, builder_.getInt32(kTurns), builder_.getInt32(0));
+    builder_.CreateBr(loop.header);
+    builder_.SetInsertPoint(loop.header, loop.header->begin());
+    llvm::PHINode* left = builder_.CreatePHI(builder_.getInt32Ty(), 2);
+    builder_.SetInsertPoint(turn);
+    Value* left_now = builder_.CreateSub(left, builder_.getInt32(1));
+    left->addIncoming(limit, batch);
+    left->addIncoming(left_now, turn);
+    builder_.CreateCondBr(builder_.CreateICmpEQ(left_now, builder_.getInt32(0)), others, loop.header);
+    builder_.SetInsertPoint(others);
+    suspend_at(Stop::Turn, on);
+    builder_.SetInsertPoint(on);
+    builder_.CreateBr(batch);
+  }
+
   llvm::IRBuilder<> builder_;
+  bool says_where_ = false;
   llvm::Function* made_ = nullptr;
   Value *id_ = nullptr, *frame_ = nullptr;
   BasicBlock *cleanup_ = nullptr, *suspended_ = nullptr, *over_ = nullptr;
 };
+
+/// What nobody needs would be kept in the frame.
+void simplify(llvm::Function& function, llvm::TargetMachine& machine) {
+  kir::PassAnalyses analyses(&machine);
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::ADCEPass());
+  passes.run(function, analyses.functions);
+}
 
 /// Cheap to compute anew, rather than kept in the frame.
 bool is_recomputed(llvm::Instruction& instruction) {
@@ -165,21 +262,17 @@ llvm::SmallVector<llvm::CallInst*, 8> block_barriers(llvm::Function& warp) {
   return barriers;
 }
 
-llvm::Function* make_coroutine(llvm::Function& warp) {
+llvm::Function* make_coroutine(llvm::Function& warp, llvm::TargetMachine& machine) {
+  simplify(warp, machine);
+  const auto loops = take_far_loops(warp);
   const auto barriers = block_barriers(warp);
-  llvm::Function* made = Coroutine(warp).make(barriers);
+  llvm::Function* made = Coroutine(warp).make(barriers, loops);
   warp.eraseFromParent();
   return made;
 }
 
-void split_coroutines(llvm::Module& module, llvm::ArrayRef<llvm::Function*> coroutines, llvm::TargetMachine& machine) {
+void split_coroutines(llvm::Module& module, llvm::TargetMachine& machine) {
   kir::PassAnalyses analyses(&machine);
-  llvm::FunctionPassManager simplify;  // what nobody needs would be kept in the frame
-  simplify.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  simplify.addPass(llvm::InstCombinePass());
-  simplify.addPass(llvm::SimplifyCFGPass());
-  simplify.addPass(llvm::ADCEPass());
-  for (llvm::Function* coroutine : coroutines) simplify.run(*coroutine, analyses.functions);
   llvm::CGSCCPassManager split;
   split.addPass(llvm::CoroSplitPass(is_recomputed, /*OptimizeFrame=*/true));
   llvm::ModulePassManager passes;

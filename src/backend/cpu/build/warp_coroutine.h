@@ -26,11 +26,15 @@ inline constexpr uint64_t kFrameAlignment = 256;
 bool is_block_barrier(const llvm::Instruction& instruction);
 llvm::SmallVector<llvm::CallInst*, 8> block_barriers(llvm::Function& warp);
 
-/// Moves the code into one that stops at its barriers, takes the frame's memory first and returns it.
-llvm::Function* make_coroutine(llvm::Function& warp);
+/// Moves the code into one that stops at its barriers, and after some turns of loops that are marked (vector_turns.h);
+/// it takes the frame's memory first and returns it.
+llvm::Function* make_coroutine(llvm::Function& warp, llvm::TargetMachine& machine);
 
-/// Splits what make_coroutine made.
-void split_coroutines(llvm::Module& module, llvm::ArrayRef<llvm::Function*> coroutines, llvm::TargetMachine& machine);
+/// Splits what make_coroutine made in the module.
+void split_coroutines(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// Where a warp stands that is not over, in the second word of its frame; only in code that has both kinds of stops.
+enum class Stop : uint64_t { Barrier = 1, Turn = 2 };
 
 /// What came of a coroutine. The first word of a frame is null once its warp is over.
 struct CoroutineParts {

@@ -15,6 +15,7 @@
 #include "backend/cpu/build/streaming_stores.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/warp_coroutine.h"
 #include "base/format.h"
 #include "base/log.h"
@@ -103,8 +104,9 @@ class BlockLoop {
     return finish();
   }
 
-  /// Of code that stops at barriers.
-  llvm::Function* over(const CoroutineParts& parts) {
+  /// Of code that stops. `says_where`: its frames tell turns from barriers.
+  llvm::Function* over(const CoroutineParts& parts, bool says_where) {
+    says_where_ = says_where;
     make_frames(parts.frame_bytes);
     each_block([&] {
       for (const size_t offset : {offsetof(ThreadContext, votes), offsetof(ThreadContext, voters)})
@@ -120,7 +122,7 @@ class BlockLoop {
       BasicBlock *again = make_block("phase"), *over = make_block("block_over");
       branch_if_left(again, over);
       builder_.SetInsertPoint(again);
-      count_votes();
+      begin_phase();
       builder_.CreateStore(builder_.getFalse(), left_);
       each_warp(calls_others(*parts.second), [&](const Warp& warp) { go_on(*parts.second, frame_of(warp.index)); });
       branch_if_left(again, over);
@@ -172,8 +174,10 @@ class BlockLoop {
     Value* all = builder_.CreateMul(warps, builder_.getInt32(static_cast<uint32_t>(bytes)));
     frames_ = builder_.CreateAlloca(builder_.getInt8Ty(), all, "frames");
     frames_->setAlignment(llvm::Align(kFrameAlignment));
-    left_ = builder_.CreateAlloca(builder_.getInt1Ty(), nullptr, "left");
-    builder_.CreateStore(builder_.getFalse(), left_);
+    for (llvm::AllocaInst** flag : {&left_, &in_turns_}) {
+      *flag = builder_.CreateAlloca(builder_.getInt1Ty());
+      builder_.CreateStore(builder_.getFalse(), *flag);
+    }
   }
 
   Value* frame_of(Value* index) {
@@ -186,17 +190,49 @@ class BlockLoop {
     Value* mark = builder_.CreateLoad(builder_.getPtrTy(), frame);
     return builder_.CreateICmpNE(mark, llvm::ConstantPointerNull::get(builder_.getPtrTy()));
   }
+  Value* is_in_turns(Value* frame) {
+    Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), frame, 1);
+    return builder_.CreateICmpEQ(builder_.CreateLoad(builder_.getInt64Ty(), place),
+                                 builder_.getInt64(static_cast<uint64_t>(Stop::Turn)));
+  }
+  void add(llvm::AllocaInst* flag, Value* value) {
+    builder_.CreateStore(builder_.CreateOr(builder_.CreateLoad(builder_.getInt1Ty(), flag), value), flag);
+  }
   void note(Value* frame) {
-    Value* before = builder_.CreateLoad(builder_.getInt1Ty(), left_);
-    builder_.CreateStore(builder_.CreateOr(before, is_left(frame)), left_);
+    Value* left = is_left(frame);
+    add(left_, left);
+    if (says_where_) add(in_turns_, builder_.CreateAnd(left, is_in_turns(frame)));
   }
   void branch_if_left(BasicBlock* some, BasicBlock* none) {
     builder_.CreateCondBr(builder_.CreateLoad(builder_.getInt1Ty(), left_), some, none);
   }
 
+  /// All warps wait at the barrier, or some are in a loop and go on alone.
+  void begin_phase() {
+    if (!says_where_) return count_votes();
+    turns_only_ = builder_.CreateLoad(builder_.getInt1Ty(), in_turns_);
+    builder_.CreateStore(builder_.getFalse(), in_turns_);
+    BasicBlock *met = make_block("met"), *on = make_block("on");
+    builder_.CreateCondBr(turns_only_, on, met);
+    builder_.SetInsertPoint(met);
+    count_votes();
+    builder_.CreateBr(on);
+    builder_.SetInsertPoint(on);
+  }
+
   void go_on(llvm::Function& code, Value* frame) {
-    BasicBlock *go = make_block("go"), *on = make_block("on");
-    builder_.CreateCondBr(is_left(frame), go, on);
+    BasicBlock *left = make_block("left"), *go = make_block("go"), *on = make_block("on");
+    builder_.CreateCondBr(is_left(frame), left, on);
+    builder_.SetInsertPoint(left);
+    if (says_where_) {
+      BasicBlock* stay = make_block("stay");
+      builder_.CreateCondBr(builder_.CreateOr(builder_.CreateNot(turns_only_), is_in_turns(frame)), go, stay);
+      builder_.SetInsertPoint(stay);
+      builder_.CreateStore(builder_.getTrue(), left_);
+      builder_.CreateBr(on);
+    } else {
+      builder_.CreateBr(go);
+    }
     builder_.SetInsertPoint(go);
     call(code, {frame})->setCallingConv(code.getCallingConv());
     note(frame);
@@ -344,54 +380,80 @@ class BlockLoop {
   Value* block_[3] = {};  ///< blockIdx
   uint64_t frame_bytes_ = 0;
   llvm::AllocaInst *frames_ = nullptr, *left_ = nullptr;  ///< left: a warp is not over
+  bool says_where_ = false;
+  llvm::AllocaInst* in_turns_ = nullptr;  ///< a warp stands at the end of a turn
+  Value* turns_only_ = nullptr;           ///< in this phase warps that wait at a barrier do not go on
   llvm::SmallVector<llvm::CallInst*, 2> calls_;
 };
+
+/// Code for a warp that can run all warps of a block.
+struct Candidate {
+  WideBody* body;
+  bool has_barriers, takes_turns;
+  PlacedCode placed = {};
+  llvm::Function* coroutine = nullptr;  ///< null: it never stops
+};
+
+/// The code in a loop over the block's warps, which takes its place. False if its frames are too large.
+bool run_whole_block(Candidate& candidate) {
+  llvm::Function& warp = *candidate.body->code;
+  BlockLoop loop(*candidate.body, candidate.placed);
+  llvm::Function* made = nullptr;
+  if (candidate.coroutine) {
+    const CoroutineParts parts = parts_of(*candidate.coroutine);
+    if (parts.frame_bytes * kMostWarps > kMostFrames) {
+      if (!candidate.takes_turns)
+        refuse(*candidate.body, formatted("{} bytes of each are needed after its barriers", parts.frame_bytes));
+      loop.drop();
+      return false;
+    }
+    made = loop.over(parts, candidate.has_barriers && candidate.takes_turns);
+  } else {
+    made = loop.over_warps();
+  }
+  candidate.body->code = made;
+  candidate.body->runs_block = true;
+  warp.eraseFromParent();
+  return true;
+}
+
+/// Those whose frames are too large if they take turns.
+std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candidate>& candidates,
+                                        llvm::TargetMachine& machine) {
+  bool some_stop = false;
+  for (Candidate& candidate : candidates) {
+    candidate.placed = give_places_as_arguments(*candidate.body->code);
+    if (!candidate.takes_turns) remove_turn_marks(*candidate.placed.code);
+    if (!candidate.has_barriers && !candidate.takes_turns) continue;
+    candidate.coroutine = make_coroutine(*candidate.placed.code, machine);
+    some_stop = true;
+  }
+  if (some_stop) split_coroutines(module, machine);
+  std::vector<Candidate> too_large;
+  for (Candidate& candidate : candidates)
+    if (!run_whole_block(candidate) && candidate.takes_turns)
+      too_large.push_back({candidate.body, candidate.has_barriers, /*takes_turns=*/false});
+  return too_large;
+}
 
 }  // namespace
 
 void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, llvm::TargetMachine& machine) {
-  struct Candidate {
-    WideBody* body;
-    PlacedCode placed;
-    llvm::Function* coroutine;  ///< null: it never stops
-  };
   std::vector<Candidate> candidates;
-  llvm::SmallVector<llvm::Function*, 8> coroutines;
   const CallReach reach(module);
   for (WideBody* body : bodies) {
-    if (std::string why = obstacle(*body->code, reach); !why.empty()) {
-      refuse(*body, std::move(why));
-      if (body->is_alone) {
-        body->code->eraseFromParent();
-        *body = {};
-      }
-      continue;
-    }
-    Candidate candidate{body, give_places_as_arguments(*body->code), nullptr};
-    if (!block_barriers(*body->code).empty())
-      coroutines.push_back(candidate.coroutine = make_coroutine(*candidate.placed.code));
-    candidates.push_back(std::move(candidate));
-  }
-  if (!coroutines.empty()) split_coroutines(module, coroutines, machine);
-  for (const Candidate& candidate : candidates) {
-    llvm::Function& warp = *candidate.body->code;
-    BlockLoop loop(*candidate.body, candidate.placed);
-    llvm::Function* made = nullptr;
-    if (candidate.coroutine) {
-      const CoroutineParts parts = parts_of(*candidate.coroutine);
-      if (parts.frame_bytes * kMostWarps > kMostFrames) {
-        refuse(*candidate.body, formatted("{} bytes of each are needed after its barriers", parts.frame_bytes));
-        loop.drop();
-        continue;
-      }
-      made = loop.over(parts);
+    if (std::string why = obstacle(*body->code, reach); why.empty()) {
+      candidates.push_back({body, !block_barriers(*body->code).empty(), !turn_marks(*body->code).empty()});
     } else {
-      made = loop.over_warps();
+      refuse(*body, std::move(why));
+      if (!body->is_alone) continue;
+      body->code->eraseFromParent();
+      *body = {};
     }
-    candidate.body->code = made;
-    candidate.body->runs_block = true;
-    warp.eraseFromParent();
   }
+  while (!candidates.empty()) candidates = run_whole_blocks(module, candidates, machine);
+  for (WideBody* body : bodies)
+    if (body->code && !body->runs_block) remove_turn_marks(*body->code);
 }
 
 }  // namespace cupola::cpu::build

@@ -27,8 +27,9 @@ struct WideBody {
 
 /// Turns code for a warp, or for a thread, into code that runs all of a block, one after the other, where nothing in it
 /// waits but at the barrier of all threads (bar.sync 0). There the code stops, to be called again once all other warps
-/// have come; what it needs then lies in a frame a warp. That is much cheaper than a stack for each. After
-/// instrument_polling; where it cannot be done the code for a warp stays as it is.
+/// have come; what it needs then lies in a frame a warp. That is much cheaper than a stack for each. Warps also let
+/// each other on in loops whose turns are far apart (vector_turns.h). After instrument_polling; where it cannot be done
+/// the code for a warp stays as it is.
 void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, llvm::TargetMachine& machine);
 
 }  // namespace cupola::cpu::build

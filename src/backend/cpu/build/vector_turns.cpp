@@ -1,0 +1,199 @@
+#include "backend/cpu/build/vector_turns.h"
+
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
+
+#include "backend/cpu/build/vector_shapes.h"
+#include "kir/intrinsics.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+using llvm::SCEV;
+using llvm::Value;
+
+constexpr const char* kMark = "cupola.turn";
+
+/// Of a turn that waits for memory more than it computes.
+constexpr size_t kMostInstructions = 60;
+
+/// Where threads meet, or lanes take their time one after the other.
+bool takes_longer(const llvm::Instruction& instruction) {
+  if (instruction.isAtomic()) return true;
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  if (!call || llvm::isa<llvm::IntrinsicInst>(call)) return false;
+  const auto known = kir::intrinsic_of(*call);
+  return !known || kir::effect_of(*known) != kir::Effect::kPure;
+}
+
+bool may_wait_for_memory(const llvm::Loop& loop) {
+  size_t count = 0;
+  for (const llvm::BasicBlock* block : loop.blocks())
+    for (const llvm::Instruction& instruction : *block)
+      if (++count > kMostInstructions || takes_longer(instruction)) return false;
+  return true;
+}
+
+class Steps {
+ public:
+  Steps(llvm::ScalarEvolution& evolution, const llvm::Loop& loop) : evolution_(evolution), loop_(loop) {}
+
+  /// By how much a value moves from turn to turn, unless it wraps; null: it is not known to move evenly.
+  const SCEV* of(const SCEV* value) {
+    if (evolution_.isLoopInvariant(value, &loop_))
+      return evolution_.getZero(evolution_.getEffectiveSCEVType(value->getType()));
+    if (const auto* turns = llvm::dyn_cast<llvm::SCEVAddRecExpr>(value)) {
+      const SCEV* step = turns->isAffine() ? turns->getStepRecurrence(evolution_) : nullptr;
+      return step && evolution_.isLoopInvariant(step, &loop_) ? step : nullptr;
+    }
+    if (const auto* cast = llvm::dyn_cast<llvm::SCEVCastExpr>(value)) {
+      const SCEV* step = of(cast->getOperand());
+      return step ? evolution_.getTruncateOrSignExtend(step, evolution_.getEffectiveSCEVType(cast->getType()))
+                  : nullptr;
+    }
+    if (const auto* sum = llvm::dyn_cast<llvm::SCEVAddExpr>(value)) return of_sum(*sum);
+    if (const auto* product = llvm::dyn_cast<llvm::SCEVMulExpr>(value)) return of_product(*product);
+    return nullptr;
+  }
+
+ private:
+  const SCEV* of_sum(const llvm::SCEVAddExpr& sum) {
+    llvm::SmallVector<const SCEV*, 4> steps;
+    for (const SCEV* operand : sum.operands()) {
+      steps.push_back(of(operand));
+      if (!steps.back()) return nullptr;
+    }
+    return evolution_.getAddExpr(steps);
+  }
+
+  const SCEV* of_product(const llvm::SCEVMulExpr& product) {
+    llvm::SmallVector<const SCEV*, 4> factors;
+    bool moves = false;
+    for (const SCEV* operand : product.operands()) {
+      const bool is_factor = evolution_.isLoopInvariant(operand, &loop_);
+      if (!is_factor && std::exchange(moves, true)) return nullptr;
+      factors.push_back(is_factor ? operand : of(operand));
+      if (!factors.back()) return nullptr;
+    }
+    return evolution_.getMulExpr(factors);
+  }
+
+  llvm::ScalarEvolution& evolution_;
+  const llvm::Loop& loop_;
+};
+
+/// A step of less than kFar bytes for certain, or one that the whole block goes as its threads are: the turns of all
+/// its warps lie beside each other whatever their order.
+bool is_near(const SCEV* step) {
+  if (const auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(step)) return constant->getAPInt().abs().ult(kFar);
+  return !llvm::SCEVExprContains(step, [](const SCEV* part) {
+    const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
+    const auto* call = unknown ? llvm::dyn_cast<llvm::CallInst>(unknown->getValue()) : nullptr;
+    const auto known = call ? kir::intrinsic_of(*call) : std::nullopt;
+    using enum kir::Intrinsic;
+    return unknown && known != NtidX && known != NtidY && known != NtidZ;
+  });
+}
+
+/// A block of more threads than a warp has.
+Value* has_warps(llvm::IRBuilder<>& builder) {
+  llvm::Module& module = *builder.GetInsertBlock()->getModule();
+  Value* threads = builder.getInt32(1);
+  for (const auto size : {kir::Intrinsic::NtidX, kir::Intrinsic::NtidY, kir::Intrinsic::NtidZ})
+    threads = builder.CreateMul(threads, builder.CreateCall(kir::declare(module, size)));
+  return builder.CreateICmpUGT(threads, builder.getInt32(kLanes));
+}
+
+/// Whether one of the steps is far, in the loop's preheader.
+Value* some_are_far(llvm::ArrayRef<const SCEV*> steps, const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  llvm::Instruction* place = loop.getLoopPreheader()->getTerminator();
+  llvm::SCEVExpander expander(evolution, "step");
+  llvm::IRBuilder<> builder(place);
+  Value* some = nullptr;
+  for (const SCEV* step : steps) {
+    Value* number = expander.expandCodeFor(step, step->getType(), place);
+    const uint64_t width = number->getType()->getIntegerBitWidth();
+    const auto constant = [&](uint64_t value) { return llvm::ConstantInt::get(builder.getIntNTy(width), value); };
+    Value* is_far = builder.CreateICmpUGE(builder.CreateAdd(number, constant(kFar - 1)), constant(2 * kFar - 1));
+    some = some ? builder.CreateOr(some, is_far) : is_far;
+  }
+  return builder.CreateAnd(some, has_warps(builder));
+}
+
+void mark(const llvm::Loop& loop, llvm::ScalarEvolution& evolution, FarTurns& turns) {
+  const llvm::SCEVExpander expander(evolution, "step");
+  const llvm::Instruction* place = loop.getLoopPreheader()->getTerminator();
+  llvm::SmallVector<Value*, 4> addresses;
+  llvm::SmallSetVector<const SCEV*, 4> steps;
+  for (llvm::BasicBlock* block : loop.blocks())
+    for (llvm::Instruction& instruction : *block) {
+      Value* address = llvm::getLoadStorePointerOperand(&instruction);
+      if (!address) continue;
+      const SCEV* step = Steps(evolution, loop).of(evolution.getSCEV(address));
+      if (!step || !expander.isSafeToExpandAt(step, place)) continue;
+      if (is_near(step)) continue;
+      addresses.push_back(address);
+      steps.insert(step);
+    }
+  if (steps.empty()) return;
+  Value* are_far = some_are_far(steps.getArrayRef(), loop, evolution);
+  llvm::IRBuilder<> builder(loop.getLoopLatch()->getTerminator());
+  turns.push_back({mark_turn(builder, are_far), std::move(addresses)});
+}
+
+}  // namespace
+
+FarTurns mark_far_turns(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators) {
+  const llvm::TargetLibraryInfoImpl known(function.getParent()->getTargetTriple());
+  llvm::TargetLibraryInfo library(known);
+  llvm::AssumptionCache assumptions(function);
+  llvm::ScalarEvolution evolution(function, library, assumptions, dominators, loops);
+  FarTurns turns;
+  for (llvm::Loop* loop : loops.getLoopsInPreorder())
+    if (loop->isInnermost() && loop->getLoopPreheader() && loop->getLoopLatch() && may_wait_for_memory(*loop))
+      mark(*loop, evolution, turns);
+  return turns;
+}
+
+void keep_turns_of_rows(const FarTurns& turns, const Shapes& shapes) {
+  for (const auto& [mark, addresses] : turns) {
+    const bool has_rows = llvm::any_of(addresses, [&](const Value* address) {
+      const Shape shape = shapes.of(address);
+      return shape.has_steps() && shape.stride != 0;
+    });
+    if (!has_rows || !shapes.of(mark->getArgOperand(0)).is_uniform()) mark->eraseFromParent();
+  }
+}
+
+llvm::CallInst* mark_turn(llvm::IRBuilderBase& builder, Value* are_far) {
+  llvm::Module& module = *builder.GetInsertBlock()->getModule();
+  return builder.CreateCall(module.getOrInsertFunction(kMark, builder.getVoidTy(), builder.getInt1Ty()), {are_far});
+}
+
+bool is_turn_mark(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  return call && call->getCalledFunction() && call->getCalledFunction()->getName() == kMark;
+}
+
+llvm::SmallVector<llvm::CallInst*, 4> turn_marks(llvm::Function& function) {
+  llvm::SmallVector<llvm::CallInst*, 4> marks;
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (is_turn_mark(instruction)) marks.push_back(llvm::cast<llvm::CallInst>(&instruction));
+  return marks;
+}
+
+void remove_turn_marks(llvm::Function& function) {
+  for (llvm::CallInst* mark : turn_marks(function)) mark->eraseFromParent();
+}
+
+}  // namespace cupola::cpu::build
