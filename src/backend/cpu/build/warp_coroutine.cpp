@@ -12,7 +12,6 @@
 #include <llvm/Transforms/Coroutines/CoroEarly.h>
 #include <llvm/Transforms/Coroutines/CoroInstr.h>
 #include <llvm/Transforms/Coroutines/CoroSplit.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
@@ -178,13 +177,12 @@ bool is_copy(const llvm::Instruction& instruction) {
 void read_before(llvm::Loop& loop) {
   BasicBlock* before = loop.getLoopPreheader();
   if (!before) return;
-  llvm::MapVector<llvm::Instruction*, llvm::SmallVector<llvm::Use*, 4>> taken;
+  llvm::MapVector<Value*, llvm::SmallVector<llvm::Use*, 4>> taken;
   for (BasicBlock* block : loop.blocks())
     for (llvm::Instruction& user : *block)
       for (llvm::Use& use : user.operands()) {
-        auto* value = llvm::dyn_cast<llvm::Instruction>(use);
-        if (value && !loop.contains(value) && !llvm::isa<llvm::AllocaInst>(value) && !value->getType()->isTokenTy())
-          taken[value].push_back(&use);
+        const bool is_outside = llvm::isa<llvm::Argument, llvm::Instruction>(use) && loop.isLoopInvariant(use);
+        if (is_outside && !llvm::isa<llvm::AllocaInst>(use) && !use->getType()->isTokenTy()) taken[use].push_back(&use);
       }
   for (auto& [value, uses] : taken) {
     llvm::Instruction* copy = copy_at(value, before->getTerminator()->getIterator());
@@ -251,9 +249,10 @@ llvm::Function* make_coroutine(llvm::Function& warp) {
 
 void split_coroutines(llvm::Module& module, llvm::ArrayRef<llvm::Function*> coroutines, llvm::TargetMachine& machine) {
   kir::PassAnalyses analyses(&machine);
-  llvm::FunctionPassManager simplify;  // what nobody needs would be kept in the frame
+  // What nobody needs would be kept in the frame. No InstCombine: it moves what is computed before a stop to where it
+  // is used, so that all its operands would be kept instead.
+  llvm::FunctionPassManager simplify;
   simplify.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  simplify.addPass(llvm::InstCombinePass());
   simplify.addPass(llvm::SimplifyCFGPass());
   simplify.addPass(llvm::ADCEPass());
   simplify.addPass(llvm::LoopSimplifyPass());
