@@ -1,6 +1,7 @@
 #pragma once
 
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/SimplifyCFGOptions.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -59,8 +60,10 @@ void contract(llvm::Module& module);
 /// Writes out the flushes of functions that flush f32 denormals, and marks them so that flushes_denormals knows.
 void flush_denormals(llvm::Module& module);
 
-/// The general optimisation: a fixed list without unrolling, jump threading and vectorisers.
+/// The general optimisation: a fixed list without jump threading and vectorisers, which unrolls what local arrays need.
 void simplify(llvm::Module& module);
+/// How its parts simplify control flow.
+llvm::SimplifyCFGOptions simple_cfg();
 
 /// LLVM's verifier, and the closed set. Errors: InvalidImage, NotSupported.
 Result<> verify(const llvm::Module& module);

@@ -17,10 +17,11 @@
 
 #include "kir/pass_analyses.h"
 #include "kir/passes.h"
+#include "kir/unroll.h"
 
-// Fixed lists. What is absent is absent on purpose: unrolling, jump threading, tail duplication and vectorisers would
-// undo the structure that the vector rung needs; loop deletion and mustprogress would remove loops that wait for
-// others; globals-aware aliasing does not know that other threads write a block's shared variables.
+// Fixed lists. What is absent is absent on purpose: jump threading, tail duplication, vectorisers and unrolling for its
+// own sake would undo the structure that the vector rung needs; loop deletion and mustprogress would remove loops that
+// wait for others; globals-aware aliasing does not know that other threads write a block's shared variables.
 
 namespace cupola::kir {
 namespace {
@@ -28,10 +29,6 @@ namespace {
 void run(llvm::Module& module, llvm::ModulePassManager passes) {
   PassAnalyses analyses;
   passes.run(module, analyses.modules);
-}
-
-llvm::SimplifyCFGOptions simple_cfg() {
-  return llvm::SimplifyCFGOptions().convertSwitchToLookupTable(false).sinkCommonInsts(false).hoistCommonInsts(false);
 }
 
 /// Merges no equal values: contract comes after this.
@@ -49,6 +46,7 @@ llvm::FunctionPassManager general() {
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SCCPPass());
+  passes.addPass(UnrollLocalArrays());
   passes.addPass(llvm::LowerConstantIntrinsicsPass());  // what is not constant or of known size by now will not be
   passes.addPass(llvm::ReassociatePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
@@ -64,6 +62,10 @@ llvm::FunctionPassManager general() {
 }
 
 }  // namespace
+
+llvm::SimplifyCFGOptions simple_cfg() {
+  return llvm::SimplifyCFGOptions().convertSwitchToLookupTable(false).sinkCommonInsts(false).hoistCommonInsts(false);
+}
 
 void remove_unreached(llvm::Module& module) {
   llvm::ModulePassManager passes;

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <llvm/IR/PassManager.h>
+
+namespace cupola::kir {
+
+/// Unrolls the loops of known few turns by whose counters alone local arrays are indexed, so that the arrays become
+/// registers, and promotes them. Leaves alone what would grow the function too much.
+struct UnrollLocalArrays : llvm::PassInfoMixin<UnrollLocalArrays> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+}  // namespace cupola::kir
