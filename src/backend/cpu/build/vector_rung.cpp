@@ -71,8 +71,20 @@ void set_width(llvm::Function& function, BlockClass blocks) {
   }
 }
 
-Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, const std::string& name,
-                                  const CallReach& reach, const llvm::TargetMachine& machine) {
+/// Whether lanes read and write the same place, or places beside each other.
+bool has_rows_only(llvm::Function& function, const Shapes& shapes) {
+  const llvm::DataLayout& layout = function.getDataLayout();
+  return llvm::all_of(llvm::instructions(function), [&](const llvm::Instruction& instruction) {
+    const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction);
+    if (!address) return !instruction.mayReadOrWriteMemory() || kir::intrinsic_of(instruction).has_value();
+    const Shape shape = shapes.at(address, instruction.getParent());
+    const auto bytes = static_cast<int64_t>(layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction)));
+    return shape.is_flat() || (shape.has_steps() && shape.stride == bytes);
+  });
+}
+
+Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const std::string& name, const CallReach& reach,
+                           const llvm::TargetMachine& machine) {
   const Draft draft(copy_of(prepared));
   set_width(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
@@ -94,7 +106,7 @@ Result<llvm::Function*> widen_for(llvm::Function& prepared, BlockClass blocks, c
   const Groups groups(*draft, shapes, dominators);
   widen(*draft, *whole, blocks, shapes, groups, loops, exits, machine.getTargetTransformInfo(prepared));
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
-  return whole.keep();
+  return WideBody{whole.keep(), blocks, false, loops.empty() && has_rows_only(*draft, shapes)};
 }
 
 /// Whether threads ask for more than threadIdx.x: rows of 16 and of 8 are for kernels of several dimensions.
@@ -128,8 +140,7 @@ Result<WarpBodies> vectorise(const KernelBody& kernel, std::optional<BlockClass>
   lower_address_questions(*prepared, constant_bytes);
   WarpBodies bodies;
   const auto widen_prepared = [&](BlockClass one) -> Result<> {
-    bodies[one].blocks = one;
-    TRY(bodies[one].code, widen_for(*prepared, one, prefix_of(one) + kernel.name, reach, machine));
+    TRY(bodies[one], widen_for(*prepared, one, prefix_of(one) + kernel.name, reach, machine));
     return {};
   };
   const bool rows = has_rows(*prepared);

@@ -19,6 +19,8 @@ struct WideBody {
   llvm::Function* code = nullptr;  ///< null: there is none
   BlockClass blocks{};
   bool runs_block = false;  ///< all threads of a block; else those of a warp
+  /// It has no loop, and what it reads and writes lies in rows: those of blocks beside each other continue each other.
+  bool is_rows_only = false;
 };
 
 /// Turns code for a warp into code that runs all warps of a block, one after the other, where nothing in it waits but
