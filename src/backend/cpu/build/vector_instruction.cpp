@@ -40,7 +40,8 @@ Bases rows_in_block(Lanes& lanes, llvm::CallInst& call) {
     Value* place =
         lanes.builder.CreateConstInBoundsGEP1_64(lanes.builder.getInt32Ty(), table, i * lanes.segment_lanes());
     llvm::LoadInst* read = lanes.builder.CreateAlignedLoad(lanes.builder.getInt32Ty(), place, llvm::Align(4));
-    read->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(read->getContext(), {}));
+    for (const unsigned known : {llvm::LLVMContext::MD_invariant_load, llvm::LLVMContext::MD_noundef})
+      read->setMetadata(known, llvm::MDNode::get(read->getContext(), {}));
     result.push_back(read);
   }
   return result;

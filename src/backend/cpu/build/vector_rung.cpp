@@ -101,6 +101,8 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   (*whole).setAttributes(prepared.getAttributes());
   // LLVM would take wide addresses made of an argument for others than the argument's.
   for (unsigned i = 0; i < (*whole).arg_size(); ++i) (*whole).removeParamAttr(i, llvm::Attribute::NoAlias);
+  // They are read in the launch's parameter block: never undefined.
+  for (unsigned i = 0; i < (*whole).arg_size(); ++i) (*whole).addParamAttr(i, llvm::Attribute::NoUndef);
   (*whole).setSubprogram((*draft).getSubprogram());
   (*draft).setSubprogram(nullptr);
   const Groups groups(*draft, shapes, dominators);
