@@ -93,6 +93,7 @@ std::string make_kernel_entry(llvm::Function& body) {
     entry->setSubprogram(llvm::MDNode::replaceWithDistinct(subprogram->clone()));
   entry->setDSOLocal(true);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
+  for (unsigned i = 0; i < 2; ++i) entry->addParamAttr(i, llvm::Attribute::NoAlias);  // kernels know no such addresses
 
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", entry));
   if (llvm::DISubprogram* subprogram = entry->getSubprogram())

@@ -24,6 +24,9 @@ using llvm::Value;
 constexpr uint64_t kLine = 64;
 /// Outputs of so many bytes no cache holds for who comes next.
 constexpr uint64_t kLargeFrom = 32 << 20;
+/// Of shorter rows of the grid the ends count, which may be written in parts: such a store waits for its line, and
+/// those past the caches wait for it.
+constexpr uint64_t kLongFrom = 4096;
 constexpr uint64_t kWarp = 32;
 
 /// The argument that an address is made of; null: none, or it is not known.
@@ -65,11 +68,11 @@ llvm::SmallVector<llvm::StoreInst*, 8> outputs_of(llvm::Function& code) {
   return stores;
 }
 
-/// How many threads the grid has.
-Value* thread_count(llvm::IRBuilder<>& builder, llvm::Function& code) {
+/// How many threads the grid has in its first dimensions.
+Value* thread_count(llvm::IRBuilder<>& builder, llvm::Function& code, unsigned dimensions) {
   Value* count = builder.getInt64(1);
   for (const size_t field : {offsetof(ThreadContext, ntid), offsetof(ThreadContext, nctaid)})
-    for (unsigned d = 0; d < 3; ++d) {
+    for (unsigned d = 0; d < dimensions; ++d) {
       Value* size = load_field(builder, context_of(code), field + 4 * d, builder.getInt32Ty(), /*constant=*/true);
       count = builder.CreateMul(count, builder.CreateZExt(size, builder.getInt64Ty()));
     }
@@ -108,11 +111,13 @@ void stream_large_outputs(llvm::Function& code) {
   if (stores.empty()) return;
   llvm::BasicBlock& entry = code.getEntryBlock();
   llvm::IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
-  Value* threads = thread_count(builder, code);
+  Value *in_row = thread_count(builder, code, 1), *in_all = thread_count(builder, code, 3);
   for (llvm::StoreInst* store : stores) {
-    const uint64_t least = kLargeFrom * kWarp / bytes_of(*store);
-    builder.SetInsertPoint(llvm::cast<llvm::Instruction>(threads)->getNextNode());
-    make_two_ways(*store, builder.CreateICmpUGE(threads, builder.getInt64(least)));
+    builder.SetInsertPoint(llvm::cast<llvm::Instruction>(in_all)->getNextNode());
+    const auto are_bytes = [&](Value* threads, uint64_t least) {
+      return builder.CreateICmpUGE(threads, builder.getInt64(least * kWarp / bytes_of(*store)));
+    };
+    make_two_ways(*store, builder.CreateAnd(are_bytes(in_all, kLargeFrom), are_bytes(in_row, kLongFrom)));
   }
   end_with_fence(code);
 }

@@ -129,6 +129,32 @@ class TestProgram {
     EXPECT_EQ(parameters, before);
   }
 
+  /// Calls the code for blocks of such a shape once, for the first `count`. Code with no services and small frames.
+  template <typename... A>
+  void call_for_blocks(const std::string& name, Dim3 grid, Dim3 block, uint32_t count, const A&... arguments) {
+    const image::Kernel& what = kernel(name);
+    std::vector<std::byte> parameters(what.info.parameter_bytes);
+    size_t index = 0;
+    (place(parameters, what.info.parameters[index++], arguments), ...);
+    std::vector<uint32_t> places[3];
+    for (uint32_t t = 0; t < block.count(); ++t) {
+      uint32_t at[3];
+      split(t, block, at);
+      for (unsigned d = 0; d < 3; ++d) places[d].push_back(at[d]);
+    }
+    ThreadContext context{};
+    context.services = services();
+    context.module_data = data;
+    context.shared_window = shared;
+    fill(block, context.ntid);
+    fill(grid, context.nctaid);
+    context.lanes = ~0u;
+    context.blocks = count;
+    for (unsigned d = 0; d < 3; ++d) context.places[d] = places[d].data();
+    const uint64_t entry = what.wide_entries[image::class_of(block)].place;
+    reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment_->at(entry)))(&context, parameters.data());
+  }
+
   image::KernelImage image;
   std::byte* data = nullptr;
   std::byte* shared = window(kSharedWindow);

@@ -60,7 +60,9 @@ llvm::Value* load_field(llvm::IRBuilderBase& builder, llvm::Value* context, size
                         bool constant) {
   llvm::Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), context, offset);
   llvm::LoadInst* load = builder.CreateLoad(type, address);
-  if (constant) load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(builder.getContext(), {}));
+  llvm::MDNode* yes = llvm::MDNode::get(builder.getContext(), {});
+  load->setMetadata(llvm::LLVMContext::MD_noundef, yes);
+  if (constant) load->setMetadata(llvm::LLVMContext::MD_invariant_load, yes);
   return load;
 }
 

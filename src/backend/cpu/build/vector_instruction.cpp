@@ -41,7 +41,10 @@ Bases rows_in_block(Lanes& lanes, llvm::CallInst& call) {
   for (unsigned i = 0; i < lanes.segment_count(); ++i) {
     Value* place =
         lanes.builder.CreateConstInBoundsGEP1_64(lanes.builder.getInt32Ty(), table, i * lanes.segment_lanes());
-    result.push_back(lanes.builder.CreateAlignedLoad(lanes.builder.getInt32Ty(), place, llvm::Align(4)));
+    llvm::LoadInst* read = lanes.builder.CreateAlignedLoad(lanes.builder.getInt32Ty(), place, llvm::Align(4));
+    for (const unsigned known : {llvm::LLVMContext::MD_invariant_load, llvm::LLVMContext::MD_noundef})
+      read->setMetadata(known, llvm::MDNode::get(read->getContext(), {}));
+    result.push_back(read);
   }
   return result;
 }

@@ -242,15 +242,16 @@ Value* Lanes::join_segments(llvm::ArrayRef<Value*> parts) {
   return llvm::concatenateVectors(builder, parts);
 }
 
+Value* Lanes::running_lanes(Value* mask, unsigned segment) {
+  return builder.CreateAnd(bits(mask), segment_bits(segment));
+}
+
 Bases Lanes::running_segments() {
   Value* lanes = mask();
   if (!lanes) return {};
-  Value* which = bits(lanes);
   Bases result;
-  for (unsigned i = 0; i < segment_count(); ++i) {
-    const uint32_t of_segment = (~0u >> (kLanes - segment_lanes())) << (i * segment_lanes());
-    result.push_back(builder.CreateICmpNE(builder.CreateAnd(which, of_segment), builder.getInt32(0)));
-  }
+  for (unsigned i = 0; i < segment_count(); ++i)
+    result.push_back(builder.CreateICmpNE(running_lanes(lanes, i), builder.getInt32(0)));
   return result;
 }
 
@@ -264,8 +265,17 @@ Value* Lanes::splat(Value* value) {
   return builder.CreateVectorSplat(kLanes, value);
 }
 
-/// Whole splats, of which lanes are chosen, become fewer instructions than parts that are joined.
+/// Whole splats, of which lanes are chosen, become fewer instructions than parts that are joined; of truth values,
+/// words.
 Value* Lanes::splat(const Bases& values) {
+  if (values.front()->getType()->isIntegerTy(1)) {
+    Value* result = builder.getInt32(0);
+    for (unsigned i = 0; i < segment_count(); ++i) {
+      Value* part = builder.CreateSelect(values[i], builder.getInt32(segment_bits(i)), builder.getInt32(0));
+      result = builder.CreateOr(result, part);
+    }
+    return from_bits(result);
+  }
   Value* result = splat(values.front());
   for (unsigned i = 1; i < segment_count(); ++i) {
     llvm::SmallVector<llvm::Constant*, kLanes> is_further;

@@ -57,6 +57,18 @@ class Lanes {
   template <typename Then, typename Otherwise>
   llvm::Value* choose(llvm::Value* condition, llvm::Type* type, Then then, Otherwise otherwise);
 
+  /// Only if the condition holds.
+  template <typename Body>
+  void when(llvm::Value* condition, Body body) {
+    llvm::BasicBlock *yes = make_block("when"), *on = make_block("on");
+    builder.CreateCondBr(condition, yes, on);
+    within(yes, [&] {
+      body();
+      builder.CreateBr(on);
+    });
+    builder.SetInsertPoint(on);
+  }
+
   // ---- values ----
 
   Shape shape(const llvm::Value* value) const { return shapes.at(value, current); }
@@ -86,10 +98,16 @@ class Lanes {
 
   unsigned segment_lanes() const { return build::segment_lanes(blocks); }
   unsigned segment_count() const { return kLanes / segment_lanes(); }
+  /// Its lanes, lane i as bit i.
+  uint32_t segment_bits(unsigned which) const {
+    return (~0u >> (kLanes - segment_lanes())) << (which * segment_lanes());
+  }
   /// The segment's lanes of a vector of all.
   llvm::Value* segment(llvm::Value* wide, unsigned which);
   /// The way back.
   llvm::Value* join_segments(llvm::ArrayRef<llvm::Value*> parts);
+  /// The segment's lanes among those of `mask`, lane i as bit i.
+  llvm::Value* running_lanes(llvm::Value* mask, unsigned segment);
   /// True for segments of which a lane runs the current block; empty: all.
   Bases running_segments();
 

@@ -23,11 +23,11 @@ bool is_row(const Lanes& lanes, Value* address, Type* type) {
          !type->isIntegerTy(1) && lanes.layout.getTypeStoreSizeInBits(type) == lanes.layout.getTypeSizeInBits(type);
 }
 
-Value* of_last_lane(Lanes& lanes, Value* wide, Value* mask) {
+/// Of the last lane among those of `bits`, of which there is one. `wide` begins with lane `first`.
+Value* of_last_lane(Lanes& lanes, Value* wide, Value* bits, unsigned first = 0) {
   llvm::IRBuilder<>& builder = lanes.builder;
-  if (!mask) return builder.CreateExtractElement(wide, kLanes - 1);
-  Value* zeros = builder.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, lanes.bits(mask), builder.getTrue());
-  return builder.CreateExtractElement(wide, builder.CreateSub(builder.getInt32(kLanes - 1), zeros));
+  Value* zeros = builder.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, bits, builder.getTrue());
+  return builder.CreateExtractElement(wide, builder.CreateSub(builder.getInt32(kLanes - 1 - first), zeros));
 }
 
 /// One instruction for one lane after the other.
@@ -232,6 +232,31 @@ void store_row(Lanes& lanes, llvm::StoreInst& store, Value* wide) {
     write(lanes.segment(wide, i), to[i], mask ? lanes.segment(mask, i) : nullptr);
 }
 
+/// To a place that the lanes of a segment share: what the last of them writes stays.
+void store_for_segments(Lanes& lanes, llvm::StoreInst& store) {
+  llvm::IRBuilder<>& builder = lanes.builder;
+  Value *value = store.getValueOperand(), *mask = lanes.mask();
+  const Bases to = lanes.bases(store.getPointerOperand());
+  const bool is_flat = lanes.shape(value).is_flat();
+  const Bases values = is_flat ? lanes.bases(value) : Bases();
+  Value* wide = is_flat ? nullptr : lanes.vector(value);
+  const auto write = [&](Value* what, Value* place) {
+    builder.CreateAlignedStore(what, place, store.getAlign(), store.isVolatile());
+  };
+  for (unsigned i = 0; i < lanes.segment_count(); ++i) {
+    if (!mask) {
+      const uint64_t last = (i + 1) * lanes.segment_lanes() - 1;
+      write(is_flat ? values[i] : builder.CreateExtractElement(wide, last), to[i]);
+      continue;
+    }
+    Value* running = lanes.running_lanes(mask, i);
+    lanes.when(builder.CreateICmpNE(running, builder.getInt32(0)), [&] {
+      const unsigned first = i * lanes.segment_lanes();
+      write(is_flat ? values[i] : of_last_lane(lanes, lanes.segment(wide, i), running, first), to[i]);
+    });
+  }
+}
+
 /// What the target has instructions for; the rest it would do with a branch for each lane.
 enum class Wide { Row, Gather, LaneByLane };
 
@@ -295,11 +320,14 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   const llvm::Align alignment = store.getAlign();
   if (lanes.shape(address).is_uniform()) {
     const bool is_same = lanes.shape(value).is_uniform();
-    Value* last = is_same ? lanes.scalar(value) : of_last_lane(lanes, lanes.vector(value), mask);
+    Value* last = is_same ? lanes.scalar(value)
+                  : !mask ? builder.CreateExtractElement(lanes.vector(value), kLanes - 1)
+                          : of_last_lane(lanes, lanes.vector(value), lanes.bits(mask));
     llvm::StoreInst* made = builder.CreateAlignedStore(last, lanes.scalar(address), alignment, store.isVolatile());
     made->setAtomic(store.getOrdering(), store.getSyncScopeID());
     return;
   }
+  if (lanes.shape(address).is_flat() && !store.isAtomic()) return store_for_segments(lanes, store);
   Type* type = widened(value->getType());
   const bool can_scatter = lanes.target.isLegalMaskedScatter(type, alignment);
   const bool can_be_row =

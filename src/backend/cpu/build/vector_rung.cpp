@@ -84,6 +84,18 @@ void set_known_sizes(llvm::Function& function, BlockClass blocks) {
   }
 }
 
+/// Whether lanes read and write the same place, or places beside each other.
+bool has_rows_only(llvm::Function& function, const Shapes& shapes) {
+  const llvm::DataLayout& layout = function.getDataLayout();
+  return llvm::all_of(llvm::instructions(function), [&](const llvm::Instruction& instruction) {
+    const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction);
+    if (!address) return !instruction.mayReadOrWriteMemory() || kir::intrinsic_of(instruction).has_value();
+    const Shape shape = shapes.at(address, instruction.getParent());
+    const auto bytes = static_cast<int64_t>(layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction)));
+    return shape.is_flat() || (shape.has_steps() && shape.stride == bytes);
+  });
+}
+
 /// Of such blocks, or where their shape says nothing of lanes beside each other, as if they lay in rows: most do.
 bool is_faster_alone(llvm::Function& draft, BlockClass blocks, const Shapes& shapes, const llvm::LoopInfo& loops,
                      const llvm::PostDominatorTree& post_dominators) {
@@ -127,13 +139,16 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
                                      prepared.getParent()));
   (*whole).setAttributes(prepared.getAttributes());
   forget_noalias(*whole);
+  // They are read in the launch's parameter block: never undefined.
+  for (unsigned i = 0; i < (*whole).arg_size(); ++i) (*whole).addParamAttr(i, llvm::Attribute::NoUndef);
   (*whole).setSubprogram((*draft).getSubprogram());
   (*draft).setSubprogram(nullptr);
   const Groups groups(*draft, shapes, dominators);
   widen(*draft, *whole, blocks, shapes, groups, loops, exits, machine.getTargetTransformInfo(prepared));
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
-  return WideBody{.code = whole.keep(), .blocks = blocks};
+  const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
+  return WideBody{.code = whole.keep(), .blocks = blocks, .is_rows_only = is_rows_only};
 }
 
 /// Whether threads ask for more than threadIdx.x: rows of 16 and of 8 are for kernels of several dimensions.

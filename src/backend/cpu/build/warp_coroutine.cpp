@@ -83,7 +83,10 @@ class Coroutine {
     made_->setSubprogram(warp.getSubprogram());
     warp.setSubprogram(nullptr);
     made_->splice(made_->begin(), &warp);
-    for (unsigned i = 0; i < warp.arg_size(); ++i) warp.getArg(i)->replaceAllUsesWith(made_->getArg(i + 1));
+    for (unsigned i = 0; i < warp.arg_size(); ++i) {
+      warp.getArg(i)->replaceAllUsesWith(made_->getArg(i + 1));
+      if (warp.hasParamAttribute(i, llvm::Attribute::NoUndef)) made_->addParamAttr(i + 1, llvm::Attribute::NoUndef);
+    }
   }
 
   llvm::Function* make(llvm::ArrayRef<llvm::CallInst*> barriers, llvm::ArrayRef<FarLoop> loops) {

@@ -72,6 +72,17 @@ bool calls_others(const llvm::Function& code) {
   });
 }
 
+/// Whether a call may run blocks beside each other in turns: they are full rows of warps, and have no shared memory.
+bool can_be_beside(const WideBody& body, const CallReach& reach) {
+  if (!body.is_rows_only || may_be_partial(body.blocks) || !block_barriers(*body.code).empty()) return false;
+  for (llvm::Function* function : reach.from(body.code))
+    for (const llvm::Instruction& instruction : llvm::instructions(*function))
+      if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+          load && constant_field(*load) == offsetof(ThreadContext, shared_window))
+        return false;
+  return true;
+}
+
 class BlockLoop {
  public:
   /// `body`: whose code takes what the loop takes; `placed` its code, which will be inlined.
@@ -101,6 +112,22 @@ class BlockLoop {
     for (unsigned i = 0; i < code.arg_size(); ++i)
       code.removeParamAttr(i, llvm::Attribute::ByVal);  // it only reads them
     each_block([&] { each_warp(calls_others(code), [&](const Warp& warp) { call(code, arguments(warp)); }); });
+    return finish();
+  }
+
+  /// The same of blocks beside each other: a row of threads of each in turn, and so on with the next row.
+  llvm::Function* over_warps_beside() {
+    llvm::Function& code = *placed_.code;
+    for (unsigned i = 0; i < code.arg_size(); ++i) code.removeParamAttr(i, llvm::Attribute::ByVal);
+    each_group([&](Value* first, Value* blocks) {
+      each_row(calls_others(code), [&](auto row) {
+        count(blocks, 1, [&](Value* block) {
+          block_[0] = builder_.CreateAdd(first, block);
+          set(offsetof(ThreadContext, ctaid), block_[0]);
+          row([&](const Warp& warp) { call(code, arguments(warp)); });
+        });
+      });
+    });
     return finish();
   }
 
@@ -245,6 +272,28 @@ class BlockLoop {
   /// For as many blocks as the context says, from its own on; it follows.
   template <typename Body>
   void each_block(Body body) {
+    each_step([&](Value*) { return builder_.getInt32(1); },
+              [&](Value* first, Value*) {
+                set(offsetof(ThreadContext, ctaid), block_[0] = first);
+                body();
+              });
+  }
+
+  /// The same, by all that are left in a row of the grid, given the first one's x and how many they are.
+  template <typename Body>
+  void each_group(Body body) {
+    each_step(
+        [&](Value* first) {
+          Value* in_row = builder_.CreateSub(word(offsetof(ThreadContext, nctaid)), first);
+          return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, word(offsetof(ThreadContext, blocks)), in_row);
+        },
+        body);
+    set(offsetof(ThreadContext, blocks), builder_.getInt32(1));
+  }
+
+  /// The same, by steps, given the x of the first block of each.
+  template <typename Step, typename Body>
+  void each_step(Step blocks_from, Body body) {
     Value* first[3];
     Value* grid_size[3];
     for (unsigned d = 0; d < 3; ++d) {
@@ -258,11 +307,12 @@ class BlockLoop {
     llvm::PHINode* left = counter("left", before, count);
     llvm::SmallVector<llvm::PHINode*, 3> position;
     for (unsigned d = 0; d < 3; ++d) position.push_back(counter("ctaid", before, first[d]));
-    for (unsigned d = 0; d < 3; ++d) set(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
+    for (unsigned d = 1; d < 3; ++d) set(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
     set(offsetof(ThreadContext, blocks), left);
-    body();
-    advance(position, builder_.getInt32(1), grid_size);
-    Value* rest = builder_.CreateSub(left, builder_.getInt32(1));
+    Value* step = blocks_from(position[0]);
+    body(position[0], step);
+    advance(position, step, grid_size);
+    Value* rest = builder_.CreateSub(left, step);
     left->addIncoming(rest, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpNE(rest, builder_.getInt32(0)), loop, over);
     builder_.SetInsertPoint(over);
@@ -295,6 +345,40 @@ class BlockLoop {
     index->addIncoming(next, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpULT(next, threads_), loop, over);
     builder_.SetInsertPoint(over);
+  }
+
+  /// From 0 to `end`, which is above it.
+  template <typename Body>
+  void count(Value* end, uint32_t step, Body body) {
+    BasicBlock *before = builder_.GetInsertBlock(), *loop = make_block("turn"), *over = make_block("turns_over");
+    builder_.CreateBr(loop);
+    builder_.SetInsertPoint(loop);
+    llvm::PHINode* number = counter("number", before, builder_.getInt32(0));
+    body(number);
+    Value* next = builder_.CreateAdd(number, builder_.getInt32(step));
+    number->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpULT(next, end), loop, over);
+    builder_.SetInsertPoint(over);
+  }
+
+  /// For each row of threads, given what goes through its warps. Where a warp is several rows it stands for them.
+  template <typename Body>
+  void each_row(bool is_shown, Body body) {
+    const auto run = [&](const Warp& warp, auto code) {
+      set(offsetof(ThreadContext, warp), place(offsetof(ThreadContext, warp), warp));  // a fault names it
+      if (is_shown) show(warp);
+      code(warp);
+    };
+    if (blocks_ != BlockClass::Rows)
+      return count(threads_, kWarp, [&](Value* index) { body([&](auto code) { run(Warp{index, {}}, code); }); });
+    count(builder_.CreateMul(block_size_[1], block_size_[2]), 1, [&](Value* row) {
+      Value* z = builder_.CreateUDiv(row, block_size_[1]);
+      Value* y = builder_.CreateURem(row, block_size_[1]);
+      Value* first = builder_.CreateMul(row, block_size_[0]);
+      body([&](auto code) {
+        count(block_size_[0], kWarp, [&](Value* x) { run(Warp{builder_.CreateAdd(first, x), {x, y, z}}, code); });
+      });
+    });
   }
 
   llvm::PHINode* counter(const char* name, BasicBlock* before, Value* first) {
@@ -389,7 +473,7 @@ class BlockLoop {
 /// Code for a warp that can run all warps of a block.
 struct Candidate {
   WideBody* body;
-  bool has_barriers, takes_turns;
+  bool has_barriers, takes_turns, is_beside;
   PlacedCode placed = {};
   llvm::Function* coroutine = nullptr;  ///< null: it never stops
 };
@@ -409,7 +493,7 @@ bool run_whole_block(Candidate& candidate) {
     }
     made = loop.over(parts, candidate.has_barriers && candidate.takes_turns);
   } else {
-    made = loop.over_warps();
+    made = candidate.is_beside ? loop.over_warps_beside() : loop.over_warps();
   }
   candidate.body->code = made;
   candidate.body->runs_block = true;
@@ -432,7 +516,7 @@ std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candid
   std::vector<Candidate> too_large;
   for (Candidate& candidate : candidates)
     if (!run_whole_block(candidate) && candidate.takes_turns)
-      too_large.push_back({candidate.body, candidate.has_barriers, /*takes_turns=*/false});
+      too_large.push_back({candidate.body, candidate.has_barriers, /*takes_turns=*/false, candidate.is_beside});
   return too_large;
 }
 
@@ -443,7 +527,8 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
   const CallReach reach(module);
   for (WideBody* body : bodies) {
     if (std::string why = obstacle(*body->code, reach); why.empty()) {
-      candidates.push_back({body, !block_barriers(*body->code).empty(), !turn_marks(*body->code).empty()});
+      candidates.push_back(
+          {body, !block_barriers(*body->code).empty(), !turn_marks(*body->code).empty(), can_be_beside(*body, reach)});
     } else {
       refuse(*body, std::move(why));
       if (!body->is_alone) continue;

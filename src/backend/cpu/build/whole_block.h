@@ -23,6 +23,8 @@ struct WideBody {
   bool runs_block = false;  ///< all threads of a block; else those of a warp
   bool is_alone = false;    ///< until it runs a block it is code for one thread, which waits for none
   std::string why_not;      ///< code for a warp does not run a block
+  /// It has no loop, and what it reads and writes lies in rows: those of blocks beside each other continue each other.
+  bool is_rows_only = false;
 };
 
 /// Turns code for a warp, or for a thread, into code that runs all of a block, one after the other, where nothing in it

@@ -83,5 +83,132 @@ TEST(WholeBlock, IsNoCodeThatKeepsMuchWhileItWaits) {
   EXPECT_FALSE(keeps("128"));  // 16 KiB
 }
 
+/// A kernel in which each thread folds the numbers of its block, %b, and row, %row, into the word of its column, %cell:
+/// one after the other, as the code goes. `body` may do more.
+std::string folding(const std::string& body) {
+  return R"(
+    @tile = internal addrspace(3) global [1024 x i32] undef
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.tid.y()
+    declare i32 @cupola.tid.z()
+    declare i32 @cupola.ctaid.x()
+    declare i32 @cupola.ntid.y()
+    define ptx_kernel void @k(ptr %p, ptr %q) {
+    start:
+      %t = call i32 @cupola.tid.x()
+      %y = call i32 @cupola.tid.y()
+      %z = call i32 @cupola.tid.z()
+      %b = call i32 @cupola.ctaid.x()
+      %h = call i32 @cupola.ntid.y()
+      %deep = mul i32 %z, %h
+      %row = add i32 %deep, %y
+      %far = zext i32 %t to i64
+      %cell = getelementptr i32, ptr %p, i64 %far
+      %before = load i32, ptr %cell
+      %times = mul i32 %before, 31
+      %high = mul i32 %b, 100
+      %place = add i32 %high, %row
+      %after = add i32 %times, %place
+      store i32 %after, ptr %cell
+      )" +
+         body + R"(
+      ret void
+    })";
+}
+
+constexpr uint32_t kBlocks = 3;
+
+/// Whether the code runs blocks beside each other in turns; else it runs one after the other.
+bool runs_beside(const std::string& body, Dim3 block) {
+  TestProgram program(folding(body));
+  std::vector<uint32_t> columns(block.x, 1), more(1024);
+  program.call_for_blocks("k", {5}, block, kBlocks, columns.data(), more.data());
+  const uint32_t rows = block.y * block.z;
+  uint32_t in_turns = 1, apart = 1;
+  for (uint32_t row = 0; row < rows; ++row)
+    for (uint32_t b = 0; b < kBlocks; ++b) in_turns = in_turns * 31 + b * 100 + row;
+  for (uint32_t b = 0; b < kBlocks; ++b)
+    for (uint32_t row = 0; row < rows; ++row) apart = apart * 31 + b * 100 + row;
+  EXPECT_EQ(columns, std::vector<uint32_t>(block.x, columns[0]));
+  EXPECT_TRUE(columns[0] == in_turns || columns[0] == apart);
+  return columns[0] == in_turns;
+}
+
+TEST(WholeBlock, BlocksBesideEachOtherTakeTurnsWhereTheirRowsGoOn) {
+  for (const Dim3 block : {Dim3{32, 3}, Dim3{64, 2, 2}, Dim3{128, 2}})
+    EXPECT_TRUE(runs_beside("", block)) << block.x << " x " << block.y;
+}
+
+TEST(WholeBlock, BlocksRunOneAfterTheOtherElsewhere) {
+  // Shared memory is one block's, also where nobody waits.
+  EXPECT_FALSE(runs_beside("%s = getelementptr i32, ptr addrspace(3) @tile, i32 %t\n store i32 %b, ptr addrspace(3) %s",
+                           {32, 3}));
+  // A loop goes over memory that the block's next row may need again.
+  EXPECT_FALSE(runs_beside(R"(
+      br label %loop
+    loop:
+      %turn = phi i32 [ 0, %start ], [ %next, %loop ]
+      store i32 %b, ptr %q
+      %next = add i32 %turn, 1
+      %more = icmp ult i32 %next, %h
+      br i1 %more, label %loop, label %over
+    over:)",
+                           {32, 3}));
+  // The next block's columns are no part of the same lines of memory.
+  EXPECT_FALSE(runs_beside(R"(
+      %column = mul i32 %t, 8
+      %low = zext i32 %column to i64
+      %other = getelementptr i32, ptr %q, i64 %low
+      store i32 %b, ptr %other)",
+                           {32, 3}));
+}
+
+/// Each thread of a plane of 5 blocks writes its block's number; %n is the width of the plane.
+TEST(WholeBlock, BlocksThatTakeTurnsRunAllTheirThreads) {
+  const std::string text = R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.tid.y()
+    declare i32 @cupola.tid.z()
+    declare i32 @cupola.ctaid.x()
+    declare i32 @cupola.ctaid.y()
+    declare i32 @cupola.ntid.x()
+    declare i32 @cupola.ntid.y()
+    declare i32 @cupola.ntid.z()
+    define ptx_kernel void @k(ptr %p, i32 %n) {
+      %t = call i32 @cupola.tid.x()
+      %y = call i32 @cupola.tid.y()
+      %z = call i32 @cupola.tid.z()
+      %b = call i32 @cupola.ctaid.x()
+      %c = call i32 @cupola.ctaid.y()
+      %w = call i32 @cupola.ntid.x()
+      %h = call i32 @cupola.ntid.y()
+      %d = call i32 @cupola.ntid.z()
+      %first = mul i32 %b, %w
+      %x = add i32 %first, %t
+      %behind = mul i32 %c, %d
+      %plane = add i32 %behind, %z
+      %deep = mul i32 %plane, %h
+      %row = add i32 %deep, %y
+      %down = mul i32 %row, %n
+      %i = add i32 %down, %x
+      %far = sext i32 %i to i64
+      %cell = getelementptr i32, ptr %p, i64 %far
+      %high = mul i32 %c, 100
+      %number = add i32 %high, %b
+      store i32 %number, ptr %cell
+      ret void
+    })";
+  for (const Dim3 block : {Dim3{16, 4}, Dim3{16, 2, 3}, Dim3{8, 8}, Dim3{32, 3}, Dim3{64, 2, 2}, Dim3{128}}) {
+    TestProgram program(text);
+    const uint32_t rows = block.y * block.z, width = 5 * block.x;
+    std::vector<int32_t> memory(width * rows * 2, -1);
+    program.call_for_blocks("k", {5, 2}, block, 7, memory.data(), width);  // a row of the grid, and two of the next
+    for (uint32_t at = 0; at < memory.size(); ++at) {
+      const uint32_t x = at % width / block.x, y = at / width / rows;
+      ASSERT_EQ(memory[at], y * 5 + x < 7 ? static_cast<int32_t>(y * 100 + x) : -1) << block.x << ": " << at;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build::testing

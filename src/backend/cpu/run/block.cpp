@@ -28,7 +28,7 @@ constexpr int32_t kFuel = 128;
 constexpr uint32_t kMostThreads = 1024;
 
 /// After so many, code that runs blocks one after the other sees whether its grid was given up.
-constexpr uint32_t kMostBlocksACall = 16;
+constexpr uint32_t kMostBlocksACall = 32;
 
 constexpr uint32_t lane_of(const Thread& thread) {
   return thread.index % 32;

@@ -93,7 +93,7 @@ TEST_F(LaterCode, IsAskedForOnceAClass) {
   EXPECT_FALSE(executable_->has_code(0));
   for (const Dim3& block : {Dim3{33}, Dim3{5, 5}, Dim3{32}, Dim3{64, 2}, Dim3{33}})
     EXPECT_TRUE(executable_->prepare(0, block));
-  EXPECT_EQ(asked_, (std::vector<std::string>{"any", "rows"}));
+  EXPECT_EQ(asked_, (std::vector<std::string>{"line", "any", "rows"}));
   EXPECT_TRUE(executable_->has_code(0));
 }
 
