@@ -23,7 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   FUZZ_CHECK(image::serialize(*read) == bytes);
   FUZZ_CHECK(read->slots_offset <= read->segment.size());
-  for (const image::Kernel& kernel : read->kernels) FUZZ_CHECK(kernel.entry < read->slots_offset);
+  const auto is_code = [&](uint64_t entry) { return entry == image::kNoEntry || entry < read->slots_offset; };
+  for (const image::Kernel& kernel : read->kernels) {
+    FUZZ_CHECK(is_code(kernel.entry));
+    for (const image::WideEntry& wide : kernel.wide_entries) FUZZ_CHECK(is_code(wide.place));
+  }
   for (const image::Import& import : read->imports) {
     FUZZ_CHECK(import.slot >= read->slots_offset);
     FUZZ_CHECK(import.slot + 8 <= read->segment.size());

@@ -220,14 +220,11 @@ TEST(Compile, ExplainsHowKernelsRun) {
                                      "explain");
   ASSERT_EQ(answer.code, 0) << answer.text();
   const std::string text = answer.text();
-  EXPECT_TRUE(
-      text.starts_with("kernel k\n  blocks whose x is a multiple of 32: a warp at a time, block after block in "
-                       "one loop\n"))
-      << text;
+  EXPECT_TRUE(text.starts_with("kernel k\n  blocks whose x is a multiple of 32: a warp at a time\n")) << text;
   EXPECT_THAT(text, HasSubstr("    reads 4 bytes: one place for all lanes\n"));
   EXPECT_THAT(text, HasSubstr("    writes 4 bytes: a row of 32"));
-  EXPECT_THAT(text, HasSubstr("kernel named\n  blocks whose x is a multiple of 32: a warp at a time, a stack for each "
-                              "warp: its threads meet in other ways than all of the block's at once\n"));
+  EXPECT_THAT(text, HasSubstr("kernel named\n  blocks whose x is a multiple of 32: a warp at a time, with a stack for "
+                              "each warp: its threads meet in other ways than all of the block's at once\n"));
 }
 
 TEST(Compile, KeepsIntermediateFiles) {

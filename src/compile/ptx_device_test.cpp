@@ -339,5 +339,19 @@ TEST_F(Ptx, AFaultNamesTheLineOfLoc) {
   EXPECT_THAT(result.error().message, ::testing::HasSubstr("saxpy.cu:12"));
 }
 
+// Code runs block after block in one call, and follows itself in the context.
+TEST_F(Ptx, AFaultNamesItsBlockAndWarp) {
+  load(R"(
+    mov.u32 %r5, %ctaid.x; setp.ne.u32 %p1, %r5, 13;
+    shr.u32 %r6, %r0, 5; setp.ne.u32 %p2, %r6, 2; or.pred %p1, %p1, %p2;
+    @%p1 bra good; st.global.u32 [%x0], 1;
+    good: st.b64 [%x2], 1;)");
+  Words out(128);
+  const Result<> result = launch(128, nullptr, out.data(), 30);
+  ASSERT_FALSE(result);
+  EXPECT_TRUE(result.error().message.starts_with("kernel k, block (13,0,0), one of the 32 threads from (64,0,0): "))
+      << result.error().message;
+}
+
 }  // namespace
 }  // namespace cupola

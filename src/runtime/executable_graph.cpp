@@ -176,6 +176,7 @@ Result<> ExecutableGraph::set_work(const Node& given, Work work) {
   TRY(keep_attributes(work, node->work));
   switch (compare_works(node->work, work, flags_)) {
     case UpdateOutcome::Kind::Success:
+      if (const auto* kernel = std::get_if<KernelWork>(&work)) TRY(prepare_launch(*kernel->function, kernel->shape));
       take_over(*node, work);
       return {};
     case UpdateOutcome::Kind::NodeTypeChanged:
@@ -208,6 +209,9 @@ Result<> ExecutableGraph::set_child(const Node& given, const Graph& graph) {
     return fail(ErrorCode::GraphExecUpdateFailure,
                 "the graph differs from the node's by more than an update may change (reason {})",
                 static_cast<int>(outcome.kind));
+  for (const auto& [own, other] : pairs)
+    if (const auto* kernel = std::get_if<KernelWork>(&other->work))
+      TRY(prepare_launch(*kernel->function, kernel->shape));
   for (const auto& [own, other] : pairs) take_over(*own, other->work);
   return {};
 }

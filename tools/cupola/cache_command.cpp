@@ -39,14 +39,14 @@ uint64_t total(const std::vector<CacheEntry>& entries) {
   return bytes;
 }
 
-/// Which blocks a kernel's code is for, where the image holds it without its module.
+/// Which blocks a kernel's code is for, where the image holds it for one class of them only.
 std::string blocks_text(const image::Kernel& kernel) {
-  if (!kernel.unit.empty()) return {};
-  if (kernel.entry != image::kNoEntry) return " for any blocks, a thread at a time";
-  std::string text;
+  std::vector<std::string> texts;
+  if (kernel.entry != image::kNoEntry) texts.push_back(" for any blocks, a thread at a time");
   for (const image::BlockClass blocks : image::kBlockClasses)
-    if (kernel.wide_entries[blocks].place != image::kNoEntry) text = formatted(" for {} blocks", name_of(blocks));
-  return text;
+    if (kernel.wide_entries[blocks].place != image::kNoEntry)
+      texts.push_back(formatted(" for {} blocks", name_of(blocks)));
+  return texts.size() == 1 ? texts.front() : "";
 }
 
 /// What the image is for, and its first kernels.

@@ -34,7 +34,14 @@ const llvm::Argument* argument_of(const Value* address) {
   return llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(address));
 }
 
+/// What the code says of itself in its context, for messages.
+bool is_to_context(const llvm::Instruction& instruction) {
+  const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+  return store && argument_of(store->getPointerOperand()) == context_of(*instruction.getFunction());
+}
+
 bool may_tell_others(const llvm::Instruction& instruction) {
+  if (is_to_context(instruction)) return false;
   if (instruction.isVolatile() || instruction.isAtomic()) return true;
   return llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction);
 }

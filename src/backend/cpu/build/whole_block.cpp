@@ -123,7 +123,7 @@ class BlockLoop {
       each_row(calls_others(code), [&](auto row) {
         count(blocks, 1, [&](Value* block) {
           block_[0] = builder_.CreateAdd(first, block);
-          set(offsetof(ThreadContext, ctaid), block_[0]);
+          note_place(offsetof(ThreadContext, ctaid), block_[0]);
           row([&](const Warp& warp) { call(code, arguments(warp)); });
         });
       });
@@ -166,6 +166,11 @@ class BlockLoop {
     return load_field(builder_, context_of(*made_), offset, builder_.getPtrTy(), /*constant=*/false);
   }
   void set(size_t offset, Value* value) { store_field(builder_, context_of(*made_), offset, value); }
+  /// Where the code is, for a fault: it stays where it stands.
+  void note_place(size_t offset, Value* value) {
+    Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), context_of(*made_), offset);
+    builder_.CreateStore(value, address, /*isVolatile=*/true);
+  }
 
   BasicBlock* make_block(const char* name) { return BasicBlock::Create(builder_.getContext(), name, made_); }
 
@@ -274,7 +279,7 @@ class BlockLoop {
   void each_block(Body body) {
     each_step([&](Value*) { return builder_.getInt32(1); },
               [&](Value* first, Value*) {
-                set(offsetof(ThreadContext, ctaid), block_[0] = first);
+                note_place(offsetof(ThreadContext, ctaid), block_[0] = first);
                 body();
               });
   }
@@ -288,7 +293,7 @@ class BlockLoop {
           return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, word(offsetof(ThreadContext, blocks)), in_row);
         },
         body);
-    set(offsetof(ThreadContext, blocks), builder_.getInt32(1));
+    note_place(offsetof(ThreadContext, blocks), builder_.getInt32(1));
   }
 
   /// The same, by steps, given the x of the first block of each.
@@ -307,8 +312,8 @@ class BlockLoop {
     llvm::PHINode* left = counter("left", before, count);
     llvm::SmallVector<llvm::PHINode*, 3> position;
     for (unsigned d = 0; d < 3; ++d) position.push_back(counter("ctaid", before, first[d]));
-    for (unsigned d = 1; d < 3; ++d) set(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
-    set(offsetof(ThreadContext, blocks), left);
+    for (unsigned d = 1; d < 3; ++d) note_place(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
+    note_place(offsetof(ThreadContext, blocks), left);
     Value* step = blocks_from(position[0]);
     body(position[0], step);
     advance(position, step, grid_size);
@@ -337,7 +342,7 @@ class BlockLoop {
     llvm::SmallVector<llvm::PHINode*, 3> position;
     for (unsigned d = 0; d < 3; ++d) position.push_back(counter("tid", before, zero));
     const Warp warp{index, {position[0], position[1], position[2]}};
-    set(offsetof(ThreadContext, warp), place(offsetof(ThreadContext, warp), warp));  // a fault names it
+    note_place(offsetof(ThreadContext, warp), place(offsetof(ThreadContext, warp), warp));  // a fault names it
     if (is_shown) show(warp);
     body(warp);
     advance(position, builder_.getInt32(step_), block_size_);
@@ -365,7 +370,7 @@ class BlockLoop {
   template <typename Body>
   void each_row(bool is_shown, Body body) {
     const auto run = [&](const Warp& warp, auto code) {
-      set(offsetof(ThreadContext, warp), place(offsetof(ThreadContext, warp), warp));  // a fault names it
+      note_place(offsetof(ThreadContext, warp), place(offsetof(ThreadContext, warp), warp));  // a fault names it
       if (is_shown) show(warp);
       code(warp);
     };

@@ -43,6 +43,7 @@ struct CpuDomain final : hal::Domain, std::enable_shared_from_this<CpuDomain> {
   LaunchSlots launch_slots;
   std::shared_ptr<const void> facts;
   HostCalls host_calls;
+  HostCalls compile_calls;  ///< launches whose code is to be made: they wait for no host function
 };
 
 }  // namespace cupola::cpu

@@ -136,11 +136,10 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
     if (faulted() || launch.grid.count() == 0) return drop(launch);
     trace_head();
     const auto& executable = static_cast<const CpuExecutable&>(*launch.executable);
-    if (!executable.code(launch.kernel, launch.block)) [[unlikely]]
-      return submit_call()
-                 ? false
-                 : drop(launch);  // it is compiled there: this may be the small stack of a kernel that launches it
-    return begin_grid(launch);
+    if (executable.code(launch.kernel, launch.block)) [[likely]]
+      return begin_grid(launch);
+    // It is compiled on another thread: this may be the small stack of a kernel that launches it.
+    return submit_call(domain_->compile_calls) ? false : drop(launch);
   }
 
   bool begin_grid(const hal::Launch& launch) {
@@ -152,10 +151,14 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
     return true;
   }
 
-  /// On the host-call thread. True if the launch is done.
+  /// On a thread of its own. True if the launch is done.
   bool compile_and_begin(const hal::Launch& launch) {
-    const Result<> prepared = launch.executable->prepare(launch.kernel, launch.block);
-    if (!prepared) domain_->faults.record(prepared.error());
+    try {
+      const Result<> prepared = launch.executable->prepare(launch.kernel, launch.block);
+      if (!prepared) domain_->faults.record(prepared.error());
+    } catch (const std::bad_alloc&) {
+      domain_->faults.record({ErrorCode::OutOfMemory, "no host memory to compile a kernel"});
+    }
     return faulted() ? drop(launch) : begin_grid(launch);
   }
 
@@ -181,11 +184,11 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
     return false;
   }
 
-  bool begin(const hal::HostCall&) { return faulted() || !submit_call(); }
+  bool begin(const hal::HostCall&) { return faulted() || !submit_call(domain_->host_calls); }
 
   /// call() comes next. False, and a fault, when it cannot.
-  bool submit_call() {
-    auto submitted = domain_->host_calls.submit(*this);
+  bool submit_call(HostCalls& calls) {
+    auto submitted = calls.submit(*this);
     if (submitted) return true;
     domain_->faults.record(std::move(submitted).error());
     return false;
