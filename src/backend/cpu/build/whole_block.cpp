@@ -1,24 +1,20 @@
 #include "backend/cpu/build/whole_block.h"
 
-#include <llvm/IR/DebugInfoMetadata.h>
-#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 
 #include <string>
 #include <vector>
 
+#include "backend/cpu/build/block_loop.h"
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/streaming_stores.h"
 #include "backend/cpu/build/thread_context.h"
-#include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/warp_coroutine.h"
 #include "base/format.h"
-#include "base/log.h"
 #include "image/cpu_abi.h"
 
 // A loop over blocks has a loop over the block's warps in it, into which the code for a warp is inlined. Code that
@@ -29,10 +25,7 @@ namespace cupola::cpu::build {
 namespace {
 
 using image::cpu::ThreadContext;
-using llvm::BasicBlock;
-using llvm::Value;
 
-constexpr unsigned kWarp = 32;
 constexpr uint64_t kMostWarps = 32;
 /// Of a block's frames, which lie on the stack, a local window.
 constexpr uint64_t kMostFrames = image::cpu::kLocalWindow / 2;
@@ -42,11 +35,6 @@ constexpr uint64_t kMostFrames = image::cpu::kLocalWindow / 2;
 /// Waits for lanes that never come: a fault.
 bool is_fault(const llvm::Instruction& instruction) {
   return service_of(instruction) == Service::warp_sync;
-}
-
-void refuse(WideBody& body, std::string why) {
-  log::line(log::Topic::Compile, "{}: a stack for each warp: {}", body.code->getName().str(), why);
-  body.why_not = std::move(why);
 }
 
 /// What keeps the code from running a block at a time; empty: nothing.
@@ -63,15 +51,6 @@ std::string obstacle(llvm::Function& warp, const CallReach& reach) {
   return {};
 }
 
-// ---- the loops over blocks and warps ----
-
-/// Whether code calls what may read its context.
-bool calls_others(const llvm::Function& code) {
-  return llvm::any_of(llvm::instructions(code), [](const llvm::Instruction& instruction) {
-    return llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction);
-  });
-}
-
 /// Whether a call may run blocks beside each other in turns: they are full rows of warps, and have no shared memory.
 bool can_be_beside(const WideBody& body, const CallReach& reach) {
   if (!body.is_rows_only || may_be_partial(body.blocks) || !block_barriers(*body.code).empty()) return false;
@@ -83,397 +62,7 @@ bool can_be_beside(const WideBody& body, const CallReach& reach) {
   return true;
 }
 
-class BlockLoop {
- public:
-  /// `body`: whose code takes what the loop takes; `placed` its code, which will be inlined.
-  BlockLoop(const WideBody& body, const PlacedCode& placed)
-      : builder_(body.code->getContext()),
-        made_(llvm::Function::Create(body.code->getFunctionType(), llvm::GlobalValue::InternalLinkage,
-                                     "block." + body.code->getName(), body.code->getParent())),
-        placed_(placed),
-        blocks_(body.blocks),
-        step_(body.is_alone ? 1 : kWarp) {
-    llvm::Function& warp = *body.code;
-    made_->setAttributes(warp.getAttributes());
-    give_lines(warp);
-    builder_.SetInsertPoint(make_block("begin"));
-    for (unsigned d = 0; d < 3; ++d) {
-      block_size_[d] = word(offsetof(ThreadContext, ntid) + 4 * d);
-      tables_[d] = pointer(offsetof(ThreadContext, places) + d * sizeof(void*));
-    }
-    threads_ = builder_.CreateMul(builder_.CreateMul(block_size_[0], block_size_[1]), block_size_[2]);
-  }
-
-  void drop() { made_->eraseFromParent(); }
-
-  /// Of code that never stops.
-  llvm::Function* over_warps() {
-    llvm::Function& code = *placed_.code;
-    for (unsigned i = 0; i < code.arg_size(); ++i)
-      code.removeParamAttr(i, llvm::Attribute::ByVal);  // it only reads them
-    each_block([&] { each_warp(calls_others(code), [&](const Warp& warp) { call(code, arguments(warp)); }); });
-    return finish();
-  }
-
-  /// The same of blocks beside each other: a row of threads of each in turn, and so on with the next row.
-  llvm::Function* over_warps_beside() {
-    llvm::Function& code = *placed_.code;
-    for (unsigned i = 0; i < code.arg_size(); ++i) code.removeParamAttr(i, llvm::Attribute::ByVal);
-    each_group([&](Value* first, Value* blocks) {
-      each_row(calls_others(code), [&](auto row) {
-        count(blocks, 1, [&](Value* block) {
-          block_[0] = builder_.CreateAdd(first, block);
-          note_place(offsetof(ThreadContext, ctaid), block_[0]);
-          row([&](const Warp& warp) { call(code, arguments(warp)); });
-        });
-      });
-    });
-    return finish();
-  }
-
-  /// Of code that stops. `says_where`: its frames tell turns from barriers.
-  llvm::Function* over(const CoroutineParts& parts, bool says_where) {
-    says_where_ = says_where;
-    make_frames(parts.frame_bytes);
-    each_block([&] {
-      for (const size_t offset : {offsetof(ThreadContext, votes), offsetof(ThreadContext, voters)})
-        set(offset, builder_.getInt32(0));
-      builder_.CreateStore(builder_.getFalse(), left_);
-      each_warp(calls_others(*parts.first), [&](const Warp& warp) {
-        Value* frame = frame_of(warp.index);
-        llvm::SmallVector<Value*, 8> all{frame};
-        all.append(arguments(warp));
-        call(*parts.first, all);
-        note(frame);
-      });
-      BasicBlock *again = make_block("phase"), *over = make_block("block_over");
-      branch_if_left(again, over);
-      builder_.SetInsertPoint(again);
-      begin_phase();
-      builder_.CreateStore(builder_.getFalse(), left_);
-      each_warp(calls_others(*parts.second), [&](const Warp& warp) { go_on(*parts.second, frame_of(warp.index)); });
-      branch_if_left(again, over);
-      builder_.SetInsertPoint(over);
-    });
-    return finish();
-  }
-
- private:
-  Value* word(size_t offset) {
-    return load_field(builder_, context_of(*made_), offset, builder_.getInt32Ty(), /*constant=*/false);
-  }
-  Value* pointer(size_t offset) {
-    return load_field(builder_, context_of(*made_), offset, builder_.getPtrTy(), /*constant=*/false);
-  }
-  void set(size_t offset, Value* value) { store_field(builder_, context_of(*made_), offset, value); }
-  /// Where the code is, for a fault: it stays where it stands.
-  void note_place(size_t offset, Value* value) {
-    Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), context_of(*made_), offset);
-    builder_.CreateStore(value, address, /*isVolatile=*/true);
-  }
-
-  BasicBlock* make_block(const char* name) { return BasicBlock::Create(builder_.getContext(), name, made_); }
-
-  /// A function without debug information would swallow the lines of what is inlined into it.
-  void give_lines(llvm::Function& warp) {
-    llvm::DISubprogram* subprogram = warp.getSubprogram();
-    if (!subprogram) return;
-    made_->setSubprogram(llvm::MDNode::replaceWithDistinct(subprogram->clone()));
-    builder_.SetCurrentDebugLocation(llvm::DILocation::get(builder_.getContext(), 0, 0, made_->getSubprogram()));
-  }
-
-  llvm::Function* finish() {
-    builder_.CreateRetVoid();
-    for (llvm::CallInst* call : calls_) {
-      llvm::InlineFunctionInfo info;
-      call->getCalledFunction()->removeFnAttr(llvm::Attribute::NoInline);
-      llvm::InlineFunction(*call, info);
-    }
-    stream_large_outputs(*made_);
-    return made_;
-  }
-
-  llvm::CallInst* call(llvm::Function& code, llvm::ArrayRef<Value*> all) {
-    calls_.push_back(builder_.CreateCall(&code, all));
-    return calls_.back();
-  }
-
-  // ---- frames ----
-
-  void make_frames(uint64_t bytes) {
-    frame_bytes_ = bytes;
-    Value* warps = builder_.CreateLShr(builder_.CreateAdd(threads_, builder_.getInt32(kWarp - 1)), uint64_t{5});
-    Value* all = builder_.CreateMul(warps, builder_.getInt32(static_cast<uint32_t>(bytes)));
-    frames_ = builder_.CreateAlloca(builder_.getInt8Ty(), all, "frames");
-    frames_->setAlignment(llvm::Align(kFrameAlignment));
-    for (llvm::AllocaInst** flag : {&left_, &in_turns_}) {
-      *flag = builder_.CreateAlloca(builder_.getInt1Ty());
-      builder_.CreateStore(builder_.getFalse(), *flag);
-    }
-  }
-
-  Value* frame_of(Value* index) {
-    Value* warp = builder_.CreateZExt(builder_.CreateLShr(index, uint64_t{5}), builder_.getInt64Ty());
-    Value* offset = builder_.CreateMul(warp, builder_.getInt64(frame_bytes_));
-    return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), frames_, offset);
-  }
-
-  Value* is_left(Value* frame) {
-    Value* mark = builder_.CreateLoad(builder_.getPtrTy(), frame);
-    return builder_.CreateICmpNE(mark, llvm::ConstantPointerNull::get(builder_.getPtrTy()));
-  }
-  Value* is_in_turns(Value* frame) {
-    Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), frame, 1);
-    return builder_.CreateICmpEQ(builder_.CreateLoad(builder_.getInt64Ty(), place),
-                                 builder_.getInt64(static_cast<uint64_t>(Stop::Turn)));
-  }
-  void add(llvm::AllocaInst* flag, Value* value) {
-    builder_.CreateStore(builder_.CreateOr(builder_.CreateLoad(builder_.getInt1Ty(), flag), value), flag);
-  }
-  void note(Value* frame) {
-    Value* left = is_left(frame);
-    add(left_, left);
-    if (says_where_) add(in_turns_, builder_.CreateAnd(left, is_in_turns(frame)));
-  }
-  void branch_if_left(BasicBlock* some, BasicBlock* none) {
-    builder_.CreateCondBr(builder_.CreateLoad(builder_.getInt1Ty(), left_), some, none);
-  }
-
-  /// All warps wait at the barrier, or some are in a loop and go on alone.
-  void begin_phase() {
-    if (!says_where_) return count_votes();
-    turns_only_ = builder_.CreateLoad(builder_.getInt1Ty(), in_turns_);
-    builder_.CreateStore(builder_.getFalse(), in_turns_);
-    BasicBlock *met = make_block("met"), *on = make_block("on");
-    builder_.CreateCondBr(turns_only_, on, met);
-    builder_.SetInsertPoint(met);
-    count_votes();
-    builder_.CreateBr(on);
-    builder_.SetInsertPoint(on);
-  }
-
-  void go_on(llvm::Function& code, Value* frame) {
-    BasicBlock *left = make_block("left"), *go = make_block("go"), *on = make_block("on");
-    builder_.CreateCondBr(is_left(frame), left, on);
-    builder_.SetInsertPoint(left);
-    if (says_where_) {
-      BasicBlock* stay = make_block("stay");
-      builder_.CreateCondBr(builder_.CreateOr(builder_.CreateNot(turns_only_), is_in_turns(frame)), go, stay);
-      builder_.SetInsertPoint(stay);
-      builder_.CreateStore(builder_.getTrue(), left_);
-      builder_.CreateBr(on);
-    } else {
-      builder_.CreateBr(go);
-    }
-    builder_.SetInsertPoint(go);
-    call(code, {frame})->setCallingConv(code.getCallingConv());
-    note(frame);
-    builder_.CreateBr(on);
-    builder_.SetInsertPoint(on);
-  }
-
-  // ---- blocks ----
-
-  /// For as many blocks as the context says, from its own on; it follows.
-  template <typename Body>
-  void each_block(Body body) {
-    each_step([&](Value*) { return builder_.getInt32(1); },
-              [&](Value* first, Value*) {
-                note_place(offsetof(ThreadContext, ctaid), block_[0] = first);
-                body();
-              });
-  }
-
-  /// The same, by all that are left in a row of the grid, given the first one's x and how many they are.
-  template <typename Body>
-  void each_group(Body body) {
-    each_step(
-        [&](Value* first) {
-          Value* in_row = builder_.CreateSub(word(offsetof(ThreadContext, nctaid)), first);
-          return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, word(offsetof(ThreadContext, blocks)), in_row);
-        },
-        body);
-    note_place(offsetof(ThreadContext, blocks), builder_.getInt32(1));
-  }
-
-  /// The same, by steps, given the x of the first block of each.
-  template <typename Step, typename Body>
-  void each_step(Step blocks_from, Body body) {
-    Value* first[3];
-    Value* grid_size[3];
-    for (unsigned d = 0; d < 3; ++d) {
-      first[d] = word(offsetof(ThreadContext, ctaid) + 4 * d);
-      grid_size[d] = word(offsetof(ThreadContext, nctaid) + 4 * d);
-    }
-    Value* count = word(offsetof(ThreadContext, blocks));
-    BasicBlock *before = builder_.GetInsertBlock(), *loop = make_block("block"), *over = make_block("blocks_over");
-    builder_.CreateBr(loop);
-    builder_.SetInsertPoint(loop);
-    llvm::PHINode* left = counter("left", before, count);
-    llvm::SmallVector<llvm::PHINode*, 3> position;
-    for (unsigned d = 0; d < 3; ++d) position.push_back(counter("ctaid", before, first[d]));
-    for (unsigned d = 1; d < 3; ++d) note_place(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
-    note_place(offsetof(ThreadContext, blocks), left);
-    Value* step = blocks_from(position[0]);
-    body(position[0], step);
-    advance(position, step, grid_size);
-    Value* rest = builder_.CreateSub(left, step);
-    left->addIncoming(rest, builder_.GetInsertBlock());
-    builder_.CreateCondBr(builder_.CreateICmpNE(rest, builder_.getInt32(0)), loop, over);
-    builder_.SetInsertPoint(over);
-  }
-
-  // ---- warps ----
-
-  /// Or a thread.
-  struct Warp {
-    Value* index;        ///< of its first thread
-    Value* position[3];  ///< of it, where warps lie in rows
-  };
-
-  /// For each warp, with all of the context as that warp's if it `is_shown`.
-  template <typename Body>
-  void each_warp(bool is_shown, Body body) {
-    BasicBlock *before = builder_.GetInsertBlock(), *loop = make_block("warp"), *over = make_block("warps_over");
-    Value* zero = builder_.getInt32(0);
-    builder_.CreateBr(loop);
-    builder_.SetInsertPoint(loop);
-    llvm::PHINode* index = counter("index", before, zero);
-    llvm::SmallVector<llvm::PHINode*, 3> position;
-    for (unsigned d = 0; d < 3; ++d) position.push_back(counter("tid", before, zero));
-    const Warp warp{index, {position[0], position[1], position[2]}};
-    note_place(offsetof(ThreadContext, warp), place(offsetof(ThreadContext, warp), warp));  // a fault names it
-    if (is_shown) show(warp);
-    body(warp);
-    advance(position, builder_.getInt32(step_), block_size_);
-    Value* next = builder_.CreateAdd(index, builder_.getInt32(step_));
-    index->addIncoming(next, builder_.GetInsertBlock());
-    builder_.CreateCondBr(builder_.CreateICmpULT(next, threads_), loop, over);
-    builder_.SetInsertPoint(over);
-  }
-
-  /// From 0 to `end`, which is above it.
-  template <typename Body>
-  void count(Value* end, uint32_t step, Body body) {
-    BasicBlock *before = builder_.GetInsertBlock(), *loop = make_block("turn"), *over = make_block("turns_over");
-    builder_.CreateBr(loop);
-    builder_.SetInsertPoint(loop);
-    llvm::PHINode* number = counter("number", before, builder_.getInt32(0));
-    body(number);
-    Value* next = builder_.CreateAdd(number, builder_.getInt32(step));
-    number->addIncoming(next, builder_.GetInsertBlock());
-    builder_.CreateCondBr(builder_.CreateICmpULT(next, end), loop, over);
-    builder_.SetInsertPoint(over);
-  }
-
-  /// For each row of threads, given what goes through its warps. Where a warp is several rows it stands for them.
-  template <typename Body>
-  void each_row(bool is_shown, Body body) {
-    const auto run = [&](const Warp& warp, auto code) {
-      note_place(offsetof(ThreadContext, warp), place(offsetof(ThreadContext, warp), warp));  // a fault names it
-      if (is_shown) show(warp);
-      code(warp);
-    };
-    if (blocks_ != BlockClass::Rows)
-      return count(threads_, kWarp, [&](Value* index) { body([&](auto code) { run(Warp{index, {}}, code); }); });
-    count(builder_.CreateMul(block_size_[1], block_size_[2]), 1, [&](Value* row) {
-      Value* z = builder_.CreateUDiv(row, block_size_[1]);
-      Value* y = builder_.CreateURem(row, block_size_[1]);
-      Value* first = builder_.CreateMul(row, block_size_[0]);
-      body([&](auto code) {
-        count(block_size_[0], kWarp, [&](Value* x) { run(Warp{builder_.CreateAdd(first, x), {x, y, z}}, code); });
-      });
-    });
-  }
-
-  llvm::PHINode* counter(const char* name, BasicBlock* before, Value* first) {
-    llvm::PHINode* phi = builder_.CreatePHI(builder_.getInt32Ty(), 2, name);
-    phi->addIncoming(first, before);
-    return phi;
-  }
-
-  /// `position` goes on by `step` in x, and to the next row or plane where it reaches the size.
-  void advance(llvm::ArrayRef<llvm::PHINode*> position, Value* step, llvm::ArrayRef<Value*> size) {
-    Value* carry = step;
-    for (unsigned d = 0; d < 3; ++d) {
-      Value* next = builder_.CreateAdd(position[d], carry);
-      if (d < 2) {
-        Value* is_over = builder_.CreateICmpUGE(next, size[d]);
-        carry = builder_.CreateZExt(is_over, builder_.getInt32Ty());
-        next = builder_.CreateSelect(is_over, builder_.getInt32(0), next);
-      }
-      position[d]->addIncoming(next, builder_.GetInsertBlock());
-    }
-  }
-
-  /// What the code takes: the kernel's arguments, then the places that it asks for.
-  llvm::SmallVector<Value*, 8> arguments(const Warp& warp) {
-    llvm::SmallVector<Value*, 8> all;
-    for (llvm::Argument& argument : made_->args()) all.push_back(&argument);
-    for (const size_t field : placed_.fields) all.push_back(place(field, warp));
-    return all;
-  }
-
-  /// The value of a field of the context, for this warp of this block.
-  Value* place(size_t field, const Warp& warp) {
-    const bool is_counted = step_ == 1 || is_in_row(blocks_);
-    for (unsigned d = 0; d < 3; ++d) {
-      if (field == offsetof(ThreadContext, ctaid) + 4 * d) return block_[d];
-      if (field == offsetof(ThreadContext, tid) + 4 * d)
-        return is_counted ? warp.position[d] : builder_.CreateLoad(builder_.getInt32Ty(), table_of(d, warp));
-      if (field == offsetof(ThreadContext, places) + d * sizeof(void*)) return table_of(d, warp);
-    }
-    if (field == offsetof(ThreadContext, warp)) return builder_.CreateLShr(warp.index, uint64_t{5});
-    if (field == offsetof(ThreadContext, lanes)) return lanes_of(warp);
-    return builder_.CreateAnd(warp.index, builder_.getInt32(kWarp - 1));  // the first thread's lane
-  }
-
-  /// Of the warp's threads, in one dimension.
-  Value* table_of(unsigned dimension, const Warp& warp) {
-    return builder_.CreateInBoundsGEP(builder_.getInt32Ty(), tables_[dimension], warp.index);
-  }
-
-  Value* lanes_of(const Warp& warp) {
-    if (step_ == 1 || !may_be_partial(blocks_)) return builder_.getInt32(~0u);
-    Value* left = builder_.CreateSub(threads_, warp.index);
-    Value* some = builder_.CreateSub(builder_.CreateShl(builder_.getInt32(1), left), builder_.getInt32(1));
-    return builder_.CreateSelect(builder_.CreateICmpUGE(left, builder_.getInt32(kWarp)), builder_.getInt32(~0u), some);
-  }
-
-  /// In the context, for what the code calls.
-  void show(const Warp& warp) {
-    for (const size_t field : {offsetof(ThreadContext, lane), offsetof(ThreadContext, lanes)})
-      set(field, place(field, warp));
-    for (unsigned d = 0; d < 3; ++d)
-      for (const size_t field :
-           {offsetof(ThreadContext, tid) + 4 * d, offsetof(ThreadContext, places) + d * sizeof(void*)})
-        set(field, place(field, warp));
-  }
-
-  void count_votes() {
-    const std::pair<size_t, size_t> fields[] = {
-        {offsetof(ThreadContext, votes), offsetof(ThreadContext, last_votes)},
-        {offsetof(ThreadContext, voters), offsetof(ThreadContext, last_voters)}};
-    for (const auto& [now, last] : fields) {
-      set(last, word(now));
-      set(now, builder_.getInt32(0));
-    }
-  }
-
-  llvm::IRBuilder<> builder_;
-  llvm::Function* made_;
-  const PlacedCode& placed_;
-  const BlockClass blocks_;
-  const unsigned step_;  ///< threads that the code is for
-  Value *threads_ = nullptr, *block_size_[3] = {}, *tables_[3] = {};
-  Value* block_[3] = {};  ///< blockIdx
-  uint64_t frame_bytes_ = 0;
-  llvm::AllocaInst *frames_ = nullptr, *left_ = nullptr;  ///< left: a warp is not over
-  bool says_where_ = false;
-  llvm::AllocaInst* in_turns_ = nullptr;  ///< a warp stands at the end of a turn
-  Value* turns_only_ = nullptr;           ///< in this phase warps that wait at a barrier do not go on
-  llvm::SmallVector<llvm::CallInst*, 2> calls_;
-};
+// ---- doing it ----
 
 /// Code for a warp that can run all warps of a block.
 struct Candidate {
@@ -485,24 +74,23 @@ struct Candidate {
 
 /// The code in a loop over the block's warps, which takes its place. False if its frames are too large.
 bool run_whole_block(Candidate& candidate) {
-  llvm::Function& warp = *candidate.body->code;
-  BlockLoop loop(*candidate.body, candidate.placed);
+  WideBody& body = *candidate.body;
   llvm::Function* made = nullptr;
   if (candidate.coroutine) {
     const CoroutineParts parts = parts_of(*candidate.coroutine);
     if (parts.frame_bytes * kMostWarps > kMostFrames) {
       if (!candidate.takes_turns)
-        refuse(*candidate.body, formatted("{} bytes of each are needed after its barriers", parts.frame_bytes));
-      loop.drop();
+        body.why_not = formatted("{} bytes of each are needed after its barriers", parts.frame_bytes);
       return false;
     }
-    made = loop.over(parts, candidate.has_barriers && candidate.takes_turns);
+    made = loop_over_blocks(body, candidate.placed, parts, candidate.has_barriers && candidate.takes_turns);
   } else {
-    made = candidate.is_beside ? loop.over_warps_beside() : loop.over_warps();
+    made = loop_over_blocks(body, candidate.placed, candidate.is_beside);
   }
-  candidate.body->code = made;
-  candidate.body->runs_block = true;
-  warp.eraseFromParent();
+  stream_large_outputs(*made);
+  body.code->eraseFromParent();
+  body.code = made;
+  body.runs_block = true;
   return true;
 }
 
@@ -535,7 +123,7 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
       candidates.push_back(
           {body, !block_barriers(*body->code).empty(), !turn_marks(*body->code).empty(), can_be_beside(*body, reach)});
     } else {
-      refuse(*body, std::move(why));
+      body->why_not = std::move(why);
       if (!body->is_alone) continue;
       body->code->eraseFromParent();
       *body = {};

@@ -1,0 +1,23 @@
+#pragma once
+
+namespace llvm {
+class Function;
+}
+
+namespace cupola::cpu::build {
+
+struct CoroutineParts;
+struct PlacedCode;
+struct WideBody;
+
+/// Code for a warp or a thread that never stops, inlined into a loop over blocks and what of each it is for. A new
+/// function that takes what `body`'s code takes; `placed` is that code. `beside`: blocks beside each other take turns,
+/// a row of threads of each and so on with the next row.
+llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, bool beside);
+
+/// The same of code for a warp that stops, whose parts are given: each goes on when all others have stopped. It stops
+/// at barriers, or at the end of turns, or at both, `says_where`; then those at the end of a turn go on first.
+llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, const CoroutineParts& parts,
+                                 bool says_where);
+
+}  // namespace cupola::cpu::build
