@@ -135,15 +135,19 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   bool begin(const hal::Launch& launch) {
     if (faulted() || launch.grid.count() == 0) return drop(launch);
     trace_head();
-    const auto& executable = static_cast<const CpuExecutable&>(*launch.executable);
-    if (executable.code(launch.kernel, launch.block)) [[likely]]
-      return begin_grid(launch);
+    if (const KernelCode* code = code_of(launch)) [[likely]]
+      return begin_grid(launch, *code);
     // It is compiled on another thread: this may be the small stack of a kernel that launches it.
     return submit_call(domain_->compile_calls) ? false : drop(launch);
   }
 
-  bool begin_grid(const hal::Launch& launch) {
-    return !submit(work_.emplace<Grid>(launch, services_, *domain_, owner(), depth_));
+  /// Null: it is to be made.
+  static const KernelCode* code_of(const hal::Launch& launch) {
+    return static_cast<const CpuExecutable&>(*launch.executable).code(launch.kernel, launch.block);
+  }
+
+  bool begin_grid(const hal::Launch& launch, const KernelCode& code) {
+    return !submit(work_.emplace<Grid>(launch, code, services_, *domain_, owner(), depth_));
   }
 
   bool drop(const hal::Launch&) {
@@ -159,7 +163,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
     } catch (const std::bad_alloc&) {
       domain_->faults.record({ErrorCode::OutOfMemory, "no host memory to compile a kernel"});
     }
-    return faulted() ? drop(launch) : begin_grid(launch);
+    return faulted() ? drop(launch) : begin_grid(launch, *code_of(launch));
   }
 
   bool begin(const hal::Copy& copy) { return begin_transfer(copy); }

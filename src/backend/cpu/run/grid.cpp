@@ -16,17 +16,18 @@ uint64_t next_grid_id() {
 
 }  // namespace
 
-Grid::Grid(const hal::Launch& launch, const QueueServices& services, CpuDomain& domain, Owner& owner, uint32_t depth)
+Grid::Grid(const hal::Launch& launch, const KernelCode& code, const QueueServices& services, CpuDomain& domain,
+           Owner& owner, uint32_t depth)
     : Work(launch.grid.count(), domain, owner),
       launch_(launch),
       services_(services),
-      code_(static_cast<const CpuExecutable&>(*launch_.executable).code(launch_.kernel, launch_.block)),
+      code_(code),
       info_(&launch_.executable->kernels()[launch_.kernel]),
       module_data_(static_cast<const CpuExecutable&>(*launch_.executable).module_data()),
       id_(next_grid_id()),
       depth_(depth),
       most_resident_(services.most_resident(static_cast<uint32_t>(launch.block.count()))),
-      one_at_a_time_(code_->polls || launch_.cooperative),
+      one_at_a_time_(code_.polls || launch_.cooperative),
       has_slot_(depth != 0),
       live_(launch_.grid.count()) {}
 

@@ -13,13 +13,14 @@ namespace cupola::cpu {
 /// A launch in progress; its items are its blocks, x fastest.
 class Grid final : public Work {
  public:
-  /// Its code is made. `launch` stays where it is until the work is done, and `services` until the grid is. With a
-  /// depth, it was launched by a kernel and has a slot of the domain.
-  Grid(const hal::Launch& launch, const QueueServices& services, CpuDomain& domain, Owner& owner, uint32_t depth);
+  /// `code`: the kernel's, for such blocks. `launch` stays where it is until the work is done, and `services` until the
+  /// grid is. With a depth, it was launched by a kernel and has a slot of the domain.
+  Grid(const hal::Launch& launch, const KernelCode& code, const QueueServices& services, CpuDomain& domain,
+       Owner& owner, uint32_t depth);
   ~Grid();
 
   const hal::Launch& launch() const { return launch_; }
-  const KernelCode& code() const { return *code_; }
+  const KernelCode& code() const { return code_; }
   const hal::KernelInfo& info() const { return *info_; }
   std::byte* module_data() const { return module_data_; }
   uint64_t id() const { return id_; }
@@ -49,7 +50,7 @@ class Grid final : public Work {
 
   const hal::Launch& launch_;
   const QueueServices& services_;
-  const KernelCode* code_;
+  const KernelCode& code_;
   const hal::KernelInfo* info_;
   std::byte* const module_data_;
   const uint64_t id_;

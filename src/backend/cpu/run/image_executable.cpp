@@ -3,9 +3,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <deque>
+#include <vector>
 
 #include "backend/cpu/run/aligned_mapping.h"
 #include "base/mutex.h"
@@ -21,9 +20,7 @@ using image::BlockClass;
 /// A kernel with the code that is there of it. Any thread.
 class Kernel {
  public:
-  explicit Kernel(std::vector<std::byte> unit) : unit_(std::move(unit)) {}
-
-  const std::vector<std::byte>& unit() const { return unit_; }
+  std::vector<std::byte> unit;  ///< constant once the executable is made
 
   /// Null: not there.
   const KernelCode* code(BlockClass blocks) const { return found_[blocks].load(std::memory_order_acquire); }
@@ -56,7 +53,6 @@ class Kernel {
     return code;
   }
 
-  const std::vector<std::byte> unit_;
   image::ByBlockClass<std::atomic<const KernelCode*>> found_;
   Mutex mutex_;
   image::ByBlockClass<KernelCode> codes_;  ///< written once each, under the lock
@@ -72,12 +68,16 @@ class ImageExecutable final : public CpuExecutable {
  public:
   ImageExecutable(image::KernelImage image, std::unique_ptr<image::LoadedSegment> segment, AlignedMapping data,
                   hal::CodeSource source)
-      : target_(std::move(image.target)), data_(std::move(data)), source_(std::move(source)) {
+      : target_(std::move(image.target)),
+        data_(std::move(data)),
+        source_(std::move(source)),
+        own_kernels_(image.kernels.size()) {
     set_module_data(data_.data(), image.data.size());
-    for (image::Kernel& kernel : image.kernels) {
-      Kernel& made = own_kernels_.emplace_back(std::move(kernel.unit));
-      for (const BlockClass blocks : kAllClasses) made.take(blocks, kernel, *segment);
-      add_kernel(std::move(kernel.info));
+    for (size_t i = 0; i < image.kernels.size(); ++i) {
+      image::Kernel& from = image.kernels[i];
+      own_kernels_[i].unit = std::move(from.unit);
+      for (const BlockClass blocks : image::kAllBlockClasses) own_kernels_[i].take(blocks, from, *segment);
+      add_kernel(std::move(from.info));
     }
     segments_.push_back(std::move(segment));
     for (const image::DataSymbol& symbol : image.symbols) {
@@ -91,7 +91,8 @@ class ImageExecutable final : public CpuExecutable {
   }
 
   bool has_code(uint32_t kernel) const override {
-    return std::ranges::any_of(kAllClasses, [&](BlockClass blocks) { return own_kernels_[kernel].code(blocks); });
+    const Kernel& own = own_kernels_[kernel];
+    return std::ranges::any_of(image::kAllBlockClasses, [&](BlockClass blocks) { return own.code(blocks); });
   }
 
   Result<> prepare(uint32_t kernel, const Dim3& block) override {
@@ -102,33 +103,30 @@ class ImageExecutable final : public CpuExecutable {
   }
 
  private:
-  static constexpr std::array kAllClasses = {BlockClass::Rows, BlockClass::Rows16, BlockClass::Rows8,
-                                             BlockClass::Line, BlockClass::Any,    BlockClass::One};
-
   /// Several threads may do so for one class: the first that is done gives it its code.
   Result<> make_code(uint32_t index, BlockClass blocks) EXCLUDES(mutex_) {
     Kernel& kernel = own_kernels_[index];
     const std::string& name = kernels()[index].name;
-    if (kernel.unit().empty() || !source_)
+    if (kernel.unit.empty() || !source_)
       return fail(ErrorCode::NoBinaryForGpu,
                   "the image has no code of kernel {} for blocks of this shape, and there is "
                   "nothing to compile",
                   name);
-    TRY(const auto bytes, source_(kernel.unit(), name_of(blocks)));
+    TRY(const auto bytes, source_(kernel.unit, name_of(blocks).name));
     TRY(image::KernelImage image, image::deserialize(*bytes));
     if (image.target != target_ || image.kernels.size() != 1 || !image.kernels[0].runs(blocks))
       return fail(ErrorCode::InvalidImage, "the code made for kernel {} is not what was asked for", name);
     TRY(auto segment, image::LoadedSegment::load(image));
-    kernel.take(blocks, image.kernels[0], *segment);
     Lock lock(mutex_);
     segments_.push_back(std::move(segment));
+    kernel.take(blocks, image.kernels[0], *segments_.back());
     return {};
   }
 
   const std::string target_;
   const AlignedMapping data_;
   const hal::CodeSource source_;
-  std::deque<Kernel> own_kernels_;
+  std::vector<Kernel> own_kernels_;
   Mutex mutex_;
   std::vector<std::unique_ptr<image::LoadedSegment>> segments_ GUARDED_BY(mutex_);
 };

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "backend/cpu/run/cpu_device.h"
 
 // Images that no device may load. Oracle: "CUDA C++ Programming Guide, Compute Capabilities": 48 KiB of static shared
@@ -125,6 +129,34 @@ TEST_F(LaterCode, AnAnswerForOtherBlocksIsRefused) {
   const Result<> prepared = executable_->prepare(0, {33});
   ASSERT_FALSE(prepared);
   EXPECT_EQ(prepared.error().code, ErrorCode::InvalidImage);
+}
+
+TEST_F(LaterCode, NoMemoryToMakeItIsAFaultOfTheLaunch) {
+  load([](std::span<const std::byte>, std::string_view) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
+    throw std::bad_alloc();
+  });
+  const Result<> launched = launch({32});
+  ASSERT_FALSE(launched);
+  EXPECT_EQ(launched.error().code, ErrorCode::OutOfMemory);
+}
+
+// Host functions wait for what they like; kernels of other queues do not wait for them.
+TEST_F(LaterCode, IsMadeWhileAHostFunctionWaits) {
+  load(source(image::BlockClass::Rows));
+  std::atomic<bool> go{false};
+  const auto blocked = device_->create_queue(0).value(), other = device_->create_queue(0).value();
+  const uint64_t last = blocked->submit(hal::HostCall{[&] { go.wait(false); }});
+  hal::Launch command;
+  command.executable = executable_;
+  command.grid = {3};
+  command.block = {32};
+  const uint64_t number = other->submit(std::move(command));
+  const auto is_done = [&] { return other->progress()->value() >= number; };
+  for (int i = 0; i < 10'000 && !is_done(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(is_done());
+  go = true;
+  go.notify_all();
+  EXPECT_TRUE(blocked->progress()->wait(last));
 }
 
 TEST_F(LaterCode, WithoutASourceThereIsNone) {
