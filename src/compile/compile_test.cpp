@@ -224,7 +224,7 @@ TEST(Compile, ExplainsHowKernelsRun) {
   EXPECT_THAT(text, HasSubstr("    reads 4 bytes: one place for all lanes\n"));
   EXPECT_THAT(text, HasSubstr("    writes 4 bytes: a row of 32"));
   EXPECT_THAT(text, HasSubstr("kernel named\n  blocks whose x is a multiple of 32: a warp at a time, with a stack for "
-                              "each warp: its threads meet in other ways than all of the block's at once\n"));
+                              "each: its threads meet in other ways than all of the block's at once\n"));
 }
 
 TEST(Compile, KeepsIntermediateFiles) {
@@ -240,6 +240,37 @@ TEST(Compile, KeepsIntermediateFiles) {
   }
   EXPECT_THAT(endings, ::testing::UnorderedElementsAre(".kir.ll", ".prepared.ll", ".host.ll", ".s"));
   std::filesystem::remove_all(folder);
+}
+
+TEST(Compile, KeepsFilesOfCodeThatWasLeftForLater) {
+  const auto folder = std::filesystem::temp_directory_path() / ("cupola-keep-later-" + std::to_string(getpid()));
+  const auto kernel = std::as_bytes(std::span(kAddKernel, std::strlen(kAddKernel)));
+  const Answer module = compile_bytes(image::serialize(
+      image::CompileRequest{"cpu:x86_64:test", "", {{image::CodeKind::Kir, {kernel.begin(), kernel.end()}}}, ""}));
+  const auto image = image::deserialize(module.bytes);
+  ASSERT_TRUE(image) << module.text();
+  const Answer code = compile_bytes(image::serialize(image::CompileRequest{
+      "cpu:x86_64:test", folder.string(), {{image::CodeKind::KernelUnit, image->kernels[0].unit}}, "any"}));
+  ASSERT_EQ(code.code, 0) << code.text();
+  std::vector<std::string> endings;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const std::string name = file.path().filename();
+    EXPECT_TRUE(name.starts_with("add-")) << name;
+    endings.push_back(name.substr(name.find('.')));
+  }
+  EXPECT_THAT(endings, ::testing::UnorderedElementsAre(".any.host.ll", ".any.s"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Compile, AUnitIsForOneClassAndItself) {
+  const std::vector<std::byte> unit(8, std::byte{1});
+  const image::CodeUnit one{image::CodeKind::KernelUnit, unit};
+  for (const auto& [units, code] : {std::pair{std::vector{one}, "none"}, std::pair{std::vector{one}, ""},
+                                    std::pair{std::vector{one, one}, "rows"}, std::pair{std::vector{one}, "rows"}}) {
+    const Answer answer = compile_bytes(image::serialize(image::CompileRequest{"cpu:x86_64:test", "", units, code}));
+    EXPECT_EQ(answer.code, static_cast<int>(ErrorCode::InvalidImage)) << code;
+    EXPECT_THAT(answer.text(), ::testing::Not(HasSubstr("\n")));
+  }
 }
 
 /// A copy of the library in a folder of its own, with some of the files that belong beside it. Stays loaded, as

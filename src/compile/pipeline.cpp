@@ -131,15 +131,6 @@ Result<std::vector<std::byte>> make_kernel_code(const image::CompileRequest& req
   return image::serialize(image);
 }
 
-/// Classes of blocks for people.
-constexpr std::pair<image::BlockClass, const char*> kExplained[] = {
-    {image::BlockClass::Rows, "whose x is a multiple of 32"},
-    {image::BlockClass::Line, "of one dimension, with other x"},
-    {image::BlockClass::Rows16, "of rows of 16 and full warps"},
-    {image::BlockClass::Rows8, "of rows of 8 and full warps"},
-    {image::BlockClass::Any, "of all other shapes"},
-};
-
 constexpr char kAdvice[] =
     "  One by one is dear: threads beside each other in x should read and write places beside each other, or meet them "
     "in "
@@ -153,7 +144,7 @@ Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> mo
   std::string text;
   for (const image::Kernel& kernel : image.kernels) {
     std::string about = formatted("kernel {}\n", kernel.info.name);
-    for (const auto& [blocks, name] : kExplained) {
+    for (const image::BlockClass blocks : image::kBlockClasses) {
       llvm::LLVMContext context;
       std::string report;
       TRY(cpu::build::KernelUnit unit, cpu::build::read_unit(context, kernel.unit));
@@ -161,7 +152,8 @@ Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> mo
           cpu::build::build_unit(std::move(unit), blocks, {.target = "cpu:here", .report = &report}));
       const bool as_others = blocks != image::BlockClass::Any &&
                              code.kernels[0].wide_entries[image::BlockClass::Any].place != image::kNoEntry;
-      about += formatted("  blocks {}: {}", name, as_others ? "as those of all other shapes\n" : report);
+      about +=
+          formatted("  blocks {}: {}", name_of(blocks).words, as_others ? "as those of all other shapes\n" : report);
     }
     if (about.contains(cpu::build::kOneByOne)) about += kAdvice;
     text += about;

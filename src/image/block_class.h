@@ -15,20 +15,34 @@ namespace cupola::image {
 /// single thread; its code runs any block, a thread at a time.
 enum class BlockClass : uint8_t { Rows, Rows16, Rows8, Line, Any, One };
 
+inline constexpr std::array kAllBlockClasses = {BlockClass::Rows, BlockClass::Rows16, BlockClass::Rows8,
+                                                BlockClass::Line, BlockClass::Any,    BlockClass::One};
 /// Those that code for a warp is made for.
 inline constexpr std::array kBlockClasses = {BlockClass::Rows, BlockClass::Rows16, BlockClass::Rows8, BlockClass::Line,
                                              BlockClass::Any};
 
-/// As requests name them.
-inline constexpr std::array<std::string_view, 6> kBlockClassNames = {"rows", "rows16", "rows8", "line", "any", "one"};
+/// How a class is called.
+struct BlockClassName {
+  std::string_view name;   ///< in requests
+  std::string_view words;  ///< for people, behind "blocks"
+};
 
-constexpr std::string_view name_of(BlockClass blocks) {
+inline constexpr std::array<BlockClassName, kAllBlockClasses.size()> kBlockClassNames = {{
+    {"rows", "whose x is a multiple of 32"},
+    {"rows16", "of rows of 16 and full warps"},
+    {"rows8", "of rows of 8 and full warps"},
+    {"line", "of one dimension, with other x"},
+    {"any", "of all other shapes"},
+    {"one", "of one thread"},
+}};
+
+constexpr const BlockClassName& name_of(BlockClass blocks) {
   return kBlockClassNames[static_cast<size_t>(blocks)];
 }
 
 constexpr std::optional<BlockClass> block_class_named(std::string_view name) {
-  for (size_t i = 0; i < kBlockClassNames.size(); ++i)
-    if (kBlockClassNames[i] == name) return static_cast<BlockClass>(i);
+  for (const BlockClass blocks : kAllBlockClasses)
+    if (name_of(blocks).name == name) return blocks;
   return std::nullopt;
 }
 
@@ -64,7 +78,7 @@ class ByBlockClass {
   constexpr auto end() const { return items_.end(); }
 
  private:
-  std::array<T, kBlockClassNames.size()> items_{};
+  std::array<T, kAllBlockClasses.size()> items_{};
 };
 
 }  // namespace cupola::image

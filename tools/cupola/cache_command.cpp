@@ -45,7 +45,7 @@ std::string blocks_text(const image::Kernel& kernel) {
   if (kernel.entry != image::kNoEntry) texts.push_back(" for any blocks, a thread at a time");
   for (const image::BlockClass blocks : image::kBlockClasses)
     if (kernel.wide_entries[blocks].place != image::kNoEntry)
-      texts.push_back(formatted(" for {} blocks", name_of(blocks)));
+      texts.push_back(formatted(" for blocks {}", name_of(blocks).words));
   return texts.size() == 1 ? texts.front() : "";
 }
 

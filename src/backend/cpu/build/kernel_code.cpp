@@ -42,31 +42,30 @@ struct Bodies {
 /// How the kernel runs, for people.
 std::string rung_of(const Bodies& bodies) {
   if (!bodies.why_not.empty()) return "a thread at a time: " + bodies.why_not;
-  for (const WideBody& body : bodies.warps)
-    if (body.code)
-      return body.is_alone ? "a block at a time, thread after thread: in step each of its accesses would be a gather"
-                           : "a warp at a time";
+  for (const WideBody& body : bodies.warps) {
+    if (!body.code) continue;
+    if (body.is_alone) return "a block at a time, thread after thread: in step each of its accesses would be a gather";
+    return body.why_not.empty() ? "a warp at a time" : "a warp at a time, with a stack for each: " + body.why_not;
+  }
   return "a thread at a time";
 }
 
 void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const CallReach& reach,
                          const llvm::TargetMachine& machine) {
   if (options.blocks == BlockClass::One) return;
-  auto warps = vectorise(bodies.kernel, options.blocks, options.constant_bytes, reach, machine, &bodies.accesses);
+  std::string* const report = options.report ? &bodies.accesses : nullptr;
+  auto warps = vectorise(bodies.kernel, options.blocks, options.constant_bytes, reach, machine, report);
   if (warps)
     bodies.warps = std::move(*warps);
   else
     bodies.why_not = warps.error().message;
-  const std::string which = options.blocks ? formatted(" (blocks: {})", name_of(*options.blocks)) : "";
-  log::line(log::Topic::Compile, "kernel {}{}: runs {}", bodies.kernel.name, which, rung_of(bodies));
 }
 
-/// The same, with why it has a stack for each warp, and what it does to memory.
-std::string report_of(const Bodies& bodies) {
-  std::string stacks;
-  for (const WideBody& body : bodies.warps)
-    if (!body.why_not.empty()) stacks = ", with a stack for each warp: " + body.why_not;
-  return formatted("{}{}\n{}", rung_of(bodies), stacks, bodies.accesses);
+void say_rung(const Bodies& bodies, const CodeOptions& options) {
+  const std::string rung = rung_of(bodies);
+  const std::string which = options.blocks ? formatted(" (blocks {})", name_of(*options.blocks).words) : "";
+  log::line(log::Topic::Compile, "kernel {}{}: {}", bodies.kernel.name, which, rung);
+  if (options.report) *options.report += formatted("{}\n{}", rung, bodies.accesses);
 }
 
 llvm::SmallVector<WideBody*, 8> wide_bodies(std::vector<Bodies>& all) {
@@ -132,8 +131,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
   instrument_polling(module, reach);
   lower_shared_atomics(module);
   run_whole_blocks(module, wide_bodies(all), machine);
-  if (options.report)
-    for (const Bodies& bodies : all) *options.report += report_of(bodies);
+  for (const Bodies& bodies : all) say_rung(bodies, options);
 
   GeneratedCode code;
   const CallReach lowered(module);
