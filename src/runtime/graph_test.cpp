@@ -188,6 +188,50 @@ TEST_F(GraphTest, AnUpdateOfAnotherShapeNamesTheNode) {
   EXPECT_TRUE(order == "xy" || order == "yx") << order;
 }
 
+/// A kernel that notes for which blocks code is asked for.
+class NotingExecutable final : public hal::Executable {
+ public:
+  NotingExecutable() { kernels_[0].name = "k"; }
+
+  std::span<const hal::KernelInfo> kernels() const override { return kernels_; }
+  std::span<const hal::SymbolInfo> symbols() const override { return {}; }
+  Result<> prepare(uint32_t, const hal::Dim3& block) override {
+    if (block.x == 13) return fail(ErrorCode::InvalidSource, "it does not compile");
+    asked.push_back(block.x);
+    return {};
+  }
+
+  std::vector<uint32_t> asked;
+
+ private:
+  hal::KernelInfo kernels_[1];
+};
+
+// Where code is made at the first launch, an executable graph has it before.
+TEST_F(GraphTest, CodeIsMadeWhenAGraphBecomesExecutableAndWhenItChanges) {
+  const auto noting = std::make_shared<NotingExecutable>();
+  Module module(*context_, nullptr);
+  const auto function = std::make_shared<Function>(*context_, module, noting, 0);
+  const auto kernel = [&](uint32_t x) { return KernelWork{function, {{1}, {x}}, {}, {}}; };
+  const auto inner = Graph::make(false);
+  add(*inner, {}, kernel(32));
+  const auto graph = Graph::make(false);
+  Node *own = add(*graph, {}, kernel(64)), *child = add(*graph, {own}, ChildWork{inner});
+  EXPECT_EQ(noting->asked, std::vector<uint32_t>());
+  const auto executable = instantiate(graph);
+  EXPECT_EQ(noting->asked, (std::vector<uint32_t>{64, 32}));
+
+  ASSERT_TRUE(executable->set_work(*own, kernel(100)));
+  const auto other = Graph::make(false);
+  add(*other, {}, kernel(7));
+  ASSERT_TRUE(executable->set_child(*child, *other));
+  EXPECT_EQ(noting->asked, (std::vector<uint32_t>{64, 32, 100, 7}));
+
+  const Result<> refused = executable->set_work(*own, kernel(13));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidSource);
+}
+
 TEST_F(GraphTest, HandlesEndWithTheirGraph) {
   Runtime& runtime = Runtime::get();
   auto graph = Graph::make(true);
