@@ -47,17 +47,25 @@ bool is_latch(const FarLoop& loop, const BasicBlock* block) {
   return llvm::is_contained(loop.latches, block);
 }
 
+/// The loop at whose latch the mark stands. Null where passes have folded the marked loop, so that the mark stands in
+/// the one around it: that one may stop at barriers.
+const llvm::Loop* loop_of(const llvm::CallInst& mark, const llvm::LoopInfo& loops) {
+  const llvm::Loop* loop = loops.getLoopFor(mark.getParent());
+  if (!loop || !loop->isLoopInvariant(mark.getArgOperand(0))) return nullptr;
+  const auto meets = [](const BasicBlock* block) { return llvm::any_of(*block, is_block_barrier); };
+  return llvm::any_of(loop->blocks(), meets) ? nullptr : loop;
+}
+
 /// The loops that marks name, without the marks.
 llvm::SmallVector<FarLoop, 4> take_far_loops(llvm::Function& function) {
   const llvm::DominatorTree dominators(function);
   const llvm::LoopInfo loops(dominators);
   llvm::SmallVector<FarLoop, 4> result;
   for (llvm::CallInst* mark : turn_marks(function)) {
-    const llvm::Loop* loop = loops.getLoopFor(mark->getParent());
-    Value* are_far = mark->getArgOperand(0);
+    const llvm::Loop* loop = loop_of(*mark, loops);
     const auto is_same = [&](const FarLoop& other) { return other.header == loop->getHeader(); };
-    if (loop && loop->isLoopInvariant(are_far) && llvm::none_of(result, is_same)) {
-      FarLoop& made = result.emplace_back(FarLoop{loop->getHeader(), {}, are_far});
+    if (loop && llvm::none_of(result, is_same)) {
+      FarLoop& made = result.emplace_back(FarLoop{loop->getHeader(), {}, mark->getArgOperand(0)});
       loop->getLoopLatches(made.latches);
     }
     mark->eraseFromParent();
@@ -293,8 +301,10 @@ CoroutineParts parts_of(llvm::Function& first) {
     parts.frame_bytes = llvm::alignTo(bytes, kFrameAlignment);
     mark->eraseFromParent();
   }
-  auto* some = llvm::ConstantExpr::getIntToPtr(llvm::ConstantInt::get(llvm::Type::getInt64Ty(first.getContext()), 1),
-                                               llvm::PointerType::get(first.getContext(), 0));
+  // The second word is what Stop is kept in: until the code says otherwise, a warp that is not over waits at a barrier.
+  auto* some = llvm::ConstantExpr::getIntToPtr(
+      llvm::ConstantInt::get(llvm::Type::getInt64Ty(first.getContext()), static_cast<uint64_t>(Stop::Barrier)),
+      llvm::PointerType::get(first.getContext(), 0));
   for (const char* which : {".resume", ".destroy", ".cleanup"}) {
     llvm::Function* part = module.getFunction((first.getName() + which).str());
     if (!part) continue;
