@@ -80,6 +80,13 @@ TEST(LoneThreads, AllGoOnAsLong) {
   EXPECT_FALSE(AnalysedKernel(text).is_faster_alone());
 }
 
+// Code for one thread has no turns.
+TEST(LoneThreads, MarksOfTurnsCostNothing) {
+  EXPECT_TRUE(AnalysedKernel("declare void @cupola.turn(i1)\n" +
+                             walk(std::string(kOfARow) + "\n call void @cupola.turn(i1 true)"))
+                  .is_faster_alone());
+}
+
 // What all update is one update for lanes in step.
 TEST(LoneThreads, DoNotQueueForOnePlace) {
   EXPECT_FALSE(
@@ -92,6 +99,17 @@ TEST(LoneThreads, WaitForNobody) {
   std::string counts_on_others = kOfARow;
   counts_on_others.replace(counts_on_others.find("load"), 4, "load volatile");
   EXPECT_FALSE(AnalysedKernel(walk(counts_on_others)).may_run_alone());
+  EXPECT_FALSE(AnalysedKernel(R"(
+    define ptx_kernel void @k(ptr %flag) {
+      br label %loop
+    loop:
+      %set = load atomic i32, ptr %flag monotonic, align 4
+      %waits = icmp eq i32 %set, 0
+      br i1 %waits, label %loop, label %out
+    out:
+      ret void
+    })")
+                   .may_run_alone());
 }
 
 }  // namespace
