@@ -90,5 +90,35 @@ TEST(UnrollLocalArrays, LoopsThatWouldGrowTheFunctionTooMuchStay) {
   EXPECT_EQ(module.function<int(int)>("f")(1000), 2000 + 117);
 }
 
+TEST(UnrollLocalArrays, LoopsOfManyTurnsStay) {
+  const auto has_array = [](int turns) {
+    TestModule module(R"(
+      define i32 @f(i32 %n) {
+      entry:
+        %array = alloca [256 x i32]
+        br label %turn
+      turn:
+        %i = phi i32 [ 0, %entry ], [ %next, %turn ]
+        %value = mul i32 %i, %n
+        %place = getelementptr inbounds i32, ptr %array, i32 %i
+        store i32 %value, ptr %place
+        %next = add nuw nsw i32 %i, 1
+        %more = icmp ult i32 %next, )" +
+                      std::to_string(turns) + R"(
+        br i1 %more, label %turn, label %end
+      end:
+        %found = getelementptr inbounds i32, ptr %array, i32 6
+        %result = load i32, ptr %found
+        ret i32 %result
+      })");
+    simplify(*module);
+    const std::string text = module.text();
+    EXPECT_EQ(module.function<int(int)>("f")(100), 600);
+    return text.contains("alloca");
+  };
+  EXPECT_FALSE(has_array(128));
+  EXPECT_TRUE(has_array(129));
+}
+
 }  // namespace
 }  // namespace cupola::kir
