@@ -107,6 +107,11 @@ std::optional<Intrinsic> intrinsic_of(const llvm::Instruction& instruction) {
   return callee ? intrinsic_of(*callee) : std::nullopt;
 }
 
+std::optional<Effect> effect_of(const llvm::Instruction& instruction) {
+  const auto known = intrinsic_of(instruction);
+  return known ? std::optional(effect_of(*known)) : std::nullopt;
+}
+
 llvm::Function* declare(llvm::Module& module, Intrinsic intrinsic) {
   llvm::FunctionType* type = type_of(intrinsic, module.getContext());
   auto* function = llvm::dyn_cast<llvm::Function>(module.getOrInsertFunction(name_of(intrinsic), type).getCallee());

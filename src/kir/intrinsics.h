@@ -25,6 +25,7 @@ llvm::FunctionType* type_of(Intrinsic intrinsic, llvm::LLVMContext& context);
 std::optional<Intrinsic> intrinsic_of(const llvm::Function& function);
 /// Of the function that a direct call names; nothing for any other instruction.
 std::optional<Intrinsic> intrinsic_of(const llvm::Instruction& instruction);
+std::optional<Effect> effect_of(const llvm::Instruction& instruction);
 
 /// The module's declaration, made if it is not there, with the attributes that its effect asks for.
 llvm::Function* declare(llvm::Module& module, Intrinsic intrinsic);

@@ -81,18 +81,24 @@ class ArrayLoops {
 
   /// Made of constants, of those that constant tables hold, and of counters of loops that can be unrolled, which are
   /// added.
-  bool follows_from_counters(llvm::Value* value, Loops& of, unsigned depth = 0) {
-    constexpr unsigned kMostDepth = 12;
-    if (llvm::isa<llvm::Constant>(value)) return true;
-    auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
-    if (!instruction || depth == kMostDepth) return false;
-    if (auto* phi = llvm::dyn_cast<llvm::PHINode>(instruction)) return is_counter(*phi, of);
-    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction); load && !is_of_table(*load)) return false;
-    if (!llvm::isa<llvm::LoadInst, llvm::BinaryOperator, llvm::CastInst, llvm::CmpInst, llvm::SelectInst,
-                   llvm::GetElementPtrInst>(instruction))
-      return false;
-    return llvm::all_of(instruction->operands(),
-                        [&](llvm::Value* operand) { return follows_from_counters(operand, of, depth + 1); });
+  bool follows_from_counters(llvm::Value* index, Loops& of) {
+    llvm::SmallSetVector<llvm::Value*, 16> values;
+    values.insert(index);
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (llvm::isa<llvm::Constant>(values[i])) continue;
+      if (auto* phi = llvm::dyn_cast<llvm::PHINode>(values[i])) {
+        if (!is_counter(*phi, of)) return false;
+        continue;
+      }
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(values[i]);
+      if (load && !is_of_table(*load)) return false;
+      if (!load &&
+          !llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::CmpInst, llvm::SelectInst, llvm::GetElementPtrInst>(
+              values[i]))
+        return false;
+      values.insert_range(llvm::cast<llvm::Instruction>(values[i])->operands());
+    }
+    return true;
   }
 
   static bool is_of_table(const llvm::LoadInst& load) {

@@ -59,12 +59,13 @@ TEST(UnrollLocalArrays, ArraysThatCountersIndexBecomeRegisters) {
   EXPECT_EQ(module.function<int(int)>("f")(100), 201);  // x 2, y 1
 }
 
+const std::string kOfTable =
+    "%row_place = mul i32 %y, 4\n %at = add i32 %row_place, %x\n"
+    "%entry_of = getelementptr inbounds i32, ptr @order, i32 %at\n"
+    "%index = load i32, ptr %entry_of";
+
 TEST(UnrollLocalArrays, IndicesMayComeFromConstantTables) {
-  TestModule module(
-      grid("%row_place = mul i32 %y, 4\n %at = add i32 %row_place, %x\n"
-           "%entry_of = getelementptr inbounds i32, ptr @order, i32 %at\n"
-           "%index = load i32, ptr %entry_of",
-           "6"));
+  TestModule module(grid(kOfTable, "6"));
   simplify(*module);
   EXPECT_THAT(module.text(), Not(HasSubstr("alloca")));
   EXPECT_EQ(module.function<int(int)>("f")(100), 102);  // place 6 is filled in turn 9: x 1, y 2
@@ -81,6 +82,18 @@ TEST(UnrollLocalArrays, NothingIsUnrolledForArraysThatStayInMemory) {
   simplify(*filled);
   EXPECT_THAT(filled.text(), HasSubstr("alloca"));
   EXPECT_THAT(filled.text(), HasSubstr("phi"));
+
+  std::string changes = grid(kOfTable, "6");
+  changes.replace(changes.find("private constant"), 16, "global");
+  TestModule of_variables(changes);
+  simplify(*of_variables);
+  EXPECT_THAT(of_variables.text(), HasSubstr("alloca"));
+  EXPECT_THAT(of_variables.text(), HasSubstr("phi"));
+
+  TestModule escapes("@seen = global ptr null\n" + grid(kRowMajor + "\n store ptr %array, ptr @seen", "6"));
+  simplify(*escapes);
+  EXPECT_THAT(escapes.text(), HasSubstr("alloca"));
+  EXPECT_THAT(escapes.text(), HasSubstr("phi"));
 }
 
 TEST(UnrollLocalArrays, LoopsThatWouldGrowTheFunctionTooMuchStay) {
@@ -88,6 +101,36 @@ TEST(UnrollLocalArrays, LoopsThatWouldGrowTheFunctionTooMuchStay) {
   simplify(*module);
   EXPECT_THAT(module.text(), HasSubstr("alloca"));
   EXPECT_EQ(module.function<int(int)>("f")(1000), 2000 + 117);
+}
+
+TEST(UnrollLocalArrays, LoopsOfManyTurnsStay) {
+  const auto has_array = [](int turns) {
+    TestModule module(R"(
+      define i32 @f(i32 %n) {
+      entry:
+        %array = alloca [256 x i32]
+        br label %turn
+      turn:
+        %i = phi i32 [ 0, %entry ], [ %next, %turn ]
+        %value = mul i32 %i, %n
+        %place = getelementptr inbounds i32, ptr %array, i32 %i
+        store i32 %value, ptr %place
+        %next = add nuw nsw i32 %i, 1
+        %more = icmp ult i32 %next, )" +
+                      std::to_string(turns) + R"(
+        br i1 %more, label %turn, label %end
+      end:
+        %found = getelementptr inbounds i32, ptr %array, i32 6
+        %result = load i32, ptr %found
+        ret i32 %result
+      })");
+    simplify(*module);
+    const std::string text = module.text();
+    EXPECT_EQ(module.function<int(int)>("f")(100), 600);
+    return text.contains("alloca");
+  };
+  EXPECT_FALSE(has_array(128));
+  EXPECT_TRUE(has_array(129));
 }
 
 }  // namespace

@@ -63,6 +63,10 @@ class AnalysedKernel {
     return nullptr;
   }
 
+  bool has_local_arrays() const {
+    return llvm::any_of(llvm::instructions(*function_), llvm::IsaPred<llvm::AllocaInst>);
+  }
+
   Shape of(const std::string& name) const { return shapes_->of(value(name)); }
   Shape at(const std::string& name, const std::string& user) const { return shapes_->at(value(name), block(user)); }
   bool is_masked(const std::string& name) const { return shapes_->is_masked(block(name)); }

@@ -1,6 +1,7 @@
 #include "backend/cpu/build/lone_threads.h"
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/MapVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -13,6 +14,7 @@
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/polling.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "backend/cpu/build/vector_turns.h"
 #include "kir/intrinsics.h"
 
 // Both ways are given a price in cycles for 32 threads. What a turn of a loop costs alone is the work of its
@@ -51,8 +53,7 @@ bool is_division(const Instruction& instruction) {
 /// What threads ask of themselves and of the launch is at hand.
 bool is_call(const Instruction& instruction) {
   if (!llvm::isa<llvm::CallInst>(instruction) || llvm::isa<llvm::IntrinsicInst>(instruction)) return false;
-  const auto known = kir::intrinsic_of(instruction);
-  return !known || kir::effect_of(*known) != kir::Effect::kPure;
+  return kir::effect_of(instruction) != kir::Effect::kPure;
 }
 
 /// A part of others in code for one thread, or of nothing.
@@ -62,7 +63,7 @@ bool is_free(const Instruction& instruction) {
     return true;
   const auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction);
   return (cast && cast->isNoopCast(instruction.getDataLayout())) || instruction.isDebugOrPseudoInst() ||
-         instruction.isLifetimeStartOrEnd();
+         instruction.isLifetimeStartOrEnd() || is_turn_mark(instruction);
 }
 
 /// In cycles, from the operands to the result.
@@ -93,7 +94,7 @@ class Prices {
   }
 
   double alone() const {
-    llvm::DenseMap<const Loop*, double> work;
+    llvm::MapVector<const Loop*, double> work;
     for (const BasicBlock& block : function_)
       for (const Instruction& instruction : block) work[loops_.getLoopFor(&block)] += alone(instruction);
     double sum = 0;
@@ -210,9 +211,7 @@ class Prices {
 bool may_run_alone(llvm::Function& function, const CallReach& reach) {
   for (const Instruction& instruction : llvm::instructions(function)) {
     if (instruction.isVolatile()) return false;  // as threads that count on their warp's step have it
-    const auto known = kir::intrinsic_of(instruction);
-    if (known && kir::effect_of(*known) == kir::Effect::kSync) return false;
-    if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction); call && is_indirect(*call)) return false;
+    if (kir::effect_of(instruction) == kir::Effect::kSync) return false;
   }
   return waiting_loops(function, reach).empty();
 }

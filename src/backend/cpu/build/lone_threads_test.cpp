@@ -73,11 +73,25 @@ TEST(LoneThreads, DoNotStrideThroughWhatTheyShare) {
   EXPECT_FALSE(AnalysedKernel(walk(kOfARow, "%t", "256")).is_faster_alone());
 }
 
+// Rows of one length: no lane waits for the longest.
 TEST(LoneThreads, AllGoOnAsLong) {
-  std::string text = walk(kOfARow);
+  const std::string in_own_row = R"(
+      %at = add i32 %i, %first
+      %at64 = sext i32 %at to i64
+      %c = getelementptr i32, ptr %q, i64 %at64
+      %value = load i32, ptr %c
+      %next_sum = add i32 %sum, %value)";
+  EXPECT_TRUE(AnalysedKernel(walk(in_own_row, "0")).is_faster_alone());
+  std::string text = walk(in_own_row, "0");
   text.replace(text.find("slt i32 %next, %last"), 20, "slt i32 %next, %n   ");
-  text.replace(text.find("phi i32 [ %first"), 16, "phi i32 [ 0     ");
   EXPECT_FALSE(AnalysedKernel(text).is_faster_alone());
+}
+
+// Code for one thread has no turns.
+TEST(LoneThreads, MarksOfTurnsCostNothing) {
+  EXPECT_TRUE(AnalysedKernel("declare void @cupola.turn(i1)\n" +
+                             walk(std::string(kOfARow) + "\n call void @cupola.turn(i1 true)"))
+                  .is_faster_alone());
 }
 
 // What all update is one update for lanes in step.
@@ -92,6 +106,17 @@ TEST(LoneThreads, WaitForNobody) {
   std::string counts_on_others = kOfARow;
   counts_on_others.replace(counts_on_others.find("load"), 4, "load volatile");
   EXPECT_FALSE(AnalysedKernel(walk(counts_on_others)).may_run_alone());
+  EXPECT_FALSE(AnalysedKernel(R"(
+    define ptx_kernel void @k(ptr %flag) {
+      br label %loop
+    loop:
+      %set = load atomic i32, ptr %flag monotonic, align 4
+      %waits = icmp eq i32 %set, 0
+      br i1 %waits, label %loop, label %out
+    out:
+      ret void
+    })")
+                   .may_run_alone());
 }
 
 }  // namespace

@@ -94,7 +94,8 @@ bool is_retry(const llvm::Cycle& cycle) {
   return again && again->getAggregateOperand() == exchange;
 }
 
-/// Whether `value` is one more, or less, in each turn, by `step`; as the block sees it.
+/// By how much `value` grows in each turn: a phi of the header, or what that becomes in the next turn. Nothing: it does
+/// not grow by a constant.
 std::optional<int64_t> step_of(const llvm::Value* value, const llvm::Cycle& cycle, const llvm::BasicBlock* latch) {
   const auto counted = [&](const llvm::PHINode* phi) -> const llvm::BinaryOperator* {
     if (!phi || phi->getParent() != cycle.getHeader()) return nullptr;

@@ -220,6 +220,28 @@ TEST(Polling, ALoopThatCountsWhileItWaitsDoes) {
     clear:)"));
 }
 
+TEST(Polling, ALoopThatDoesNotAskInEachTurnHowFarItCountedDoes) {
+  TestProgram program(R"(
+    define ptx_kernel void @k(ptr %end, ptr %marks, i32 %asked) {
+      br label %loop
+    loop:
+      %i = phi i32 [ 0, %0 ], [ %next, %turn ]
+      %old = atomicrmw or ptr %marks, i32 1 monotonic
+      %asks = icmp eq i32 %i, %asked
+      br i1 %asks, label %ask, label %turn
+    ask:
+      %last = load i32, ptr %end
+      %on = icmp slt i32 %i, %last
+      br i1 %on, label %turn, label %out
+    turn:
+      %next = add i32 %i, 1
+      br label %loop
+    out:
+      ret void
+    })");
+  EXPECT_TRUE(program.kernel("k").polls);
+}
+
 TEST(Polling, ACompareAndSwapRetryDoesNot) {
   TestProgram program(R"(
     define ptx_kernel void @times_three(ptr %p) {

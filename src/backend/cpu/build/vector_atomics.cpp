@@ -2,6 +2,7 @@
 
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include <numeric>
 #include <optional>
@@ -15,7 +16,7 @@ using llvm::AtomicRMWInst;
 using llvm::Value;
 using enum AtomicRMWInst::BinOp;
 
-/// What makes one operand of those of all lanes.
+/// What makes one operand of those of all lanes; of operations with integers.
 std::optional<llvm::Intrinsic::ID> reduction_of(AtomicRMWInst::BinOp operation) {
   switch (operation) {
     case Add:
@@ -37,21 +38,6 @@ std::optional<llvm::Intrinsic::ID> reduction_of(AtomicRMWInst::BinOp operation) 
       return llvm::Intrinsic::vector_reduce_umin;
     default:
       return std::nullopt;
-  }
-}
-
-/// An operand that changes nothing.
-llvm::APInt neutral(AtomicRMWInst::BinOp operation, unsigned width) {
-  switch (operation) {
-    case And:
-    case UMin:
-      return llvm::APInt::getMaxValue(width);
-    case Max:
-      return llvm::APInt::getSignedMinValue(width);
-    case Min:
-      return llvm::APInt::getSignedMaxValue(width);
-    default:
-      return llvm::APInt::getZero(width);
   }
 }
 
@@ -77,9 +63,8 @@ class CommonUpdate {
   Value* of_running_lanes() {
     Value *operands = lanes_.vector(update_.getValOperand()), *mask = lanes_.mask();
     if (!mask) return operands;
-    const unsigned width = update_.getType()->getIntegerBitWidth();
-    return builder_.CreateSelect(mask, operands,
-                                 lanes_.splat(llvm::ConstantInt::get(update_.getType(), neutral(operation_, width))));
+    Value* neutral = llvm::getReductionIdentity(*reduction_of(operation_), update_.getType(), llvm::FastMathFlags());
+    return builder_.CreateSelect(mask, operands, lanes_.splat(neutral));
   }
 
   /// What lower lanes add, for each lane.
@@ -106,7 +91,7 @@ class CommonUpdate {
 }  // namespace
 
 bool widen_common_update(Lanes& lanes, AtomicRMWInst& update) {
-  if (!lanes.shape(update.getPointerOperand()).is_uniform() || !update.getType()->isIntegerTy()) return false;
+  if (!lanes.shape(update.getPointerOperand()).is_uniform()) return false;
   const AtomicRMWInst::BinOp operation = update.getOperation();
   if (!reduction_of(operation)) return false;
   if (!update.use_empty() && operation != Add && operation != Sub) return false;

@@ -35,8 +35,7 @@ Region region(BasicBlock* begin, const BasicBlock* end) {
 }
 
 bool is_sync(const llvm::Instruction& instruction) {
-  const auto intrinsic = kir::intrinsic_of(instruction);
-  return intrinsic && kir::effect_of(*intrinsic) == kir::Effect::kSync;
+  return kir::effect_of(instruction) == kir::Effect::kSync;
 }
 
 bool syncs(const Region& blocks) {

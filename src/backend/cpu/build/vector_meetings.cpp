@@ -5,6 +5,7 @@
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 #include <llvm/TargetParser/Triple.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include <numeric>
 
@@ -325,23 +326,15 @@ class Meeting {
 
   /// The values of the lanes of `group` combined.
   Value* reduced(Value* group) {
-    struct Operation {
-      llvm::Intrinsic::ID reduce;
-      uint32_t neutral;
+    static constexpr llvm::Intrinsic::ID kOperations[] = {
+        llvm::Intrinsic::vector_reduce_add,  llvm::Intrinsic::vector_reduce_smin, llvm::Intrinsic::vector_reduce_smax,
+        llvm::Intrinsic::vector_reduce_umin, llvm::Intrinsic::vector_reduce_umax, llvm::Intrinsic::vector_reduce_and,
+        llvm::Intrinsic::vector_reduce_or,   llvm::Intrinsic::vector_reduce_xor,
     };
-    static constexpr Operation kOperations[] = {
-        {llvm::Intrinsic::vector_reduce_add, 0},
-        {llvm::Intrinsic::vector_reduce_smin, INT32_MAX},
-        {llvm::Intrinsic::vector_reduce_smax, 0x80000000},
-        {llvm::Intrinsic::vector_reduce_umin, ~0u},
-        {llvm::Intrinsic::vector_reduce_umax, 0},
-        {llvm::Intrinsic::vector_reduce_and, ~0u},
-        {llvm::Intrinsic::vector_reduce_or, 0},
-        {llvm::Intrinsic::vector_reduce_xor, 0},
-    };
-    const Operation& operation = kOperations[constant(1) & 7];
-    Value* values = builder_.CreateSelect(lanes_.from_bits(group), vector(2), lanes_.splat(number(operation.neutral)));
-    return builder_.CreateUnaryIntrinsic(operation.reduce, values);
+    const llvm::Intrinsic::ID operation = kOperations[constant(1) & 7];
+    Value* neutral = llvm::getReductionIdentity(operation, builder_.getInt32Ty(), llvm::FastMathFlags());
+    Value* values = builder_.CreateSelect(lanes_.from_bits(group), vector(2), lanes_.splat(neutral));
+    return builder_.CreateUnaryIntrinsic(operation, values);
   }
 
   // ---- matrices ----

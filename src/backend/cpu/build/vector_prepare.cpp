@@ -30,6 +30,7 @@
 #include "backend/cpu/build/vector_shapes.h"
 #include "kir/intrinsics.h"
 #include "kir/pass_analyses.h"
+#include "kir/unroll.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -175,6 +176,7 @@ llvm::FunctionPassManager simplification() {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(kir::UnrollLocalArrays());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));

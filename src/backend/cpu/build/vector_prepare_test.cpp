@@ -97,5 +97,44 @@ TEST(VectorPrepare, EarlyReturnsAreKnownWhereAPhiMergesThem) {
   EXPECT_EQ(kernel.obstacle(), "");
 }
 
+// 128 numbers in two loops: more than LLVM would unroll by itself.
+TEST(VectorPrepare, LocalArraysOfInlinedFunctionsBecomeRegisters) {
+  AnalysedKernel kernel(R"(
+    define internal i32 @sums(ptr %p) noinline {
+    entry:
+      %array = alloca [128 x i32]
+      br label %rows
+    rows:
+      %y = phi i32 [ 0, %entry ], [ %y.next, %row_end ]
+      br label %row
+    row:
+      %x = phi i32 [ 0, %rows ], [ %x.next, %row ]
+      %row_place = mul i32 %y, 16
+      %index = add i32 %row_place, %x
+      %from = getelementptr inbounds i32, ptr %p, i32 %index
+      %value = load volatile i32, ptr %from
+      %place = getelementptr inbounds i32, ptr %array, i32 %index
+      store i32 %value, ptr %place
+      %x.next = add nuw nsw i32 %x, 1
+      %x.more = icmp ult i32 %x.next, 16
+      br i1 %x.more, label %row, label %row_end
+    row_end:
+      %y.next = add nuw nsw i32 %y, 1
+      %y.more = icmp ult i32 %y.next, 8
+      br i1 %y.more, label %rows, label %end
+    end:
+      %found = getelementptr inbounds i32, ptr %array, i32 6
+      %result = load i32, ptr %found
+      ret i32 %result
+    }
+    define ptx_kernel void @k(ptr %p) {
+      %sum = call i32 @sums(ptr %p)
+      store i32 %sum, ptr %p
+      ret void
+    })");
+  kernel.prepare();
+  EXPECT_FALSE(kernel.has_local_arrays());
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build::testing

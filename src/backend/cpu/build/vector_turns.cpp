@@ -32,8 +32,7 @@ bool takes_longer(const llvm::Instruction& instruction) {
   if (instruction.isAtomic()) return true;
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   if (!call || llvm::isa<llvm::IntrinsicInst>(call)) return false;
-  const auto known = kir::intrinsic_of(*call);
-  return !known || kir::effect_of(*known) != kir::Effect::kPure;
+  return kir::effect_of(*call) != kir::Effect::kPure;
 }
 
 bool may_wait_for_memory(const llvm::Loop& loop) {

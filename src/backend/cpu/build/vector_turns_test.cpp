@@ -73,6 +73,12 @@ TEST(VectorTurns, AreNotOfLanesApart) {
   EXPECT_FALSE(takes_turns("%first = add i64 %n, 0\n%step = add i64 %pitch, 0"));  // all lanes at one place
   EXPECT_FALSE(takes_turns("%first = mul i64 %t, %pitch\n%step = add i64 %pitch, 0"));
   EXPECT_FALSE(takes_turns("%first = add i64 %t, 0\n%step = mul i64 %t, %pitch"));
+  // Not all lanes go far, or near, in all that they touch.
+  EXPECT_FALSE(takes_turns(std::string(kFromThread) + "%step = add i64 %pitch, 0", R"(
+      store i32 1, ptr %place
+      %scaled = mul i64 %i, %t
+      %other = getelementptr i32, ptr %q, i64 %scaled
+      store i32 1, ptr %other)"));
 }
 
 TEST(VectorTurns, AreNotOfLoopsThatMeetOrTakeLong) {

@@ -144,10 +144,7 @@ class Widening {
       const uint64_t bytes = lanes_.layout.getTypeStoreSize(load->getType());
       return address.has_steps() && address.stride == static_cast<int64_t>(bytes);
     };
-    const auto meets = [](const Instruction& instruction) {
-      const auto intrinsic = kir::intrinsic_of(instruction);
-      return intrinsic && kir::effect_of(*intrinsic) == kir::Effect::kSync;
-    };
+    const auto meets = [](const Instruction& one) { return kir::effect_of(one) == kir::Effect::kSync; };
     return block.size() <= kMost && llvm::any_of(block, is_row) && llvm::none_of(block, meets);
   }
 

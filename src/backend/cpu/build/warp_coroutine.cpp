@@ -1,6 +1,5 @@
 #include "backend/cpu/build/warp_coroutine.h"
 
-#include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
@@ -11,16 +10,13 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Coroutines/CoroCleanup.h>
 #include <llvm/Transforms/Coroutines/CoroEarly.h>
-#include <llvm/Transforms/Coroutines/CoroInstr.h>
 #include <llvm/Transforms/Coroutines/CoroSplit.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
-#include <llvm/Transforms/Utils/Cloning.h>
-#include <llvm/Transforms/Utils/LCSSA.h>
-#include <llvm/Transforms/Utils/LoopSimplify.h>
 
+#include "backend/cpu/build/coroutine_frame.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "image/cpu_abi.h"
@@ -51,17 +47,25 @@ bool is_latch(const FarLoop& loop, const BasicBlock* block) {
   return llvm::is_contained(loop.latches, block);
 }
 
+/// The loop at whose latch the mark stands. Null where passes have folded the marked loop, so that the mark stands in
+/// the one around it: that one may stop at barriers.
+const llvm::Loop* loop_of(const llvm::CallInst& mark, const llvm::LoopInfo& loops) {
+  const llvm::Loop* loop = loops.getLoopFor(mark.getParent());
+  if (!loop || !loop->isLoopInvariant(mark.getArgOperand(0))) return nullptr;
+  const auto meets = [](const BasicBlock* block) { return llvm::any_of(*block, is_block_barrier); };
+  return llvm::any_of(loop->blocks(), meets) ? nullptr : loop;
+}
+
 /// The loops that marks name, without the marks.
 llvm::SmallVector<FarLoop, 4> take_far_loops(llvm::Function& function) {
   const llvm::DominatorTree dominators(function);
   const llvm::LoopInfo loops(dominators);
   llvm::SmallVector<FarLoop, 4> result;
   for (llvm::CallInst* mark : turn_marks(function)) {
-    const llvm::Loop* loop = loops.getLoopFor(mark->getParent());
-    Value* are_far = mark->getArgOperand(0);
+    const llvm::Loop* loop = loop_of(*mark, loops);
     const auto is_same = [&](const FarLoop& other) { return other.header == loop->getHeader(); };
-    if (loop && loop->isLoopInvariant(are_far) && llvm::none_of(result, is_same)) {
-      FarLoop& made = result.emplace_back(FarLoop{loop->getHeader(), {}, are_far});
+    if (loop && llvm::none_of(result, is_same)) {
+      FarLoop& made = result.emplace_back(FarLoop{loop->getHeader(), {}, mark->getArgOperand(0)});
       loop->getLoopLatches(made.latches);
     }
     mark->eraseFromParent();
@@ -241,89 +245,6 @@ void simplify(llvm::Function& function, llvm::TargetMachine& machine) {
   passes.run(function, analyses.functions);
 }
 
-/// The outermost loops in which the warp stops nowhere.
-llvm::SmallVector<llvm::Loop*, 8> loops_between_stops(llvm::LoopInfo& loops) {
-  llvm::SmallPtrSet<const llvm::Loop*, 8> stopping;
-  const auto stops = [](const llvm::Loop& loop) {
-    return llvm::any_of(loop.blocks(), [](const BasicBlock* block) {
-      return llvm::any_of(*block,
-                          [](const llvm::Instruction& one) { return llvm::isa<llvm::AnyCoroSuspendInst>(one); });
-    });
-  };
-  llvm::SmallVector<llvm::Loop*, 8> result;
-  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-    const llvm::Loop* outer = loop->getParentLoop();
-    if (stops(*loop))
-      stopping.insert(loop);
-    else if (!outer || stopping.contains(outer))
-      result.push_back(loop);
-  }
-  return result;
-}
-
-/// A conversion of a value to its own type, which marks a place where the frame is read or written; passes drop it
-/// later.
-llvm::Instruction* copy_at(Value* value, BasicBlock::iterator place) {
-  return llvm::CastInst::Create(llvm::Instruction::BitCast, value, value->getType(), value->getName(), place);
-}
-bool is_copy(const llvm::Instruction& instruction) {
-  const auto* cast = llvm::dyn_cast<llvm::BitCastInst>(&instruction);
-  return cast && cast->getSrcTy() == cast->getDestTy();
-}
-
-/// What the loop takes from before.
-void read_before(llvm::Loop& loop) {
-  BasicBlock* before = loop.getLoopPreheader();
-  if (!before) return;
-  llvm::MapVector<Value*, llvm::SmallVector<llvm::Use*, 4>> taken;
-  for (BasicBlock* block : loop.blocks())
-    for (llvm::Instruction& user : *block)
-      for (llvm::Use& use : user.operands()) {
-        const bool is_outside = llvm::isa<llvm::Argument, llvm::Instruction>(use) && loop.isLoopInvariant(use);
-        if (is_outside && !llvm::isa<llvm::AllocaInst>(use) && !use->getType()->isTokenTy()) taken[use].push_back(&use);
-      }
-  for (auto& [value, uses] : taken) {
-    llvm::Instruction* copy = copy_at(value, before->getTerminator()->getIterator());
-    for (llvm::Use* use : uses) use->set(copy);
-  }
-}
-
-/// What the loop, which is in LCSSA form, leaves behind.
-void write_behind(const llvm::Loop& loop) {
-  llvm::SmallVector<BasicBlock*, 4> exits;
-  loop.getUniqueExitBlocks(exits);
-  for (BasicBlock* exit : exits)
-    for (llvm::PHINode& left : exit->phis()) {
-      llvm::Instruction* copy = copy_at(&left, exit->getFirstInsertionPt());
-      left.replaceUsesWithIf(copy, [&](const llvm::Use& use) { return use.getUser() != copy; });
-    }
-}
-
-/// Splitting reads the frame in each block that needs a value and writes it where the value is computed. Loops in which
-/// the warp does not stop take what they need before they begin and leave the rest to registers.
-void keep_frame_out_of_loops(llvm::Function& coroutine, llvm::TargetMachine& machine) {
-  kir::PassAnalyses analyses(&machine);
-  llvm::FunctionPassManager form;
-  form.addPass(llvm::LoopSimplifyPass());
-  form.addPass(llvm::LCSSAPass());
-  form.run(coroutine, analyses.functions);
-  llvm::DominatorTree dominators(coroutine);
-  llvm::LoopInfo loops(dominators);
-  for (llvm::Loop* loop : loops_between_stops(loops)) {
-    read_before(*loop);
-    write_behind(*loop);
-  }
-}
-
-/// Cheap to compute anew, rather than kept in the frame.
-bool is_recomputed(llvm::Instruction& instruction) {
-  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-    return load->hasMetadata(llvm::LLVMContext::MD_invariant_load);
-  if (is_copy(instruction)) return false;
-  return llvm::isa<llvm::CastInst, llvm::GetElementPtrInst, llvm::BinaryOperator, llvm::CmpInst, llvm::SelectInst,
-                   llvm::ShuffleVectorInst, llvm::InsertElementInst>(instruction);
-}
-
 }  // namespace
 
 bool is_block_barrier(const llvm::Instruction& instruction) {
@@ -380,8 +301,10 @@ CoroutineParts parts_of(llvm::Function& first) {
     parts.frame_bytes = llvm::alignTo(bytes, kFrameAlignment);
     mark->eraseFromParent();
   }
-  auto* some = llvm::ConstantExpr::getIntToPtr(llvm::ConstantInt::get(llvm::Type::getInt64Ty(first.getContext()), 1),
-                                               llvm::PointerType::get(first.getContext(), 0));
+  // The second word is what Stop is kept in: until the code says otherwise, a warp that is not over waits at a barrier.
+  auto* some = llvm::ConstantExpr::getIntToPtr(
+      llvm::ConstantInt::get(llvm::Type::getInt64Ty(first.getContext()), static_cast<uint64_t>(Stop::Barrier)),
+      llvm::PointerType::get(first.getContext(), 0));
   for (const char* which : {".resume", ".destroy", ".cleanup"}) {
     llvm::Function* part = module.getFunction((first.getName() + which).str());
     if (!part) continue;

@@ -7,6 +7,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Coroutines/CoroInstr.h>
 
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/object_file.h"
@@ -23,11 +24,13 @@ class Split {
   explicit Split(const std::string& body) {
     module_ = parse(context_,
                     "declare void @cupola.barrier(i32, i32)\n"
+                    "declare void @cupola.turn(i1)\n"
                     "define void @warp(ptr %context, ptr noalias %p, ptr noalias %q, i32 %n) {\n" +
                         body + "\n ret void }");
     auto machine = machine_for("cpu:test");
     EXPECT_TRUE(machine && retarget(*module_, **machine) && lower_intrinsics(*module_, 0));
     llvm::Function* coroutine = make_coroutine(*module_->getFunction("warp"), **machine);
+    for (const llvm::Instruction& one : llvm::instructions(*coroutine)) stops += llvm::isa<llvm::CoroSuspendInst>(one);
     split_coroutines(*module_, **machine);
     parts = parts_of(*coroutine);
     EXPECT_FALSE(llvm::verifyModule(*module_, &llvm::errs()));
@@ -46,6 +49,7 @@ class Split {
   }
 
   CoroutineParts parts;
+  unsigned stops = 0;  ///< also at the end
 
  private:
   llvm::LLVMContext context_;
@@ -109,6 +113,48 @@ TEST(WarpCoroutine, ResultsAreKeptRatherThanTheirOperands) {
         .parts.frame_bytes;
   };
   EXPECT_EQ(kept("%product"), kept("%a"));
+}
+
+/// Two loops, one in the other, each with its mark where `inner` and `outer` put them.
+std::string nested(const std::string& inner, const std::string& outer) {
+  return R"(
+    entry:
+      %far = icmp ugt i32 %n, 5000
+      br label %turn
+    turn:
+      %i = phi i32 [ 0, %entry ], [ %next, %latch ]
+      %sum = phi i32 [ 0, %entry ], [ %left, %latch ]
+      br label %inner
+    inner:
+      %j = phi i32 [ 0, %turn ], [ %j.next, %inner ]
+      %more = phi i32 [ %sum, %turn ], [ %value, %inner ]
+      %place = getelementptr i32, ptr %p, i32 %more
+      %value = load i32, ptr %place
+      %j.next = add i32 %j, 1
+      %again = icmp ult i32 %j.next, %n
+      )" +
+         inner + R"(
+      br i1 %again, label %inner, label %latch
+    latch:
+      %left = phi i32 [ %value, %inner ]
+      )" +
+         outer + R"(
+      %next = add i32 %i, 1
+      %go = icmp ult i32 %next, %n
+      br i1 %go, label %turn, label %over
+    over:
+      store i32 %left, ptr %q)";
+}
+
+TEST(WarpCoroutine, MarksOfLoopsThatAreNoMoreAreIgnored) {
+  const std::string mark = "call void @cupola.turn(i1 %far)", barrier = "call void @cupola.barrier(i32 0, i32 0)";
+  const auto stops = [](const std::string& inner, const std::string& outer) {
+    return Split(nested(inner, outer)).stops;
+  };
+  EXPECT_EQ(stops("", ""), 1u);
+  EXPECT_EQ(stops(mark, ""), 2u);
+  EXPECT_EQ(stops(mark, barrier), 3u);
+  EXPECT_EQ(stops("", barrier + "\n" + mark), 2u);  // the marked loop was folded
 }
 
 }  // namespace

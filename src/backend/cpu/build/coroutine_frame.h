@@ -1,0 +1,20 @@
+#pragma once
+
+namespace llvm {
+class Function;
+class Instruction;
+class TargetMachine;
+}  // namespace llvm
+
+// What the frame of a coroutine holds, and where it is read and written.
+
+namespace cupola::cpu::build {
+
+/// Splitting reads the frame in each block that needs a value and writes it where the value is computed. After this,
+/// loops in which the coroutine does not stop take what they need before they begin and leave the rest to registers.
+void keep_frame_out_of_loops(llvm::Function& coroutine, llvm::TargetMachine& machine);
+
+/// Cheap to compute anew, rather than kept in the frame.
+bool is_recomputed(llvm::Instruction& instruction);
+
+}  // namespace cupola::cpu::build
