@@ -13,7 +13,6 @@
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/test_program.h"
-#include "backend/cpu/build/vector_companions.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_exits.h"
@@ -68,7 +67,9 @@ class AnalysedKernel {
   bool is_masked(const std::string& name) const { return shapes_->is_masked(block(name)); }
   bool diverges(const std::string& name) const { return shapes_->diverges(block(name)); }
   const Shapes& shapes() const { return *shapes_; }
-  Departures departures() const { return Departures(*function_, *shapes_, *loops_, *companions_); }
+  Departures departures() const {
+    return Departures(*function_, *shapes_, *loops_, Companions(*loops_, *dominators_, *post_dominators_));
+  }
   Groups groups() const { return Groups(*function_, *shapes_, *dominators_); }
   bool is_faster_alone() const { return build::is_faster_alone(*function_, *shapes_, *loops_); }
   bool may_run_alone() const { return build::may_run_alone(*function_, CallReach(*module_)); }
@@ -78,7 +79,7 @@ class AnalysedKernel {
     const Exits exits = separate();
     auto* made = llvm::Function::Create(function_->getFunctionType(), llvm::GlobalValue::InternalLinkage, "widened",
                                         module_.get());
-    widen(*function_, *made, blocks_, *shapes_, groups(), *loops_, exits,
+    widen(*function_, *made, blocks_, *shapes_, groups(), departures(), *loops_, exits,
           llvm::TargetTransformInfo(module_->getDataLayout()));
     EXPECT_FALSE(llvm::verifyFunction(*made, &llvm::errs()));
     return *made;
@@ -86,7 +87,7 @@ class AnalysedKernel {
 
   std::string obstacle() const {
     const CallReach reach(*module_);
-    return convergence_obstacle(*function_, *shapes_, *loops_, *dominators_, *post_dominators_, reach);
+    return convergence_obstacle(*function_, *shapes_, *loops_, *post_dominators_, departures(), reach);
   }
 
  private:
@@ -110,7 +111,6 @@ class AnalysedKernel {
     dominators_ = std::make_unique<llvm::DominatorTree>(*function_);
     post_dominators_ = std::make_unique<llvm::PostDominatorTree>(*function_);
     loops_ = std::make_unique<llvm::LoopInfo>(*dominators_);
-    companions_ = std::make_unique<Companions>(*loops_, *dominators_, *post_dominators_);
     shapes_ = std::make_unique<Shapes>(*function_, blocks_, *loops_, *post_dominators_);
   }
 
@@ -121,7 +121,6 @@ class AnalysedKernel {
   std::unique_ptr<llvm::DominatorTree> dominators_;
   std::unique_ptr<llvm::PostDominatorTree> post_dominators_;
   std::unique_ptr<llvm::LoopInfo> loops_;
-  std::unique_ptr<Companions> companions_;
   std::unique_ptr<Shapes> shapes_;
 };
 

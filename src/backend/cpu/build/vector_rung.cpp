@@ -14,6 +14,7 @@
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/vector_convergence.h"
+#include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_report.h"
@@ -132,7 +133,8 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   if (!loops.empty() && may_run_alone(prepared, reach) &&
       is_faster_alone(*draft, blocks, shapes, loops, post_dominators))
     return WideBody{.code = code_for_one(prepared, name), .blocks = blocks, .is_alone = true};
-  if (const std::string why = convergence_obstacle(*draft, shapes, loops, dominators, post_dominators, reach);
+  const Departures departures(*draft, shapes, loops, Companions(loops, dominators, post_dominators));
+  if (const std::string why = convergence_obstacle(*draft, shapes, loops, post_dominators, departures, reach);
       !why.empty())
     return refuse(why);
   Draft whole(llvm::Function::Create(prepared.getFunctionType(), llvm::GlobalValue::InternalLinkage, name,
@@ -144,7 +146,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   (*whole).setSubprogram((*draft).getSubprogram());
   (*draft).setSubprogram(nullptr);
   const Groups groups(*draft, shapes, dominators);
-  widen(*draft, *whole, blocks, shapes, groups, loops, exits, machine.getTargetTransformInfo(prepared));
+  widen(*draft, *whole, blocks, shapes, groups, departures, loops, exits, machine.getTargetTransformInfo(prepared));
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
