@@ -105,6 +105,7 @@ class AnalysedKernel {
     declare i32 @cupola.vote(i32, i32, i32)
     declare i64 @cupola.match(i32, i32, i64)
     declare i32 @cupola.redux(i32, i32, i32)
+    declare ptr @cupola.warp_publish(ptr, i32)
   )";
 
   void analyse() {

@@ -40,7 +40,7 @@ Departures::Departures(llvm::Function& function, const Shapes& shapes, const llv
     const auto meeting = meeting_of(instruction);
     if (!meeting || has_own_members(instruction)) continue;
     meets_.insert(instruction.getParent());
-    if (names_members(*meeting) && shapes.is_masked(instruction.getParent()))
+    if (is_of_warp(*meeting) && shapes.is_masked(instruction.getParent()))
       under_divergence.push_back(llvm::cast<llvm::CallInst>(&instruction));
   }
   add_ways_to(meets_, [](const BasicBlock*, const BasicBlock*) { return true; });

@@ -30,7 +30,7 @@ class Departures {
   bool is_departure(const llvm::BasicBlock* from, const llvm::BasicBlock* to) const {
     return !are_final(from) && are_final(to);
   }
-  /// Whether a warp operation may name lanes that are elsewhere and may meet others there.
+  /// Whether a warp operation may wait for lanes that are elsewhere and may meet others there.
   bool may_miss_members(const llvm::CallInst& operation) const { return may_miss_.contains(&operation); }
   /// Whether any warp operation may.
   bool any_may_miss_members() const { return !may_miss_.empty(); }

@@ -19,8 +19,8 @@ bool may_miss(const AnalysedKernel& kernel, const std::string& vote) {
   return kernel.departures().may_miss_members(call);
 }
 
-/// Some lanes vote on their way, and all come to `tail`.
-std::string branch(const std::string& tail) {
+/// Some lanes come to `operation` on their way, and all to `tail`.
+std::string branch(const std::string& tail, const std::string& operation = vote("v")) {
   return R"(
     define ptx_kernel void @k(i32 %n, ptr %p) {
       %l = call i32 @cupola.laneid()
@@ -28,7 +28,7 @@ std::string branch(const std::string& tail) {
       br i1 %c, label %some, label %join
     some:
       )" +
-         vote("v") + R"(
+         operation + R"(
       br label %join
     join:
       store i32 1, ptr %p
@@ -59,6 +59,16 @@ TEST(VectorDepartures, WhoWentPastABranchMayMeetBehindIt) {
   EXPECT_TRUE(may_miss_with(vote("w")));
   EXPECT_TRUE(may_miss_with("call void @cupola.warp_sync(i32 -1)"));
   EXPECT_TRUE(may_miss_with("call void @cupola.barrier(i32 0, i32 0)"));
+}
+
+TEST(VectorDepartures, AMatrixIsOfAllLanes) {
+  const auto may_miss_with = [](const std::string& tail) {
+    const AnalysedKernel kernel(branch(tail, "%v = call ptr @cupola.warp_publish(ptr %p, i32 1)"));
+    EXPECT_EQ(kernel.obstacle(), "");
+    return may_miss(kernel, "v");
+  };
+  EXPECT_FALSE(may_miss_with(""));
+  EXPECT_TRUE(may_miss_with("call void @cupola.warp_sync(i32 -1)"));
 }
 
 TEST(VectorDepartures, WhoMeetsThoseThatAreThereIsOnTheWayOut) {
