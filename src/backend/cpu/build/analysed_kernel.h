@@ -125,23 +125,53 @@ class AnalysedKernel {
   std::unique_ptr<Shapes> shapes_;
 };
 
+/// A kernel of %n and %p that begins with its lane's number, %l.
+inline std::string by_lane(const std::string& body) {
+  return "define ptx_kernel void @k(i32 %n, ptr %p) {\n  %l = call i32 @cupola.laneid()\n" + body + "}\n";
+}
+
 /// A loop, and nothing after it, in which lane l takes l + 1 turns.
 inline std::string lanes_turn(const std::string& turn) {
-  return R"(
-    define ptx_kernel void @k(i32 %n) {
-      %l = call i32 @cupola.laneid()
+  return by_lane(R"(
       br label %loop
     loop:
       %i = phi i32 [ 0, %0 ], [ %next, %loop ]
-      )" +
-         turn +
-         R"(
+      )" + turn +
+                 R"(
       %next = add i32 %i, 1
       %over = icmp ugt i32 %next, %l
       br i1 %over, label %end, label %loop
     end:
       ret void
-    })";
+    )");
+}
+
+/// A loop in a loop: of both lane l takes l + 1 turns. More follows.
+inline std::string lanes_turn_twice(const std::string& inner, const std::string& outer = "") {
+  return by_lane(R"(
+      br label %outer
+    outer:
+      %i = phi i32 [ 0, %0 ], [ %i.next, %latch ]
+      br label %inner
+    inner:
+      %j = phi i32 [ 0, %outer ], [ %j.next, %inner ]
+      )" + inner +
+                 R"(
+      %j.next = add i32 %j, 1
+      %j.over = icmp ugt i32 %j.next, %l
+      br i1 %j.over, label %latch, label %inner
+    latch:
+      )" + outer +
+                 R"(
+      %i.next = add i32 %i, 1
+      %i.over = icmp ugt i32 %i.next, %l
+      br i1 %i.over, label %tail, label %outer
+    tail:
+      store i32 1, ptr %p
+      br label %end
+    end:
+      ret void
+    )");
 }
 
 }  // namespace cupola::cpu::build::testing
