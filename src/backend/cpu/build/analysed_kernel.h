@@ -18,6 +18,7 @@
 #include "backend/cpu/build/vector_exits.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_prepare.h"
+#include "backend/cpu/build/vector_report.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_widening.h"
 
@@ -79,11 +80,14 @@ class AnalysedKernel {
     const Exits exits = separate();
     auto* made = llvm::Function::Create(function_->getFunctionType(), llvm::GlobalValue::InternalLinkage, "widened",
                                         module_.get());
-    widen(*function_, *made, blocks_, *shapes_, groups(), departures(), *loops_, exits,
-          llvm::TargetTransformInfo(module_->getDataLayout()));
+    accesses_ = widen(*function_, *made, blocks_, *shapes_, groups(), departures(), *loops_, exits,
+                      llvm::TargetTransformInfo(module_->getDataLayout()));
     EXPECT_FALSE(llvm::verifyFunction(*made, &llvm::errs()));
     return *made;
   }
+
+  /// Of what widened() has made.
+  std::string report() const { return report_accesses(*function_, blocks_, *shapes_, groups(), *loops_, accesses_); }
 
   std::string obstacle() const {
     const CallReach reach(*module_);
@@ -123,6 +127,7 @@ class AnalysedKernel {
   std::unique_ptr<llvm::PostDominatorTree> post_dominators_;
   std::unique_ptr<llvm::LoopInfo> loops_;
   std::unique_ptr<Shapes> shapes_;
+  Accesses accesses_;
 };
 
 /// A kernel of %n and %p that begins with its lane's number, %l.

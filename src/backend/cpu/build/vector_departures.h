@@ -23,7 +23,6 @@ class Departures {
 
   const Companions& companions() const { return companions_; }
 
-
   /// True where threads that begin the block come to no meeting any more.
   bool are_final(const llvm::BasicBlock* block) const { return !meets_.contains(block); }
   /// Lanes that take this edge part from those that may meet again.

@@ -92,8 +92,7 @@ bool has_rows_only(llvm::Function& function, const Shapes& shapes) {
     const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction);
     if (!address) return !instruction.mayReadOrWriteMemory() || kir::intrinsic_of(instruction).has_value();
     const Shape shape = shapes.at(address, instruction.getParent());
-    const auto bytes = static_cast<int64_t>(layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction)));
-    return shape.is_flat() || (shape.has_steps() && shape.stride == bytes);
+    return shape.is_flat() || is_row(shape, llvm::getLoadStoreType(&instruction), layout);
   });
 }
 
@@ -146,9 +145,10 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   (*whole).setSubprogram((*draft).getSubprogram());
   (*draft).setSubprogram(nullptr);
   const Groups groups(*draft, shapes, dominators);
-  widen(*draft, *whole, blocks, shapes, groups, departures, loops, exits, machine.getTargetTransformInfo(prepared));
-  if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops);
+  const Accesses accesses =
+      widen(*draft, *whole, blocks, shapes, groups, departures, loops, exits, machine.getTargetTransformInfo(prepared));
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
+  if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
   return WideBody{.code = whole.keep(), .blocks = blocks, .is_rows_only = is_rows_only};
 }

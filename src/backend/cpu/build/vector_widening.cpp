@@ -39,7 +39,7 @@ class Widening {
         loops_(loops),
         exits_(exits) {}
 
-  void run() {
+  Accesses run() {
     for (BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&lanes_.from)) order_.push_back(block);
     find_rows();
     lanes_.begin(order_);
@@ -55,6 +55,7 @@ class Widening {
       if (!shapes_.is_masked(block)) emit_open(*block);
     for (const auto& row : rows_) emit_row(*row);
     lanes_.end(begin_of_[&lanes_.from.getEntryBlock()]);
+    return std::move(lanes_.accesses);
   }
 
  private:
@@ -126,19 +127,17 @@ class Widening {
 
   bool reads_rows(const BasicBlock& block) const {
     constexpr size_t kMost = 200;
-    const auto is_row = [&](const Instruction& instruction) {
+    const auto is_in_row = [&](const Instruction& instruction) {
       const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
       if (!load) return false;
       if (groups_.of(load)) return true;
-      const Shape address = shapes_.at(load->getPointerOperand(), &block);
-      const uint64_t bytes = lanes_.layout.getTypeStoreSize(load->getType());
-      return address.has_steps() && address.stride == static_cast<int64_t>(bytes);
+      return is_row(shapes_.at(load->getPointerOperand(), &block), load->getType(), lanes_.layout);
     };
     const auto meets = [](const Instruction& instruction) {
       const auto intrinsic = kir::intrinsic_of(instruction);
       return intrinsic && kir::effect_of(*intrinsic) == kir::Effect::kSync;
     };
-    return block.size() <= kMost && llvm::any_of(block, is_row) && llvm::none_of(block, meets);
+    return block.size() <= kMost && llvm::any_of(block, is_in_row) && llvm::none_of(block, meets);
   }
 
   // ---- from block to block ----
@@ -361,10 +360,10 @@ class Widening {
 
 }  // namespace
 
-void widen(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
-           const Departures& departures, const llvm::LoopInfo& loops, const Exits& exits,
-           const llvm::TargetTransformInfo& target) {
-  Widening(from, to, blocks, shapes, groups, departures, loops, exits, target).run();
+Accesses widen(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
+               const Departures& departures, const llvm::LoopInfo& loops, const Exits& exits,
+               const llvm::TargetTransformInfo& target) {
+  return Widening(from, to, blocks, shapes, groups, departures, loops, exits, target).run();
 }
 
 }  // namespace cupola::cpu::build
