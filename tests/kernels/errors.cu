@@ -139,6 +139,20 @@ CASE(lanes_that_wait_at_a_barrier_are_waited_for) {
   EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
 }
 
+// The other half goes to the barrier, where the matrix is one of all lanes.
+__global__ void transposes_before_the_barrier(unsigned* out) {
+  unsigned part = threadIdx.x;
+  if (part < 16) asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %0;" : "+r"(part));
+  __syncthreads();
+  out[threadIdx.x] = part;
+}
+
+CASE(a_matrix_waits_for_lanes_that_wait_at_a_barrier) {
+  check::Managed<unsigned> out(32);
+  transposes_before_the_barrier<<<1, 32>>>(out);
+  EXPECT_CUDA(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+}
+
 // Lanes that return from the loop are on their way out, those that break are not.
 __global__ void leaves_a_loop_two_ways(const int* turns, int* out) {
   int left = turns[threadIdx.x], sum = threadIdx.x;

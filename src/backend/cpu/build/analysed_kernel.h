@@ -13,12 +13,12 @@
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/test_program.h"
-#include "backend/cpu/build/vector_companions.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_exits.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_prepare.h"
+#include "backend/cpu/build/vector_report.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_widening.h"
 
@@ -72,7 +72,9 @@ class AnalysedKernel {
   bool is_masked(const std::string& name) const { return shapes_->is_masked(block(name)); }
   bool diverges(const std::string& name) const { return shapes_->diverges(block(name)); }
   const Shapes& shapes() const { return *shapes_; }
-  Departures departures() const { return Departures(*function_, *shapes_, *loops_, *companions_); }
+  Departures departures() const {
+    return Departures(*function_, *shapes_, *loops_, Companions(*loops_, *dominators_, *post_dominators_));
+  }
   Groups groups() const { return Groups(*function_, *shapes_, *dominators_); }
   bool is_faster_alone() const { return build::is_faster_alone(*function_, *shapes_, *loops_); }
   bool may_run_alone() const { return build::may_run_alone(*function_, CallReach(*module_)); }
@@ -82,15 +84,18 @@ class AnalysedKernel {
     const Exits exits = separate();
     auto* made = llvm::Function::Create(function_->getFunctionType(), llvm::GlobalValue::InternalLinkage, "widened",
                                         module_.get());
-    widen(*function_, *made, blocks_, *shapes_, groups(), *loops_, exits,
-          llvm::TargetTransformInfo(module_->getDataLayout()));
+    accesses_ = widen(*function_, *made, blocks_, *shapes_, groups(), departures(), *loops_, exits,
+                      llvm::TargetTransformInfo(module_->getDataLayout()));
     EXPECT_FALSE(llvm::verifyFunction(*made, &llvm::errs()));
     return *made;
   }
 
+  /// Of what widened() has made.
+  std::string report() const { return report_accesses(*function_, blocks_, *shapes_, groups(), *loops_, accesses_); }
+
   std::string obstacle() const {
     const CallReach reach(*module_);
-    return convergence_obstacle(*function_, *shapes_, *loops_, *dominators_, *post_dominators_, reach);
+    return convergence_obstacle(*function_, *shapes_, *loops_, *post_dominators_, departures(), reach);
   }
 
  private:
@@ -108,13 +113,13 @@ class AnalysedKernel {
     declare i32 @cupola.vote(i32, i32, i32)
     declare i64 @cupola.match(i32, i32, i64)
     declare i32 @cupola.redux(i32, i32, i32)
+    declare ptr @cupola.warp_publish(ptr, i32)
   )";
 
   void analyse() {
     dominators_ = std::make_unique<llvm::DominatorTree>(*function_);
     post_dominators_ = std::make_unique<llvm::PostDominatorTree>(*function_);
     loops_ = std::make_unique<llvm::LoopInfo>(*dominators_);
-    companions_ = std::make_unique<Companions>(*loops_, *dominators_, *post_dominators_);
     shapes_ = std::make_unique<Shapes>(*function_, blocks_, *loops_, *post_dominators_);
   }
 
@@ -125,27 +130,57 @@ class AnalysedKernel {
   std::unique_ptr<llvm::DominatorTree> dominators_;
   std::unique_ptr<llvm::PostDominatorTree> post_dominators_;
   std::unique_ptr<llvm::LoopInfo> loops_;
-  std::unique_ptr<Companions> companions_;
   std::unique_ptr<Shapes> shapes_;
+  Accesses accesses_;
 };
+
+/// A kernel of %n and %p that begins with its lane's number, %l.
+inline std::string by_lane(const std::string& body) {
+  return "define ptx_kernel void @k(i32 %n, ptr %p) {\n  %l = call i32 @cupola.laneid()\n" + body + "}\n";
+}
 
 /// A loop, and nothing after it, in which lane l takes l + 1 turns.
 inline std::string lanes_turn(const std::string& turn) {
-  return R"(
-    define ptx_kernel void @k(i32 %n) {
-      %l = call i32 @cupola.laneid()
+  return by_lane(R"(
       br label %loop
     loop:
       %i = phi i32 [ 0, %0 ], [ %next, %loop ]
-      )" +
-         turn +
-         R"(
+      )" + turn +
+                 R"(
       %next = add i32 %i, 1
       %over = icmp ugt i32 %next, %l
       br i1 %over, label %end, label %loop
     end:
       ret void
-    })";
+    )");
+}
+
+/// A loop in a loop: of both lane l takes l + 1 turns. More follows.
+inline std::string lanes_turn_twice(const std::string& inner, const std::string& outer = "") {
+  return by_lane(R"(
+      br label %outer
+    outer:
+      %i = phi i32 [ 0, %0 ], [ %i.next, %latch ]
+      br label %inner
+    inner:
+      %j = phi i32 [ 0, %outer ], [ %j.next, %inner ]
+      )" + inner +
+                 R"(
+      %j.next = add i32 %j, 1
+      %j.over = icmp ugt i32 %j.next, %l
+      br i1 %j.over, label %latch, label %inner
+    latch:
+      )" + outer +
+                 R"(
+      %i.next = add i32 %i, 1
+      %i.over = icmp ugt i32 %i.next, %l
+      br i1 %i.over, label %tail, label %outer
+    tail:
+      store i32 1, ptr %p
+      br label %end
+    end:
+      ret void
+    )");
 }
 
 }  // namespace cupola::cpu::build::testing

@@ -3,7 +3,6 @@
 #include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PatternMatch.h>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "backend/cpu/build/polling.h"
-#include "backend/cpu/build/vector_companions.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_meetings.h"
 #include "backend/cpu/build/vector_shapes.h"
@@ -37,12 +35,8 @@ struct Meeting {
 class Question {
  public:
   Question(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops,
-           const llvm::DominatorTree& dominators, const llvm::PostDominatorTree& post_dominators)
-      : shapes_(shapes),
-        loops_(loops),
-        post_dominators_(post_dominators),
-        companions_(loops, dominators, post_dominators),
-        departures_(function, shapes, loops, companions_) {
+           const llvm::PostDominatorTree& post_dominators, const Departures& departures)
+      : shapes_(shapes), loops_(loops), post_dominators_(post_dominators), departures_(departures) {
     for (const llvm::Instruction& instruction : llvm::instructions(function))
       if (const auto operation = meeting_of(instruction))
         meetings_.push_back({llvm::cast<llvm::CallInst>(&instruction), *operation});
@@ -110,7 +104,8 @@ class Question {
   bool may_pair(const Meeting& meeting, const Meeting& other) const {
     if (meeting.call == other.call || meeting.is_of_block() != other.is_of_block()) return false;
     if (!meeting.is_of_block() && meeting.operation != other.operation) return false;
-    if (!shapes_.is_masked(other.block()) || companions_.run_together(meeting.block(), other.block())) return false;
+    if (!shapes_.is_masked(other.block()) || departures_.companions().run_together(meeting.block(), other.block()))
+      return false;
     if (!names_members(meeting.operation)) return true;
     const auto *mine = llvm::dyn_cast<llvm::ConstantInt>(meeting.members()),
                *others = llvm::dyn_cast<llvm::ConstantInt>(other.members());
@@ -120,19 +115,18 @@ class Question {
   const Shapes& shapes_;
   const llvm::LoopInfo& loops_;
   const llvm::PostDominatorTree& post_dominators_;
-  const Companions companions_;
-  const Departures departures_;
+  const Departures& departures_;
   std::vector<Meeting> meetings_;
 };
 
 }  // namespace
 
 std::string convergence_obstacle(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops,
-                                 const llvm::DominatorTree& dominators, const llvm::PostDominatorTree& post_dominators,
+                                 const llvm::PostDominatorTree& post_dominators, const Departures& departures,
                                  const CallReach& reach) {
   for (const llvm::BasicBlock* header : waiting_loops(function, reach))
     if (shapes.is_masked(header)) return "threads of a warp wait for each other in a loop";
-  return Question(function, shapes, loops, dominators, post_dominators).obstacle();
+  return Question(function, shapes, loops, post_dominators, departures).obstacle();
 }
 
 }  // namespace cupola::cpu::build

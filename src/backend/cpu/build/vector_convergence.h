@@ -3,7 +3,6 @@
 #include <string>
 
 namespace llvm {
-class DominatorTree;
 class Function;
 class LoopInfo;
 class PostDominatorTree;
@@ -12,16 +11,18 @@ class PostDominatorTree;
 namespace cupola::cpu::build {
 
 class CallReach;
+class Departures;
 class Shapes;
 
 /// Whether lanes that run in step are right where they wait for each other; empty: they are, otherwise why not.
 ///
 /// An operation of a warp or a block is done by the lanes that come to it together. Where all lanes that are left come,
-/// that is all that CUDA asks. Under divergence it holds if the members are lanes that are there, or if there is no
-/// other place where the missing ones could do the same operation: a program in which they are members nevertheless has
-/// no defined meaning. A loop that waits for another thread must not be one that lanes leave one by one.
+/// that is all that CUDA asks. Under divergence it holds if the members are lanes that are there, if the missing ones
+/// are on their way to the return (see Departures), or if there is no other place where they could do the same
+/// operation: a program in which they are members nevertheless has no defined meaning. A loop that waits for another
+/// thread must not be one that lanes leave one by one.
 std::string convergence_obstacle(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops,
-                                 const llvm::DominatorTree& dominators, const llvm::PostDominatorTree& post_dominators,
+                                 const llvm::PostDominatorTree& post_dominators, const Departures& departures,
                                  const CallReach& reach);
 
 }  // namespace cupola::cpu::build

@@ -77,9 +77,7 @@ TEST(VectorConvergence, BarriersUnderDivergence) {
 }
 
 TEST(VectorConvergence, WhereAllLanesComeAllIsAllowed) {
-  const AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n) {
-      %l = call i32 @cupola.laneid()
+  const AnalysedKernel kernel(by_lane(R"(
       %c = icmp eq i32 %n, 0
       br i1 %c, label %yes, label %no
     yes:
@@ -94,7 +92,7 @@ TEST(VectorConvergence, WhereAllLanesComeAllIsAllowed) {
       br label %end
     end:
       ret void
-    })");
+    )"));
   EXPECT_EQ(kernel.obstacle(), "");
 }
 
@@ -138,30 +136,8 @@ TEST(VectorConvergence, ACompareAndSwapRetryWaitsForNobody) {
 }
 
 TEST(VectorConvergence, MeetingsInNestedLoopsThatLanesLeaveOneByOne) {
-  const AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
-      br label %outer
-    outer:
-      %i = phi i32 [ 0, %0 ], [ %i.next, %latch ]
-      br label %inner
-    inner:
-      %j = phi i32 [ 0, %outer ], [ %j.next, %inner ]
-      %s = call i64 @cupola.shuffle(i32 -1, i32 3, i32 %l, i32 0, i32 31)
-      %j.next = add i32 %j, 1
-      %j.over = icmp ugt i32 %j.next, %l
-      br i1 %j.over, label %latch, label %inner
-    latch:
-      %i.next = add i32 %i, 1
-      %i.over = icmp ugt i32 %i.next, %l
-      br i1 %i.over, label %on, label %outer
-    on:
-      store i32 0, ptr %p
-      br label %end
-    end:
-      ret void
-    })");
-  EXPECT_EQ(kernel.obstacle(), "threads meet in nested loops that they leave one by one");
+  EXPECT_EQ(AnalysedKernel(lanes_turn_twice(shuffle("s", "-1"))).obstacle(),
+            "threads meet in nested loops that they leave one by one");
 }
 
 TEST(VectorConvergence, WarpOperationsWaitForNobodyWhoLeavesTheKernel) {
@@ -175,19 +151,17 @@ TEST(VectorConvergence, BarriersCountLanesThatLeaveTheKernelAsLeft) {
 
 /// A loop of two places with a shuffle, between which lanes leave; then they come to `tail`.
 std::string obstacle_of_two_places(const std::string& tail) {
-  return AnalysedKernel(R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
+  return AnalysedKernel(by_lane(R"(
       br label %loop
     loop:
       %i = phi i32 [ 0, %0 ], [ %next, %latch ]
       )" + shuffle("s", "-1") +
-                        R"(
+                                R"(
       %over = icmp eq i32 %i, %l
       br i1 %over, label %on, label %latch
     latch:
       )" + shuffle("t", "-1") +
-                        R"(
+                                R"(
       %next = add i32 %i, 1
       br label %loop
     on:
@@ -196,7 +170,7 @@ std::string obstacle_of_two_places(const std::string& tail) {
       br label %end
     end:
       ret void
-    })")
+    )"))
       .obstacle();
 }
 

@@ -3,10 +3,9 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>
-#include <llvm/IR/Function.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
-#include "backend/cpu/build/vector_companions.h"
 #include "backend/cpu/build/vector_meetings.h"
 #include "backend/cpu/build/vector_shapes.h"
 
@@ -36,23 +35,23 @@ void add_ways_to(Blocks& blocks, IsTaken is_taken) {
 Departures::Departures(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops,
                        const Companions& companions)
     : shapes_(shapes), loops_(loops), companions_(companions) {
-  const auto waits = [&](const llvm::Instruction& one) { return meeting_of(one) && !has_own_members(one); };
-  for (const BasicBlock& block : function)
-    if (llvm::any_of(block, waits)) meets_.insert(&block);
+  llvm::SmallVector<const llvm::CallInst*, 8> under_divergence;  // of those that wait
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    const auto meeting = meeting_of(instruction);
+    if (!meeting || has_own_members(instruction)) continue;
+    meets_.insert(instruction.getParent());
+    if (is_of_warp(*meeting) && shapes.is_masked(instruction.getParent()))
+      under_divergence.push_back(llvm::cast<llvm::CallInst>(&instruction));
+  }
   add_ways_to(meets_, [](const BasicBlock*, const BasicBlock*) { return true; });
+  for (const llvm::CallInst* operation : under_divergence)
+    if (others_may_meet(operation->getParent())) may_miss_.insert(operation);
 }
 
 /// Those who come to the operation meet nobody but each other.
 bool Departures::has_own_members(const llvm::Instruction& operation) const {
   const auto meeting = meeting_of(operation);
   return meeting && names_members(*meeting) && companions_.are_all_of(operation.getOperand(0), operation.getParent());
-}
-
-bool Departures::may_miss_members(const llvm::CallInst& operation) const {
-  const auto meeting = meeting_of(operation);
-  const BasicBlock* block = operation.getParent();
-  return meeting && names_members(*meeting) && shapes_.is_masked(block) && !has_own_members(operation) &&
-         others_may_meet(block);
 }
 
 /// Whether lanes of the warp that are not there while others run a masked block may come to a meeting later; false:

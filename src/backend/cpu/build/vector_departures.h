@@ -2,17 +2,16 @@
 
 #include <llvm/ADT/SmallPtrSet.h>
 
+#include "backend/cpu/build/vector_companions.h"
+
 namespace llvm {
-class BasicBlock;
 class CallInst;
 class Function;
 class Instruction;
-class LoopInfo;
 }  // namespace llvm
 
 namespace cupola::cpu::build {
 
-class Companions;
 class Shapes;
 
 /// Where lanes have met others for the last time. CUDA waits for no thread that has exited, so a lane that is on its
@@ -22,14 +21,18 @@ class Departures {
  public:
   Departures(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops, const Companions& companions);
 
+  const Companions& companions() const { return companions_; }
+
   /// True where threads that begin the block come to no meeting any more.
   bool are_final(const llvm::BasicBlock* block) const { return !meets_.contains(block); }
   /// Lanes that take this edge part from those that may meet again.
   bool is_departure(const llvm::BasicBlock* from, const llvm::BasicBlock* to) const {
     return !are_final(from) && are_final(to);
   }
-  /// Whether a warp operation may name lanes that are elsewhere and may meet others there.
-  bool may_miss_members(const llvm::CallInst& operation) const;
+  /// Whether a warp operation may wait for lanes that are elsewhere and may meet others there.
+  bool may_miss_members(const llvm::CallInst& operation) const { return may_miss_.contains(&operation); }
+  /// Whether any warp operation may.
+  bool any_may_miss_members() const { return !may_miss_.empty(); }
 
  private:
   bool has_own_members(const llvm::Instruction& operation) const;
@@ -37,8 +40,9 @@ class Departures {
 
   const Shapes& shapes_;
   const llvm::LoopInfo& loops_;
-  const Companions& companions_;
+  const Companions companions_;
   llvm::SmallPtrSet<const llvm::BasicBlock*, 16> meets_;  ///< blocks from whose begin a meeting can be reached
+  llvm::SmallPtrSet<const llvm::CallInst*, 8> may_miss_;
 };
 
 }  // namespace cupola::cpu::build

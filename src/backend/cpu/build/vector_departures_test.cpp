@@ -19,28 +19,25 @@ bool may_miss(const AnalysedKernel& kernel, const std::string& vote) {
   return kernel.departures().may_miss_members(call);
 }
 
-/// Some lanes vote on their way, and all come to `tail`.
-std::string branch(const std::string& tail) {
-  return R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
+/// Some lanes come to `operation` on their way, and all to `tail`.
+std::string branch(const std::string& tail, const std::string& operation = vote("v")) {
+  return by_lane(R"(
       %c = icmp uge i32 %l, %n
       br i1 %c, label %some, label %join
     some:
-      )" +
-         vote("v") + R"(
+      )" + operation +
+                 R"(
       br label %join
     join:
       store i32 1, ptr %p
       br label %tail
     tail:
-      )" +
-         tail +
-         R"(
+      )" + tail +
+                 R"(
       br label %end
     end:
       ret void
-    })";
+    )");
 }
 
 TEST(VectorDepartures, LanesDepartWhereNoMeetingIsAhead) {
@@ -61,6 +58,16 @@ TEST(VectorDepartures, WhoWentPastABranchMayMeetBehindIt) {
   EXPECT_TRUE(may_miss_with("call void @cupola.barrier(i32 0, i32 0)"));
 }
 
+TEST(VectorDepartures, AMatrixIsOfAllLanes) {
+  const auto may_miss_with = [](const std::string& tail) {
+    const AnalysedKernel kernel(branch(tail, "%v = call ptr @cupola.warp_publish(ptr %p, i32 1)"));
+    EXPECT_EQ(kernel.obstacle(), "");
+    return may_miss(kernel, "v");
+  };
+  EXPECT_FALSE(may_miss_with(""));
+  EXPECT_TRUE(may_miss_with("call void @cupola.warp_sync(i32 -1)"));
+}
+
 TEST(VectorDepartures, WhoMeetsThoseThatAreThereIsOnTheWayOut) {
   const std::string active = "%a = call i32 @cupola.active_mask()\n";
   const auto may_miss_with = [](const std::string& tail) { return may_miss(AnalysedKernel(branch(tail)), "v"); };
@@ -70,9 +77,7 @@ TEST(VectorDepartures, WhoMeetsThoseThatAreThereIsOnTheWayOut) {
 }
 
 TEST(VectorDepartures, MembersThatAreThereAreNotMissed) {
-  const AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
+  const AnalysedKernel kernel(by_lane(R"(
       %before = call i32 @cupola.active_mask()
       %c = icmp uge i32 %l, %n
       br i1 %c, label %some, label %join
@@ -86,7 +91,7 @@ TEST(VectorDepartures, MembersThatAreThereAreNotMissed) {
       br label %end
     end:
       ret void
-    })");
+    )"));
   EXPECT_FALSE(may_miss(kernel, "v"));
   EXPECT_TRUE(may_miss(kernel, "w"));
 }
@@ -94,9 +99,7 @@ TEST(VectorDepartures, MembersThatAreThereAreNotMissed) {
 /// A loop that lanes leave one by one, at its begin and at its end, for `tail`; in each turn they may skip %some.
 bool may_miss_in_loop(const std::string& which, const std::vector<std::string>& votes, const std::string& tail = "") {
   const auto at = [&](const std::string& name) { return llvm::is_contained(votes, name) ? vote(name) : ""; };
-  return may_miss(AnalysedKernel(R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
+  return may_miss(AnalysedKernel(by_lane(R"(
       br label %header
     header:
       %i = phi i32 [ 0, %0 ], [ %next, %latch ]
@@ -120,7 +123,7 @@ bool may_miss_in_loop(const std::string& which, const std::vector<std::string>& 
       br label %end
     end:
       ret void
-    })"),
+    )")),
                   which);
 }
 
@@ -137,45 +140,13 @@ TEST(VectorDepartures, WhoSkipsAPlaceInALoopMayComeToItInTheNextTurn) {
   EXPECT_FALSE(may_miss_in_loop("last", {"first", "skipped", "last"})) << "all that are left come by";
 }
 
-/// A loop in a loop, both left one by one.
-bool may_miss_in_loops(const std::string& which) {
-  const auto at = [&](const std::string& name) { return which == name ? vote(name) : ""; };
-  return may_miss(AnalysedKernel(R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
-      br label %outer
-    outer:
-      %i = phi i32 [ 0, %0 ], [ %i.next, %latch ]
-      br label %inner
-    inner:
-      %j = phi i32 [ 0, %outer ], [ %j.next, %inner ]
-      )" + at("inside") + R"(
-      %j.next = add i32 %j, 1
-      %j.over = icmp ugt i32 %j.next, %l
-      br i1 %j.over, label %latch, label %inner
-    latch:
-      )" + at("outside") + R"(
-      %i.next = add i32 %i, 1
-      %i.over = icmp ugt i32 %i.next, %l
-      br i1 %i.over, label %tail, label %outer
-    tail:
-      store i32 1, ptr %p
-      br label %end
-    end:
-      ret void
-    })"),
-                  which);
-}
-
 TEST(VectorDepartures, WhoLeftAnInnerLoopMayComeToItAgain) {
-  EXPECT_TRUE(may_miss_in_loops("inside"));
-  EXPECT_FALSE(may_miss_in_loops("outside")) << "all of a turn have left the inner loop";
+  EXPECT_TRUE(may_miss(AnalysedKernel(lanes_turn_twice(vote("v"))), "v"));
+  EXPECT_FALSE(may_miss(AnalysedKernel(lanes_turn_twice("", vote("v"))), "v")) << "all of a turn have left it";
 }
 
 TEST(VectorDepartures, AnEarlyReturnIsNoPlaceToMeet) {
-  AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
+  AnalysedKernel kernel(by_lane(R"(
       %gone = icmp uge i32 %l, %n
       br i1 %gone, label %end, label %loop
     loop:
@@ -189,7 +160,7 @@ TEST(VectorDepartures, AnEarlyReturnIsNoPlaceToMeet) {
       br label %end
     end:
       ret void
-    })");
+    )"));
   EXPECT_EQ(kernel.separate().size(), 1u);
   EXPECT_FALSE(may_miss(kernel, "v"));
 }

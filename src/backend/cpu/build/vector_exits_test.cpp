@@ -9,19 +9,17 @@ namespace {
 
 /// Threads for which the condition holds return before a barrier; %n is a parameter.
 std::string returns_early_if(const std::string& condition) {
-  return R"(
-    define ptx_kernel void @k(i32 %n) {
-      %l = call i32 @cupola.laneid()
+  return by_lane(R"(
       %t = call i32 @cupola.tid.x()
       %gone = icmp uge i32 )" +
-         condition + R"(
+                 condition + R"(
       br i1 %gone, label %end, label %stays
     stays:
       call void @cupola.barrier(i32 0, i32 0)
       br label %end
     end:
       ret void
-    })";
+    )");
 }
 
 TEST(VectorExits, AnEarlyReturnLeavesTheBarrierToAllThatStay) {
@@ -33,9 +31,7 @@ TEST(VectorExits, AnEarlyReturnLeavesTheBarrierToAllThatStay) {
 }
 
 TEST(VectorExits, WhatIsDoneBeforeTheReturnIsPartOfTheDetour) {
-  AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
+  AnalysedKernel kernel(by_lane(R"(
       %gone = icmp uge i32 %l, %n
       br i1 %gone, label %last, label %stays
     last:
@@ -46,7 +42,7 @@ TEST(VectorExits, WhatIsDoneBeforeTheReturnIsPartOfTheDetour) {
       br label %end
     end:
       ret void
-    })");
+    )"));
   const Exits exits = kernel.separate();
   ASSERT_EQ(exits.size(), 1u);
   EXPECT_EQ((*exits.begin())->getSinglePredecessor(), kernel.block("last"));
@@ -62,9 +58,7 @@ TEST(VectorExits, AReturnThatAllLanesTakeNeedsNone) {
 
 // Its lanes stay masked until the loop is over: whoever else meets in it would take them for some that are left.
 TEST(VectorExits, AReturnInALoopIsNotSeparated) {
-  AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
+  AnalysedKernel kernel(by_lane(R"(
       br label %loop
     loop:
       %i = phi i32 [ 0, %0 ], [ %next, %latch ]
@@ -81,7 +75,7 @@ TEST(VectorExits, AReturnInALoopIsNotSeparated) {
       br i1 %over, label %end, label %loop
     end:
       ret void
-    })");
+    )"));
   EXPECT_TRUE(kernel.separate().empty());
   EXPECT_TRUE(kernel.is_masked("latch"));
   EXPECT_EQ(kernel.obstacle(), "threads meet while others of their warp leave the kernel");
@@ -94,9 +88,7 @@ TEST(VectorExits, ALoopThatIsLeftForTheReturnOnlyKeepsItsEnd) {
 }
 
 TEST(VectorExits, ReturnsInNestedBranchesLeaveWhatFollowsToAll) {
-  AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
+  AnalysedKernel kernel(by_lane(R"(
       %outer = icmp uge i32 %l, %n
       br i1 %outer, label %some, label %all
     some:
@@ -111,7 +103,7 @@ TEST(VectorExits, ReturnsInNestedBranchesLeaveWhatFollowsToAll) {
       br label %end
     end:
       ret void
-    })");
+    )"));
   EXPECT_EQ(kernel.separate().size(), 1u);
   EXPECT_TRUE(kernel.is_masked("some"));
   EXPECT_TRUE(kernel.is_masked("others"));
@@ -120,9 +112,7 @@ TEST(VectorExits, ReturnsInNestedBranchesLeaveWhatFollowsToAll) {
 }
 
 TEST(VectorExits, WaysThatBothMeetAreNotSeparated) {
-  AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n) {
-      %l = call i32 @cupola.laneid()
+  AnalysedKernel kernel(by_lane(R"(
       %c = icmp uge i32 %l, %n
       br i1 %c, label %yes, label %no
     yes:
@@ -133,7 +123,7 @@ TEST(VectorExits, WaysThatBothMeetAreNotSeparated) {
       br label %end
     end:
       ret void
-    })");
+    )"));
   EXPECT_TRUE(kernel.separate().empty());
   EXPECT_NE(kernel.obstacle(), "");
 }

@@ -187,8 +187,11 @@ void widen_instruction(Lanes& lanes, const Groups& groups, const Departures& dep
     if (group->place == &instruction) widen_group(lanes, *group);
     return;
   }
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && !shape.is_uniform())
-    return shape.is_varying() ? widen_load(lanes, *load) : load_for_segments(lanes, *load);
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+    if (shape.is_varying()) return widen_load(lanes, *load);
+    if (!shape.is_uniform()) return load_for_segments(lanes, *load);
+    lanes.accesses[load] = Access::Once;
+  }
   if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return widen_store(lanes, *store);
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(call); intrinsic && intrinsic->isAssumeLikeIntrinsic())
@@ -197,8 +200,10 @@ void widen_instruction(Lanes& lanes, const Groups& groups, const Departures& dep
     if (is_turn_mark(*call)) return void(mark_turn(lanes.builder, lanes.scalar(call->getArgOperand(0))));
     if (is_lane_by_lane(lanes, *call, shape)) return widen_lane_by_lane(lanes, instruction);
   }
-  if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction); update && widen_common_update(lanes, *update))
+  if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction); update && widen_common_update(lanes, *update)) {
+    lanes.accesses[update] = Access::Together;
     return;
+  }
   if (llvm::isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction))
     return widen_lane_by_lane(lanes, instruction);
   if (llvm::isa<llvm::FenceInst>(instruction)) {

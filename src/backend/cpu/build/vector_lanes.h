@@ -6,6 +6,7 @@
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/IRBuilder.h>
 
+#include "backend/cpu/build/vector_access.h"
 #include "backend/cpu/build/vector_exits.h"
 #include "backend/cpu/build/vector_shapes.h"
 
@@ -39,6 +40,8 @@ class Lanes {
 
   /// The block of `from` that is being written.
   const llvm::BasicBlock* current = nullptr;
+  /// What became of the accesses that have been written.
+  Accesses accesses;
   /// While it is set, code is for the case that all 32 lanes run that block.
   bool all_run = false;
 
@@ -85,7 +88,7 @@ class Lanes {
   void define(llvm::Instruction& instruction, llvm::Value* value, llvm::Value* is_straight = nullptr);
   /// The same of a segmented one: its bases.
   void define(llvm::Instruction& instruction, const Bases& values, llvm::Value* is_straight = nullptr);
-  /// The phi of a block that lanes come to has the value from here on. Lanes null: all.
+  /// What was read of the value's slots is out of date.
   void forget(const llvm::Value* value) { forms_.erase(value); }
 
   llvm::Value* splat(llvm::Value* value);

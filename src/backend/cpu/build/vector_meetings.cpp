@@ -29,7 +29,7 @@ class Meeting {
       : lanes_(lanes), departures_(departures), builder_(lanes.builder), call_(call) {}
 
   bool write(Intrinsic intrinsic) {
-    if (departures_.may_miss_members(call_)) expect_members();
+    if (departures_.may_miss_members(call_)) expect(names_members(intrinsic) ? named() : number(~0u));
     switch (intrinsic) {
       case Intrinsic::Barrier:
         service(Service::barrier, {uniform(0), uniform(1), lanes_left()});
@@ -107,15 +107,15 @@ class Meeting {
                                  yes);
   }
 
+  /// All that a lane names which is there.
+  Value* named() {
+    if (lanes_.shape(call_.getArgOperand(0)).is_uniform()) return uniform(0);
+    return builder_.CreateOrReduce(
+        builder_.CreateSelect(lanes_.mask(), vector(0), llvm::Constant::getNullValue(words())));
+  }
+
   /// Under divergence: members that are neither here nor gone, and will meet elsewhere, never come.
-  void expect_members() {
-    Value* members = call_.getArgOperand(0);
-    if (lanes_.shape(members).is_uniform()) {
-      members = lanes_.scalar(members);
-    } else {
-      members = builder_.CreateSelect(lanes_.mask(), lanes_.vector(members), llvm::Constant::getNullValue(words()));
-      members = builder_.CreateOrReduce(members);
-    }
+  void expect(Value* members) {
     Value* live = lanes_.live();
     if (live) members = builder_.CreateAnd(members, lanes_.bits(live));
     if (Value* departed = lanes_.departed())
@@ -382,6 +382,10 @@ std::optional<Intrinsic> meeting_of(const llvm::Instruction& instruction) {
 bool names_members(Intrinsic meeting) {
   using enum Intrinsic;
   return meeting == WarpSync || meeting == Vote || meeting == Shuffle || meeting == Match || meeting == Redux;
+}
+
+bool is_of_warp(Intrinsic meeting) {
+  return names_members(meeting) || meeting == Intrinsic::WarpPublish;
 }
 
 bool widen_meeting(Lanes& lanes, const Departures& departures, llvm::CallInst& call) {

@@ -19,6 +19,8 @@ class Lanes;
 std::optional<kir::Intrinsic> meeting_of(const llvm::Instruction& instruction);
 /// Whether the operation's first operand says which lanes take part.
 bool names_members(kir::Intrinsic meeting);
+/// Whether it waits for lanes of a warp: those that it names, or all.
+bool is_of_warp(kir::Intrinsic meeting);
 
 /// Writes an operation by which threads of a warp or a block meet (kir's kSync) for the lanes that run it: those of
 /// warps in place, those of blocks and grids as one call of the service for all. False: it is none of these. What

@@ -15,14 +15,6 @@ using llvm::Instruction;
 using llvm::Type;
 using llvm::Value;
 
-/// Whether lanes beside each other, of the warp or of each segment, read or write places beside each other.
-bool is_row(const Lanes& lanes, Value* address, Type* type) {
-  const Shape known = lanes.shape(address);
-  return known.has_steps() &&
-         known.stride == static_cast<int64_t>(lanes.layout.getTypeStoreSize(type).getFixedValue()) &&
-         !type->isIntegerTy(1) && lanes.layout.getTypeStoreSizeInBits(type) == lanes.layout.getTypeSizeInBits(type);
-}
-
 /// Of the last lane among those of `bits`, of which there is one. `wide` begins with lane `first`.
 Value* of_last_lane(Lanes& lanes, Value* wide, Value* bits, unsigned first = 0) {
   llvm::IRBuilder<>& builder = lanes.builder;
@@ -235,6 +227,7 @@ void store_row(Lanes& lanes, llvm::StoreInst& store, Value* wide) {
 /// To a place that the lanes of a segment share: what the last of them writes stays.
 void store_for_segments(Lanes& lanes, llvm::StoreInst& store) {
   llvm::IRBuilder<>& builder = lanes.builder;
+  lanes.accesses[&store] = Access::Segments;
   Value *value = store.getValueOperand(), *mask = lanes.mask();
   const Bases to = lanes.bases(store.getPointerOperand());
   const bool is_flat = lanes.shape(value).is_flat();
@@ -258,18 +251,16 @@ void store_for_segments(Lanes& lanes, llvm::StoreInst& store) {
 }
 
 /// What the target has instructions for; the rest it would do with a branch for each lane.
-enum class Wide { Row, Gather, LaneByLane };
-
-Wide way_to_load(const Lanes& lanes, llvm::LoadInst& load) {
+Access way_to_load(const Lanes& lanes, llvm::LoadInst& load) {
   Type* type = load.getType();
   const bool needs_mask = lanes.has_mask();
   const llvm::Align alignment = load.getAlign();
-  if (load.isAtomic()) return Wide::LaneByLane;
+  if (load.isAtomic()) return Access::LaneByLane;
   Value* address = load.getPointerOperand();
-  if (is_row(lanes, address, type) &&
+  if (is_row(lanes.shape(address), type, lanes.layout) &&
       (!needs_mask || lanes.target.isLegalMaskedLoad(row_type(lanes, address, type), alignment, 0)))
-    return Wide::Row;
-  return can_gather(lanes, type, alignment) ? Wide::Gather : Wide::LaneByLane;
+    return Access::Row;
+  return can_gather(lanes, type, alignment) ? Access::Gather : Access::LaneByLane;
 }
 
 }  // namespace
@@ -285,20 +276,22 @@ Value* gather(Lanes& lanes, Value* addresses, Type* type, llvm::Align alignment)
 }
 
 void widen_load(Lanes& lanes, llvm::LoadInst& load) {
-  const Wide way = way_to_load(lanes, load);
-  if (way == Wide::LaneByLane) return widen_lane_by_lane(lanes, load);
+  const Access way = way_to_load(lanes, load);
+  if (way == Access::LaneByLane) return widen_lane_by_lane(lanes, load);
+  lanes.accesses[&load] = way;
   keep_volatile(lanes, load);
   Value* address = load.getPointerOperand();
   Type* type = load.getType();
   const auto row = [&] { return load_row(lanes, load); };
   const auto gathered = [&] { return gather(lanes, lanes.vector(address), type, load.getAlign()); };
-  if (way == Wide::Gather) return lanes.define(load, gathered());
+  if (way == Access::Gather) return lanes.define(load, gathered());
   Value* condition = lanes.straight(address);
   lanes.define(load, condition ? lanes.choose(condition, widened(type), row, gathered) : row());
 }
 
 void load_for_segments(Lanes& lanes, llvm::LoadInst& load) {
   llvm::IRBuilder<>& builder = lanes.builder;
+  lanes.accesses[&load] = Access::Segments;
   Bases from = lanes.bases(load.getPointerOperand());
   const Bases runs = lanes.running_segments();
   Value* instead = from.back();  // of the first that runs
@@ -319,6 +312,7 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   Value* mask = lanes.mask();
   const llvm::Align alignment = store.getAlign();
   if (lanes.shape(address).is_uniform()) {
+    lanes.accesses[&store] = Access::Once;
     const bool is_same = lanes.shape(value).is_uniform();
     Value* last = is_same ? lanes.scalar(value)
                   : !mask ? builder.CreateExtractElement(lanes.vector(value), kLanes - 1)
@@ -331,9 +325,10 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   Type* type = widened(value->getType());
   const bool can_scatter = lanes.target.isLegalMaskedScatter(type, alignment);
   const bool can_be_row =
-      is_row(lanes, address, value->getType()) &&
+      is_row(lanes.shape(address), value->getType(), lanes.layout) &&
       (!mask || lanes.target.isLegalMaskedStore(row_type(lanes, address, value->getType()), alignment, 0));
   if (store.isAtomic() || !(can_be_row || can_scatter)) return widen_lane_by_lane(lanes, store);
+  lanes.accesses[&store] = can_be_row ? Access::Row : Access::Gather;
   keep_volatile(lanes, store);
   Value* wide = lanes.vector(value);
   const auto row = [&]() -> Value* {
@@ -350,6 +345,7 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
 }
 
 void widen_lane_by_lane(Lanes& lanes, Instruction& instruction) {
+  if (instruction.mayReadOrWriteMemory()) lanes.accesses[&instruction] = Access::LaneByLane;
   LaneLoop(lanes, instruction).run();
 }
 

@@ -92,11 +92,12 @@ TEST(VectorMemory, WhatRowsHaveForThemselvesBecomesAMaskByWords) {
   EXPECT_FALSE(has(code, "insertelement <32 x i1>")) << code;  // of which a mask would be put together
 }
 
-// Made of the block's number and of parameters: made again after the barrier.
+// Made of the block's number or of a parameter: made again after the barrier.
 TEST(VectorMemory, NoVectorIsKeptThatCanBeMadeAgain) {
-  const std::string code = code_of(rows(R"(
+  for (const std::string from : {"%b", "%n"}) {
+    const std::string code = code_of(rows(R"(
       %b = call i32 @cupola.ctaid.x()
-      %first = mul i32 %b, 16
+      %first = mul i32 )" + from + R"(, 16
       %i = add i32 %first, %t
       %last = add nsw i32 %n, -1
       %here = icmp sgt i32 %i, 100
@@ -113,7 +114,8 @@ TEST(VectorMemory, NoVectorIsKeptThatCanBeMadeAgain) {
       br label %over
     over:
       ret void)"));
-  EXPECT_FALSE(has(code, "store <32 x i32>")) << code;
+    EXPECT_FALSE(has(code, "store <32 x i32>")) << from << code;
+  }
 }
 
 }  // namespace

@@ -65,9 +65,7 @@ TEST(VectorPrepare, EarlyReturnsAreKnownWhereLocalArraysEnd) {
 }
 
 TEST(VectorPrepare, EarlyReturnsAreKnownWhereAPhiMergesThem) {
-  AnalysedKernel kernel(R"(
-    define ptx_kernel void @k(i32 %n, ptr %p) {
-      %l = call i32 @cupola.laneid()
+  AnalysedKernel kernel(by_lane(R"(
       %mine = getelementptr i32, ptr %p, i32 %l
       %bad = icmp ugt i32 %n, 1000
       br i1 %bad, label %dies, label %lives
@@ -90,7 +88,7 @@ TEST(VectorPrepare, EarlyReturnsAreKnownWhereAPhiMergesThem) {
       br label %gone
     gone:
       ret void
-    })");
+    )"));
   kernel.prepare();
   EXPECT_EQ(kernel.separate().size(), 2u);
   EXPECT_FALSE(kernel.is_masked("stays"));

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "backend/cpu/build/vector_access.h"
 #include "image/block_class.h"
 
 namespace llvm {
@@ -18,8 +19,8 @@ class Shapes;
 inline constexpr char kOneByOne[] = "one by one";
 
 /// How a warp of such blocks reads and writes memory, for people: a line for each source line and way, those without a
-/// line first. `function`: a kernel in the form of prepare_for_lanes.
-std::string report_accesses(llvm::Function& function, image::BlockClass blocks, const Shapes& shapes,
-                            const Groups& groups, const llvm::LoopInfo& loops);
+/// line first. `function`: what was widened, and `accesses` what became of it.
+std::string report_accesses(const llvm::Function& function, image::BlockClass blocks, const Shapes& shapes,
+                            const Groups& groups, const llvm::LoopInfo& loops, const Accesses& accesses);
 
 }  // namespace cupola::cpu::build

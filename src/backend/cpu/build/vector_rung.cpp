@@ -14,6 +14,7 @@
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/vector_convergence.h"
+#include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_report.h"
@@ -91,8 +92,7 @@ bool has_rows_only(llvm::Function& function, const Shapes& shapes) {
     const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction);
     if (!address) return !instruction.mayReadOrWriteMemory() || kir::intrinsic_of(instruction).has_value();
     const Shape shape = shapes.at(address, instruction.getParent());
-    const auto bytes = static_cast<int64_t>(layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction)));
-    return shape.is_flat() || (shape.has_steps() && shape.stride == bytes);
+    return shape.is_flat() || is_row(shape, llvm::getLoadStoreType(&instruction), layout);
   });
 }
 
@@ -132,7 +132,8 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   if (!loops.empty() && may_run_alone(prepared, reach) &&
       is_faster_alone(*draft, blocks, shapes, loops, post_dominators))
     return WideBody{.code = code_for_one(prepared, name), .blocks = blocks, .is_alone = true};
-  if (const std::string why = convergence_obstacle(*draft, shapes, loops, dominators, post_dominators, reach);
+  const Departures departures(*draft, shapes, loops, Companions(loops, dominators, post_dominators));
+  if (const std::string why = convergence_obstacle(*draft, shapes, loops, post_dominators, departures, reach);
       !why.empty())
     return refuse(why);
   Draft whole(llvm::Function::Create(prepared.getFunctionType(), llvm::GlobalValue::InternalLinkage, name,
@@ -144,9 +145,10 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   (*whole).setSubprogram((*draft).getSubprogram());
   (*draft).setSubprogram(nullptr);
   const Groups groups(*draft, shapes, dominators);
-  widen(*draft, *whole, blocks, shapes, groups, loops, exits, machine.getTargetTransformInfo(prepared));
-  if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops);
+  const Accesses accesses =
+      widen(*draft, *whole, blocks, shapes, groups, departures, loops, exits, machine.getTargetTransformInfo(prepared));
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
+  if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
   return WideBody{.code = whole.keep(), .blocks = blocks, .is_rows_only = is_rows_only};
 }

@@ -1,5 +1,6 @@
 #include "backend/cpu/build/vector_shape.h"
 
+#include <llvm/IR/DataLayout.h>
 #include <llvm/IR/DerivedTypes.h>
 
 #include <algorithm>
@@ -78,6 +79,12 @@ Shape sum(Shape a, Shape b, BlockClass blocks) {
 bool is_monotonic(Shape shape, BlockClass blocks, const llvm::Type& type) {
   const unsigned width = type.getIntegerBitWidth();
   return width > 32 || std::abs(shape.stride) * (shape.lanes_in_step(blocks) - 1) < (int64_t{1} << (width - 1));
+}
+
+bool is_row(Shape addresses, llvm::Type* type, const llvm::DataLayout& layout) {
+  const uint64_t bits = layout.getTypeStoreSizeInBits(type).getFixedValue();
+  return addresses.has_steps() && addresses.stride * 8 == static_cast<int64_t>(bits) &&
+         layout.getTypeSizeInBits(type).getFixedValue() == bits;
 }
 
 Shape shared_bits(Shape shape) {

@@ -5,6 +5,7 @@
 #include "image/block_class.h"
 
 namespace llvm {
+class DataLayout;
 class Type;
 }  // namespace llvm
 
@@ -78,5 +79,8 @@ Shape sum(Shape a, Shape b, BlockClass blocks);
 
 /// Lanes' values wrap once at most, so that it is enough to look at the last lane's.
 bool is_monotonic(Shape shape, BlockClass blocks, const llvm::Type& type);
+
+/// Whether addresses are such that numbers of the type lie beside each other there, in lanes of which `stride` holds.
+bool is_row(Shape addresses, llvm::Type* type, const llvm::DataLayout& layout);
 
 }  // namespace cupola::cpu::build

@@ -374,6 +374,7 @@ bool can_widen_group(const Lanes& lanes, const Group& group) {
 }
 
 void widen_group(Lanes& lanes, const Group& group) {
+  for (const Group::Member& member : group.members) lanes.accesses[member.access] = Access::Structures;
   if (group.is_store())
     store_group(lanes, group);
   else

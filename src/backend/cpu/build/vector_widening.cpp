@@ -3,9 +3,6 @@
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/PostDominators.h>
-#include <llvm/IR/Dominators.h>
-#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <memory>
@@ -13,7 +10,6 @@
 #include <vector>
 
 #include "backend/cpu/build/polling.h"
-#include "backend/cpu/build/vector_companions.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_instruction.h"
@@ -33,27 +29,21 @@ using llvm::Value;
 class Widening {
  public:
   Widening(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
-           const llvm::LoopInfo& loops, const Exits& exits, const llvm::TargetTransformInfo& target)
+           const Departures& departures, const llvm::LoopInfo& loops, const Exits& exits,
+           const llvm::TargetTransformInfo& target)
       : lanes_(from, to, blocks, shapes, exits, target),
         builder_(lanes_.builder),
         shapes_(shapes),
         groups_(groups),
+        departures_(departures),
         loops_(loops),
-        exits_(exits),
-        dominators_(from),
-        post_dominators_(from),
-        companions_(loops, dominators_, post_dominators_),
-        departures_(from, shapes, loops, companions_) {}
+        exits_(exits) {}
 
-  void run() {
+  Accesses run() {
     for (BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&lanes_.from)) order_.push_back(block);
     find_rows();
     lanes_.begin(order_);
-    if (llvm::any_of(llvm::instructions(lanes_.from), [&](const Instruction& instruction) {
-          const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-          return call && departures_.may_miss_members(*call);
-        }))
-      lanes_.keep_departed();
+    if (departures_.any_may_miss_members()) lanes_.keep_departed();
     for (const auto& row : rows_)
       for (BasicBlock* exit : row->exits) {
         row->left[exit] = lanes_.slot(lanes_.mask_type(), "left");
@@ -65,6 +55,7 @@ class Widening {
       if (!shapes_.is_masked(block)) emit_open(*block);
     for (const auto& row : rows_) emit_row(*row);
     lanes_.end(begin_of_[&lanes_.from.getEntryBlock()]);
+    return std::move(lanes_.accesses);
   }
 
  private:
@@ -136,16 +127,14 @@ class Widening {
 
   bool reads_rows(const BasicBlock& block) const {
     constexpr size_t kMost = 200;
-    const auto is_row = [&](const Instruction& instruction) {
+    const auto is_in_row = [&](const Instruction& instruction) {
       const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
       if (!load) return false;
       if (groups_.of(load)) return true;
-      const Shape address = shapes_.at(load->getPointerOperand(), &block);
-      const uint64_t bytes = lanes_.layout.getTypeStoreSize(load->getType());
-      return address.has_steps() && address.stride == static_cast<int64_t>(bytes);
+      return is_row(shapes_.at(load->getPointerOperand(), &block), load->getType(), lanes_.layout);
     };
     const auto meets = [](const Instruction& one) { return kir::effect_of(one) == kir::Effect::kSync; };
-    return block.size() <= kMost && llvm::any_of(block, is_row) && llvm::none_of(block, meets);
+    return block.size() <= kMost && llvm::any_of(block, is_in_row) && llvm::none_of(block, meets);
   }
 
   // ---- from block to block ----
@@ -356,12 +345,9 @@ class Widening {
   llvm::IRBuilder<>& builder_;
   const Shapes& shapes_;
   const Groups& groups_;
+  const Departures& departures_;
   const llvm::LoopInfo& loops_;
   const Exits& exits_;
-  const llvm::DominatorTree dominators_;
-  const llvm::PostDominatorTree post_dominators_;
-  const Companions companions_;
-  const Departures departures_;
   llvm::SmallVector<BasicBlock*, 32> order_;
   llvm::DenseMap<const BasicBlock*, BasicBlock*> begin_of_;
   llvm::DenseMap<const llvm::Loop*, llvm::AllocaInst*> again_;  ///< lanes that go round once more
@@ -371,9 +357,10 @@ class Widening {
 
 }  // namespace
 
-void widen(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
-           const llvm::LoopInfo& loops, const Exits& exits, const llvm::TargetTransformInfo& target) {
-  Widening(from, to, blocks, shapes, groups, loops, exits, target).run();
+Accesses widen(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
+               const Departures& departures, const llvm::LoopInfo& loops, const Exits& exits,
+               const llvm::TargetTransformInfo& target) {
+  return Widening(from, to, blocks, shapes, groups, departures, loops, exits, target).run();
 }
 
 }  // namespace cupola::cpu::build
