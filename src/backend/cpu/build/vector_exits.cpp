@@ -1,6 +1,5 @@
 #include "backend/cpu/build/vector_exits.h"
 
-#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/CFG.h>
@@ -9,6 +8,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "backend/cpu/build/branch_ways.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "kir/intrinsics.h"
 
@@ -16,7 +16,6 @@ namespace cupola::cpu::build {
 namespace {
 
 using llvm::BasicBlock;
-using Region = llvm::SmallSetVector<BasicBlock*, 16>;
 
 BasicBlock* return_of(llvm::Function& function) {
   for (BasicBlock& block : function)
@@ -24,28 +23,18 @@ BasicBlock* return_of(llvm::Function& function) {
   return nullptr;
 }
 
-/// The blocks that can be reached from `begin` without passing `end`.
-Region region(BasicBlock* begin, const BasicBlock* end) {
-  Region result;
-  if (begin != end) result.insert(begin);
-  for (size_t i = 0; i < result.size(); ++i)
-    for (BasicBlock* next : llvm::successors(result[i]))
-      if (next != end) result.insert(next);
-  return result;
-}
-
 bool is_sync(const llvm::Instruction& instruction) {
   return kir::effect_of(instruction) == kir::Effect::kSync;
 }
 
-bool syncs(const Region& blocks) {
+bool syncs(const Ways& blocks) {
   return llvm::any_of(blocks, [](const BasicBlock* block) { return llvm::any_of(*block, is_sync); });
 }
 
 /// The way of `branch` that becomes the detour; nothing where neither can.
 std::optional<unsigned> choose_detour(llvm::BranchInst& branch, BasicBlock* end) {
-  const Region ways[2] = {region(branch.getSuccessor(0), end), region(branch.getSuccessor(1), end)};
-  for (const Region& way : ways)
+  const Ways ways[2] = {ways_between(branch.getSuccessor(0), end), ways_between(branch.getSuccessor(1), end)};
+  for (const Ways& way : ways)
     if (way.contains(branch.getParent())) return std::nullopt;
   if (llvm::any_of(ways[0], [&](BasicBlock* block) { return ways[1].contains(block); })) return std::nullopt;
   for (unsigned i = 0; i < 2; ++i)
@@ -64,7 +53,7 @@ void make_detour(llvm::BranchInst& branch, unsigned way, BasicBlock* end, Exits&
   llvm::IRBuilder<>(on).CreateBr(next);
   next->replacePhiUsesWith(begin, on);
   branch.setSuccessor(1 - way, on);
-  const Region detour = region(branch.getSuccessor(way), end);
+  const Ways detour = ways_between(branch.getSuccessor(way), end);
   const auto leave = [&](BasicBlock* from, unsigned successor) {
     BasicBlock* exit = BasicBlock::Create(context, "leave", begin->getParent(), on);
     llvm::IRBuilder<>(exit).CreateBr(on);
@@ -85,8 +74,7 @@ bool separate_one(llvm::Function& function, BlockClass blocks, Exits& exits) {
   const Shapes shapes(function, blocks, loops, post_dominators);
   BasicBlock* end = return_of(function);
   for (BasicBlock& block : function) {
-    const auto* node = post_dominators.getNode(&block);
-    if (!node || !node->getIDom() || node->getIDom()->getBlock() != end || !shapes.diverges(&block)) continue;
+    if (end_of_ways(&block, post_dominators) != end || !shapes.diverges(&block)) continue;
     auto& branch = llvm::cast<llvm::BranchInst>(*block.getTerminator());
     const auto way = choose_detour(branch, end);
     if (!way) continue;

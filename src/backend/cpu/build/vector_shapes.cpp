@@ -15,6 +15,7 @@
 #include <bit>
 #include <optional>
 
+#include "backend/cpu/build/branch_ways.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -148,19 +149,11 @@ bool Shapes::propagate() {
 /// The blocks between a divergent branch and where its ways meet for certain.
 bool Shapes::find_masked() {
   const size_t before = masked_.size() + joins_.size();
-  for (const llvm::BasicBlock& block : function_) {
+  for (llvm::BasicBlock& block : function_) {
     if (!diverges(&block)) continue;
-    const auto* node = post_dominators_.getNode(&block);
-    const llvm::BasicBlock* end = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
-    if (end) joins_.insert(end);
-    llvm::SmallVector<const llvm::BasicBlock*, 16> open(llvm::successors(&block));
-    llvm::SmallPtrSet<const llvm::BasicBlock*, 16> seen;
-    while (!open.empty()) {
-      const llvm::BasicBlock* next = open.pop_back_val();
-      if (next == end || !seen.insert(next).second) continue;
-      masked_.insert(next);
-      open.append(llvm::succ_begin(next), llvm::succ_end(next));
-    }
+    if (const llvm::BasicBlock* end = end_of_ways(&block, post_dominators_)) joins_.insert(end);
+    const Ways ways = ways_from(&block, post_dominators_);
+    masked_.insert(ways.begin(), ways.end());
   }
   return masked_.size() + joins_.size() != before;
 }
