@@ -112,6 +112,33 @@ Value* does_not_wrap(Lanes& lanes, Instruction& extension, Value* first) {
   return lanes.builder.CreateNot(lanes.builder.CreateExtractValue(sum, 1));
 }
 
+/// A number without sign, extended, under a mask: what lane 0 would have, were it in line with the lanes that run.
+/// Their numbers may lie behind a wrap, and lane 0's before it: `tile[threadIdx.x - offset]`, where that is in the
+/// tile.
+bool extend_from_first_running(Lanes& lanes, Instruction& extension) {
+  Value *narrow = extension.getOperand(0), *mask = lanes.mask();
+  const Shape shape = lanes.shapes.of(narrow);
+  if (!mask || !llvm::isa<llvm::ZExtInst>(extension) || !lanes.shapes.of(&extension).is_extended ||
+      shape.kind != Shape::Kind::Affine || shape.stride <= 0 || lanes.straight(narrow))
+    return false;
+  llvm::IRBuilder<>& builder = lanes.builder;
+  Type *few = narrow->getType(), *many = extension.getType();
+  Value* running = lanes.bits(mask);
+  Value* first = builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, running, builder.getFalse());
+  Value* behind = builder.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, running, builder.getFalse());
+  Value* last = builder.CreateSub(builder.getInt32(kLanes - 1), behind);
+  const auto steps = [&](Value* count, Type* type) {
+    return builder.CreateMul(builder.CreateZExtOrTrunc(count, type),
+                             llvm::ConstantInt::get(type, static_cast<uint64_t>(shape.stride)));
+  };
+  Value* begin = builder.CreateAdd(lanes.scalar(narrow), steps(first, few));
+  Value* sum = builder.CreateBinaryIntrinsic(llvm::Intrinsic::uadd_with_overflow, begin,
+                                             steps(builder.CreateSub(last, first), few));
+  Value* straight = builder.CreateNot(builder.CreateExtractValue(sum, 1));
+  lanes.define(extension, builder.CreateSub(builder.CreateZExt(begin, many), steps(first, many)), straight);
+  return true;
+}
+
 /// Whether an extended value is what its shape says; null: for certain.
 Value* straight(Lanes& lanes, Instruction& instruction) {
   Value* condition = nullptr;
@@ -212,6 +239,7 @@ void widen_instruction(Lanes& lanes, const Groups& groups, const Departures& dep
   }
   if (shape.is_varying()) return lanes.define(instruction, elementwise(lanes, instruction));
   if (shape.is_segmented()) return widen_segments(lanes, instruction);
+  if (extend_from_first_running(lanes, instruction)) return;
   if (shape.kind == Shape::Kind::Periodic && kir::intrinsic_of(instruction) == kir::Intrinsic::TidX)
     return lanes.define(instruction, lanes.builder.getInt32(0));
   lanes.define(instruction, lanes.builder.Insert(scalar_copy(lanes, instruction, 0)), straight(lanes, instruction));

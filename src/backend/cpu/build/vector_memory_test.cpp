@@ -20,6 +20,7 @@ std::string rows(const std::string& body) {
     declare i32 @cupola.ctaid.x()
     declare void @cupola.barrier(i32, i32)
     define ptx_kernel void @k(ptr %p, ptr %q, i32 %n) {
+    start:
       %t = call i32 @cupola.tid.x()
       %y = call i32 @cupola.tid.y()
       %far = zext i32 %y to i64
@@ -33,15 +34,15 @@ std::string rows(const std::string& body) {
     })";
 }
 
-/// The code for rows of 16, as LLVM's text.
-std::string code_of(const std::string& text) {
+/// The code for rows of 16, or of 32, as LLVM's text.
+std::string code_of(const std::string& text, const std::string& kernel = "kernel.block.rows16.k") {
   const std::string path = ::testing::TempDir() + "vector_memory_test";
   llvm::LLVMContext context;
   const auto built = build(parse(context, text), {.target = "cpu:test", .keep = path});
   EXPECT_TRUE(built) << built.error().message;
   std::ifstream file(path + ".host.ll");
   const std::string all{std::istreambuf_iterator<char>(file), {}};
-  const size_t begin = all.find("@kernel.block.rows16.k(");
+  const size_t begin = all.find("@" + kernel + "(");
   EXPECT_NE(begin, std::string::npos);
   return all.substr(begin, all.find("\n}", begin) - begin);
 }
@@ -90,6 +91,68 @@ TEST(VectorMemory, WhatRowsHaveForThemselvesBecomesAMaskByWords) {
       ret void)"));
   EXPECT_TRUE(has(code, "masked.store"));
   EXPECT_FALSE(has(code, "insertelement <32 x i1>")) << code;  // of which a mask would be put together
+}
+
+// What a branch brings where its ways meet it brings in each turn: nothing of the turn before is needed.
+TEST(VectorMemory, NoVectorIsCarriedFromTurnToTurnThatEachTurnMakes) {
+  const std::string code = code_of(rows(R"(
+      br label %turn
+    turn:
+      %i = phi i32 [ 0, %start ], [ %next, %both ]
+      %some = icmp slt i32 %t, %i
+      br i1 %some, label %read, label %both
+    read:
+      %place = getelementptr i32, ptr %cell, i32 %i
+      %value = load i32, ptr %place
+      br label %both
+    both:
+      %found = phi i32 [ %value, %read ], [ 0, %turn ]
+      %to = getelementptr [64 x i32], ptr %column, i32 %i
+      store i32 %found, ptr %to
+      %next = add i32 %i, 1
+      %more = icmp slt i32 %next, %n
+      br i1 %more, label %turn, label %over
+    over:
+      ret void)"),
+                                   "kernel.block.warp.k");
+  const std::string phi = "phi <32 x i32>";
+  const size_t found = code.find(phi);  // what the ways bring
+  ASSERT_NE(found, std::string::npos) << code;
+  EXPECT_EQ(code.find(phi, found + 1), std::string::npos) << code;
+}
+
+/// Threads from the %n-th on read what lies %n before their own: kernel @k.
+const std::string kBehind = R"(
+    declare i32 @cupola.tid.x()
+    define ptx_kernel void @k(ptr %p, ptr %q, i32 %n) {
+    start:
+      %t = call i32 @cupola.tid.x()
+      %some = icmp uge i32 %t, %n
+      br i1 %some, label %read, label %both
+    read:
+      %i = sub i32 %t, %n
+      %far = zext i32 %i to i64
+      %place = getelementptr i32, ptr %p, i64 %far
+      %value = load i32, ptr %place
+      br label %both
+    both:
+      %found = phi i32 [ %value, %read ], [ -1, %start ]
+      %to.far = zext i32 %t to i64
+      %to = getelementptr i32, ptr %q, i64 %to.far
+      store i32 %found, ptr %to
+      ret void
+    })";
+
+TEST(VectorMemory, IndicesThatWrapBeforeTheLanesThatRunAreInOrder) {
+  TestProgram program(kBehind);
+  std::vector<uint32_t> from(128), to(128);
+  std::iota(from.begin(), from.end(), 1000);
+  for (uint32_t n = 0; n <= 130; ++n) {
+    program.call_for_blocks("k", {1}, {128}, 1, from.data(), to.data(), n);
+    for (uint32_t t = 0; t < 128; ++t) ASSERT_EQ(to[t], t < n ? ~0u : from[t - n]) << n << ", " << t;
+  }
+  // Which lane is the first is asked for where it is not lane 0.
+  EXPECT_TRUE(has(code_of(kBehind, "kernel.block.warp.k"), "llvm.cttz.i32("));
 }
 
 // Made of the block's number or of a parameter: made again after the barrier.

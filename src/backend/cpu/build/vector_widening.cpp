@@ -213,6 +213,7 @@ class Widening {
     if (!branch) return go(block, *llvm::cast<llvm::BranchInst>(end)->getSuccessor(0));
     if (shapes_.diverges(&block)) {
       const Row& row = row_after(*branch);
+      forget_former_ways(row, block);
       diverge(row, block, *branch, lanes_.mask());
       builder_.CreateBr(row.begin);
       return;
@@ -220,6 +221,21 @@ class Widening {
     BasicBlock* ways[2] = {lanes_.make_block("way"), lanes_.make_block("way")};
     builder_.CreateCondBr(lanes_.scalar(branch->getCondition()), ways[0], ways[1]);
     for (unsigned i = 0; i < 2; ++i) lanes_.within(ways[i], [&] { go(block, *branch->getSuccessor(i)); });
+  }
+
+  /// Each lane that enters a row comes to what all meet in once, by one way: what lanes brought there when the row ran
+  /// before is not needed, unless on the way.
+  void forget_former_ways(const Row& row, const BasicBlock& from) {
+    if (row.exits.size() != 1) return;
+    const auto is_on_the_way = [&](const llvm::User* user) {
+      const BasicBlock* block = llvm::cast<Instruction>(user)->getParent();
+      return block == &from || row.members.contains(block) || (block == row.exits[0] && llvm::isa<llvm::PHINode>(user));
+    };
+    for (llvm::PHINode& phi : row.exits[0]->phis()) {
+      llvm::AllocaInst* place = lanes_.slot_of(&phi).vector;
+      if (place && llvm::none_of(phi.users(), is_on_the_way))
+        builder_.CreateStore(llvm::Constant::getNullValue(place->getAllocatedType()), place);
+    }
   }
 
   const Row& row_after(llvm::BranchInst& branch) {

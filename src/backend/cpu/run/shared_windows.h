@@ -24,9 +24,16 @@ class SharedWindows {
 
   bool add_slab() {
     using image::cpu::kSharedWindow;
-    AlignedMapping slab = AlignedMapping::reserve(kSlabWindows * kSharedWindow, kSharedWindow, PROT_READ | PROT_WRITE);
+    // Wide accesses under a mask may reach below a window, with lanes that do not run. That takes the processor some 200
+    // cycles where no page is, so each has one below it, of the window before or of the first, which is no block's.
+    AlignedMapping slab =
+        AlignedMapping::reserve((1 + kSlabWindows) * kSharedWindow, kSharedWindow, PROT_READ | PROT_WRITE);
     if (!slab.data()) return false;
-    for (size_t i = kSlabWindows; i-- > 0;) free_.push_back(slab.data() + i * kSharedWindow);
+    for (size_t i = kSlabWindows; i > 0; --i) {
+      std::byte* window = slab.data() + i * kSharedWindow;
+      *static_cast<volatile std::byte*>(window - 1) = {};
+      free_.push_back(window);
+    }
     slabs_.push_back(std::move(slab));
     return true;
   }
