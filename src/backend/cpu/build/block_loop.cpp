@@ -9,6 +9,8 @@
 
 #include <array>
 
+#include "backend/cpu/build/block_regions.h"
+#include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_turns.h"
@@ -24,18 +26,25 @@ using llvm::BasicBlock;
 using llvm::Value;
 
 constexpr unsigned kWarp = 32;
+constexpr uint32_t kSharedAlignment = 256;
 
-/// Whether code calls what may read its context.
-bool calls_others(const llvm::Function& code) {
-  return llvm::any_of(llvm::instructions(code), [](const llvm::Instruction& instruction) {
-    return llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction);
-  });
+/// For a loop into which `code` will be inlined: a function without debug information would swallow its lines.
+llvm::DISubprogram* lines_beside(const llvm::Function& code) {
+  const llvm::DISubprogram* lines = code.getSubprogram();
+  return lines ? llvm::MDNode::replaceWithDistinct(lines->clone()) : nullptr;
+}
+
+llvm::DISubprogram* take_lines(llvm::Function& code) {
+  llvm::DISubprogram* lines = code.getSubprogram();
+  code.setSubprogram(nullptr);
+  return lines;
 }
 
 class BlockLoop {
  public:
   /// `body`: whose code takes what the loop takes; `placed` its code, which will be inlined.
-  BlockLoop(const WideBody& body, const PlacedCode& placed)
+  /// `lines`: what the loop's debug information belongs to; null: nothing.
+  BlockLoop(const WideBody& body, const PlacedCode& placed, llvm::DISubprogram* lines)
       : builder_(body.code->getContext()),
         made_(llvm::Function::Create(body.code->getFunctionType(), llvm::GlobalValue::InternalLinkage,
                                      "block." + body.code->getName(), body.code->getParent())),
@@ -44,13 +53,16 @@ class BlockLoop {
         step_(body.is_alone ? 1 : kWarp) {
     llvm::Function& warp = *body.code;
     made_->setAttributes(warp.getAttributes());
-    give_lines(warp);
+    made_->setSubprogram(lines);
+    if (lines) builder_.SetCurrentDebugLocation(llvm::DILocation::get(builder_.getContext(), 0, 0, lines));
     builder_.SetInsertPoint(make_block("begin"));
     for (unsigned d = 0; d < 3; ++d) {
       block_size_[d] = word(offsetof(ThreadContext, ntid) + 4 * d);
       tables_[d] = pointer(offsetof(ThreadContext, places) + d * sizeof(void*));
     }
+    shared_window_ = pointer(offsetof(ThreadContext, shared_window));
     threads_ = builder_.CreateMul(builder_.CreateMul(block_size_[0], block_size_[1]), block_size_[2]);
+    warps_ = builder_.CreateLShr(builder_.CreateAdd(threads_, builder_.getInt32(kWarp - 1)), uint64_t{5});
   }
 
   llvm::Function* over_warps(bool beside) {
@@ -61,24 +73,41 @@ class BlockLoop {
       each_block([&] { each_warp(calls_others(code), [&](const Warp& warp) { call(code, arguments(warp)); }); });
       return finish();
     }
-    each_group([&](Value* first, Value* blocks) {
-      each_row(calls_others(code), [&](auto row) {
-        count(blocks, 1, [&](Value* block) {
-          block_[0] = builder_.CreateAdd(first, block);
-          note_place(offsetof(ThreadContext, ctaid), block_[0]);
-          row([&](const Warp& warp) { call(code, arguments(warp)); });
-        });
-      });
-    });
+    each_group(word(offsetof(ThreadContext, blocks)),
+               [&] { each_warp_of_group(calls_others(code), [&](const Warp& warp) { call(code, arguments(warp)); }); });
+    return finish();
+  }
+
+  llvm::Function* over_regions(BlockRegions& cut) {
+    const bool is_shown = calls_others(*placed_.code);
+    Value* most = cut.is_beside ? blocks_beside(cut.frame_bytes) : builder_.getInt32(1);
+    if (cut.frame_bytes > 0) make_frames(cut.frame_bytes, most);
+    for (llvm::AllocaInst* array : cut.arrays) array->moveBefore(made_->getEntryBlock().begin());
+    const auto body = [&] {
+      reset_votes(builder_, context_of(*made_));
+      builder_.CreateBr(&placed_.code->getEntryBlock());
+      take_code(cut.is_beside);
+      for (const BlockRegion& region : cut.regions) run_region(region, is_shown);
+      cut.over->getTerminator()->eraseFromParent();
+      builder_.SetInsertPoint(cut.over);
+    };
+    if (cut.is_beside)
+      each_group(most, body);
+    else
+      each_block(body);
+    placed_.code->eraseFromParent();
     return finish();
   }
 
   llvm::Function* over_parts(const CoroutineParts& parts, bool says_where) {
     says_where_ = says_where;
-    make_frames(parts.frame_bytes);
+    make_frames(parts.frame_bytes, builder_.getInt32(1));
+    for (llvm::AllocaInst** flag : {&left_, &in_turns_}) {
+      *flag = builder_.CreateAlloca(builder_.getInt1Ty());
+      builder_.CreateStore(builder_.getFalse(), *flag);
+    }
     each_block([&] {
-      for (const size_t offset : {offsetof(ThreadContext, votes), offsetof(ThreadContext, voters)})
-        set(offset, builder_.getInt32(0));
+      reset_votes(builder_, context_of(*made_));
       builder_.CreateStore(builder_.getFalse(), left_);
       each_warp(calls_others(*parts.first), [&](const Warp& warp) {
         Value* frame = frame_of(warp.index);
@@ -115,14 +144,6 @@ class BlockLoop {
 
   BasicBlock* make_block(const char* name) { return BasicBlock::Create(builder_.getContext(), name, made_); }
 
-  /// A function without debug information would swallow the lines of what is inlined into it.
-  void give_lines(llvm::Function& warp) {
-    llvm::DISubprogram* subprogram = warp.getSubprogram();
-    if (!subprogram) return;
-    made_->setSubprogram(llvm::MDNode::replaceWithDistinct(subprogram->clone()));
-    builder_.SetCurrentDebugLocation(llvm::DILocation::get(builder_.getContext(), 0, 0, made_->getSubprogram()));
-  }
-
   llvm::Function* finish() {
     builder_.CreateRetVoid();
     for (llvm::CallInst* call : calls_) {
@@ -140,23 +161,68 @@ class BlockLoop {
 
   // ---- frames ----
 
-  void make_frames(uint64_t bytes) {
+  /// For all warps of so many blocks.
+  void make_frames(uint64_t bytes, Value* blocks) {
     frame_bytes_ = bytes;
-    Value* warps = builder_.CreateLShr(builder_.CreateAdd(threads_, builder_.getInt32(kWarp - 1)), uint64_t{5});
-    Value* all = builder_.CreateMul(warps, builder_.getInt32(static_cast<uint32_t>(bytes)));
+    Value* all =
+        builder_.CreateMul(builder_.CreateMul(blocks, warps_), builder_.getInt32(static_cast<uint32_t>(bytes)));
     frames_ = builder_.CreateAlloca(builder_.getInt8Ty(), all, "frames");
     frames_->setAlignment(llvm::Align(kFrameAlignment));
-    for (llvm::AllocaInst** flag : {&left_, &in_turns_}) {
-      *flag = builder_.CreateAlloca(builder_.getInt1Ty());
-      builder_.CreateStore(builder_.getFalse(), *flag);
-    }
   }
 
   Value* frame_of(Value* index) {
-    Value* warp = builder_.CreateZExt(builder_.CreateLShr(index, uint64_t{5}), builder_.getInt64Ty());
-    Value* offset = builder_.CreateMul(warp, builder_.getInt64(frame_bytes_));
+    Value* warp = builder_.CreateLShr(index, uint64_t{5});
+    if (member_) warp = builder_.CreateAdd(warp, builder_.CreateMul(member_, warps_));
+    Value* offset =
+        builder_.CreateMul(builder_.CreateZExt(warp, builder_.getInt64Ty()), builder_.getInt64(frame_bytes_));
     return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), frames_, offset);
   }
+
+  // ---- regions ----
+
+  /// With what it takes of the launch and of all blocks that it runs for together.
+  void take_code(bool beside) {
+    llvm::Function& code = *placed_.code;
+    for (llvm::Argument& argument : made_->args()) code.getArg(argument.getArgNo())->replaceAllUsesWith(&argument);
+    const auto differing = placed_.differing(beside);
+    for (const size_t field : placed_.fields)
+      if (llvm::Argument* given = placed_.place(field); !llvm::is_contained(differing, given))
+        given->replaceAllUsesWith(place(field, {}));
+    made_->splice(made_->end(), &code);
+  }
+
+  void run_region(const BlockRegion& region, bool is_shown) {
+    if (region.is_for_block) return void(region.frame->eraseFromParent());
+    BasicBlock *next = region.end->getSingleSuccessor(), *before = make_block("region");
+    for (BasicBlock* from : llvm::SmallVector<BasicBlock*, 4>(llvm::predecessors(region.begin)))
+      from->getTerminator()->replaceSuccessorWith(region.begin, before);
+    region.end->getTerminator()->eraseFromParent();
+    builder_.SetInsertPoint(before);
+    const auto run_code = [&](const Warp& warp) {
+      for (const size_t field : placed_.fields) hand(placed_.place(field), region, [&] { return place(field, warp); });
+      hand(region.frame, region, [&] { return frame_of(warp.index); });
+      region.frame->eraseFromParent();
+      builder_.CreateBr(region.begin);
+      builder_.SetInsertPoint(region.end);
+    };
+    if (members_)
+      each_warp_of_group(is_shown, run_code);
+    else
+      each_warp(is_shown, run_code);
+    next->replacePhiUsesWith(region.end, builder_.GetInsertBlock());
+    builder_.CreateBr(next);
+  }
+
+  /// The value in place of what stands for it in the region.
+  template <typename Make>
+  static void hand(Value* placeholder, const BlockRegion& region, Make make) {
+    const auto is_inside = [&](const llvm::Use& use) {
+      return llvm::is_contained(region.blocks, llvm::cast<llvm::Instruction>(use.getUser())->getParent());
+    };
+    if (llvm::any_of(placeholder->uses(), is_inside)) placeholder->replaceUsesWithIf(make(), is_inside);
+  }
+
+  // ---- where a warp stands ----
 
   Value* is_left(Value* frame) {
     Value* mark = builder_.CreateLoad(builder_.getPtrTy(), frame);
@@ -181,13 +247,13 @@ class BlockLoop {
 
   /// All warps wait at the barrier, or some are in a loop and go on alone.
   void begin_phase() {
-    if (!says_where_) return count_votes();
+    if (!says_where_) return count_votes(builder_, context_of(*made_));
     turns_only_ = builder_.CreateLoad(builder_.getInt1Ty(), in_turns_);
     builder_.CreateStore(builder_.getFalse(), in_turns_);
     BasicBlock *met = make_block("met"), *on = make_block("on");
     builder_.CreateCondBr(turns_only_, on, met);
     builder_.SetInsertPoint(met);
-    count_votes();
+    count_votes(builder_, context_of(*made_));
     builder_.CreateBr(on);
     builder_.SetInsertPoint(on);
   }
@@ -217,26 +283,52 @@ class BlockLoop {
   /// For as many blocks as the context says, from its own on; it follows.
   template <typename Body>
   void each_block(Body body) {
-    each_step([&](Value*) { return builder_.getInt32(1); },
+    each_step([&](Value*, Value*) { return builder_.getInt32(1); },
               [&](Value* first, Value*) {
                 note_place(offsetof(ThreadContext, ctaid), block_[0] = first);
                 body();
               });
   }
 
-  /// The same, by all that are left in a row of the grid, given the first one's x and how many they are.
+  /// The same, by groups of at most `most` that are left in a row of the grid.
   template <typename Body>
-  void each_group(Body body) {
+  void each_group(Value* most, Body body) {
     each_step(
-        [&](Value* first) {
-          Value* in_row = builder_.CreateSub(word(offsetof(ThreadContext, nctaid)), first);
-          return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, word(offsetof(ThreadContext, blocks)), in_row);
+        [&](Value* first, Value* left) {
+          return least({left, builder_.CreateSub(word(offsetof(ThreadContext, nctaid)), first), most});
         },
-        body);
+        [&](Value* first, Value* blocks) {
+          first_ = first;
+          members_ = blocks;
+          body();
+        });
     note_place(offsetof(ThreadContext, blocks), builder_.getInt32(1));
   }
 
-  /// The same, by steps, given the x of the first block of each.
+  Value* least(llvm::ArrayRef<Value*> numbers) {
+    Value* least = numbers[0];
+    for (Value* number : numbers.drop_front())
+      least = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, least, number);
+    return least;
+  }
+
+  /// How many blocks with barriers take turns there: as many as make a long row of memory, of which what they share and
+  /// keep stays in the cache next to the processor.
+  Value* blocks_beside(uint64_t frame_bytes) {
+    constexpr uint32_t kThreadsInRow = 256, kMostBytes = 16 * 1024;
+    const auto fit = [&](uint32_t all, Value* each) {
+      Value* some = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, each, builder_.getInt32(1));
+      return builder_.CreateUDiv(builder_.getInt32(all), some);
+    };
+    Value* bytes = word(offsetof(ThreadContext, total_shared_bytes));
+    shared_bytes_ = builder_.CreateAnd(builder_.CreateAdd(bytes, builder_.getInt32(kSharedAlignment - 1)),
+                                       builder_.getInt32(~(kSharedAlignment - 1)));
+    Value* frames = builder_.CreateMul(warps_, builder_.getInt32(static_cast<uint32_t>(frame_bytes)));
+    Value* most =
+        least({fit(kThreadsInRow, block_size_[0]), fit(kMostBytes, builder_.CreateAdd(shared_bytes_, frames))});
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, most, builder_.getInt32(1));
+  }
+
   template <typename Step, typename Body>
   void each_step(Step blocks_from, Body body) {
     Value* first[3];
@@ -251,7 +343,7 @@ class BlockLoop {
     const Position position = counters(turns, "ctaid", first);
     for (unsigned d = 1; d < 3; ++d) note_place(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
     note_place(offsetof(ThreadContext, blocks), left);
-    Value* step = blocks_from(position[0]);
+    Value* step = blocks_from(position[0], left);
     body(position[0], step);
     advance(position, step, grid_size);
     Value* rest = builder_.CreateSub(left, step);
@@ -299,12 +391,28 @@ class BlockLoop {
     end_turns(turns, builder_.CreateICmpULT(next, end));
   }
 
+  /// For each row of threads of all blocks of a group, block after block.
+  template <typename Body>
+  void each_warp_of_group(bool is_shown, Body body) {
+    each_row(is_shown, [&](auto row) {
+      count(members_, 1, [&](Value* member) {
+        member_ = member;
+        block_[0] = builder_.CreateAdd(first_, member);
+        note_place(offsetof(ThreadContext, ctaid), block_[0]);
+        row(body);
+      });
+    });
+  }
+
   /// For each row of threads, given what goes through its warps. Where a warp is several rows it stands for them.
   template <typename Body>
   void each_row(bool is_shown, Body body) {
-    if (blocks_ != BlockClass::Rows)
-      return count(threads_, kWarp,
-                   [&](Value* index) { body([&](auto code) { run(Warp{index, {}}, is_shown, code); }); });
+    if (blocks_ != BlockClass::Rows) {  // one row, or no positions are asked for
+      Value* zero = builder_.getInt32(0);
+      return count(threads_, kWarp, [&](Value* index) {
+        body([&](auto code) { run(Warp{index, {index, zero, zero}}, is_shown, code); });
+      });
+    }
     count(builder_.CreateMul(block_size_[1], block_size_[2]), 1, [&](Value* row) {
       Value* z = builder_.CreateUDiv(row, block_size_[1]);
       Value* y = builder_.CreateURem(row, block_size_[1]);
@@ -377,9 +485,17 @@ class BlockLoop {
         return is_counted ? warp.position[d] : builder_.CreateLoad(builder_.getInt32Ty(), table_of(d, warp));
       if (field == offsetof(ThreadContext, places) + d * sizeof(void*)) return table_of(d, warp);
     }
+    if (field == offsetof(ThreadContext, shared_window)) return shared_memory();
     if (field == offsetof(ThreadContext, warp)) return builder_.CreateLShr(warp.index, uint64_t{5});
     if (field == offsetof(ThreadContext, lanes)) return lanes_of(warp);
     return builder_.CreateAnd(warp.index, builder_.getInt32(kWarp - 1));  // the first thread's lane
+  }
+
+  /// Of a block that runs beside others, its part of the window.
+  Value* shared_memory() {
+    if (!member_ || !shared_bytes_) return shared_window_;
+    Value* offset = builder_.CreateZExt(builder_.CreateMul(member_, shared_bytes_), builder_.getInt64Ty());
+    return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), shared_window_, offset);
   }
 
   /// Of the warp's threads, in one dimension.
@@ -404,23 +520,17 @@ class BlockLoop {
         set(field, place(field, warp));
   }
 
-  void count_votes() {
-    const std::pair<size_t, size_t> fields[] = {
-        {offsetof(ThreadContext, votes), offsetof(ThreadContext, last_votes)},
-        {offsetof(ThreadContext, voters), offsetof(ThreadContext, last_voters)}};
-    for (const auto& [now, last] : fields) {
-      set(last, word(now));
-      set(now, builder_.getInt32(0));
-    }
-  }
-
   llvm::IRBuilder<> builder_;
   llvm::Function* made_;
   const PlacedCode& placed_;
   const BlockClass blocks_;
   const unsigned step_;  ///< threads that the code is for
-  Value *threads_ = nullptr, *block_size_[3] = {}, *tables_[3] = {};
+  Value *threads_ = nullptr, *warps_ = nullptr, *block_size_[3] = {}, *tables_[3] = {}, *shared_window_ = nullptr;
   Value* block_[3] = {};  ///< blockIdx
+  // Of blocks beside each other:
+  Value *first_ = nullptr, *members_ = nullptr;  ///< x of the first one, and how many they are
+  Value* member_ = nullptr;                      ///< the number of the one that goes on
+  Value* shared_bytes_ = nullptr;                ///< from the shared memory of one to that of the next
   uint64_t frame_bytes_ = 0;
   llvm::AllocaInst *frames_ = nullptr, *left_ = nullptr;  ///< left: a warp is not over
   bool says_where_ = false;
@@ -431,13 +541,24 @@ class BlockLoop {
 
 }  // namespace
 
+bool calls_others(const llvm::Function& code) {
+  return llvm::any_of(llvm::instructions(code), [](const llvm::Instruction& instruction) {
+    return llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction) &&
+           !is_block_barrier(instruction);
+  });
+}
+
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, bool beside) {
-  return BlockLoop(body, placed).over_warps(beside);
+  return BlockLoop(body, placed, lines_beside(*body.code)).over_warps(beside);
+}
+
+llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, BlockRegions& cut) {
+  return BlockLoop(body, placed, take_lines(*placed.code)).over_regions(cut);
 }
 
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, const CoroutineParts& parts,
                                  bool says_where) {
-  return BlockLoop(body, placed).over_parts(parts, says_where);
+  return BlockLoop(body, placed, lines_beside(*body.code)).over_parts(parts, says_where);
 }
 
 }  // namespace cupola::cpu::build

@@ -6,14 +6,22 @@ class Function;
 
 namespace cupola::cpu::build {
 
+struct BlockRegions;
 struct CoroutineParts;
 struct PlacedCode;
 struct WideBody;
+
+/// Whether code calls what may read its context, but for the barrier of the block, which it will not call.
+bool calls_others(const llvm::Function& code);
 
 /// Code for a warp or a thread that never stops, inlined into a loop over blocks and what of each it is for. A new
 /// function that takes what `body`'s code takes; `placed` is that code. `beside`: blocks beside each other take turns,
 /// a row of threads of each and so on with the next row.
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, bool beside);
+
+/// The same of code for a warp that stops at barriers, which has been cut there: a loop over the warps for each region.
+/// The code of `placed` is gone then.
+llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, BlockRegions& cut);
 
 /// The same of code for a warp that stops, whose parts are given: each goes on when all others have stopped. It stops
 /// at barriers, or at the end of turns, or at both, `says_where`; then those at the end of a turn go on first.

@@ -12,6 +12,7 @@
 #include <llvm/TargetParser/SubtargetFeature.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
@@ -96,6 +97,7 @@ void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
 
   llvm::FunctionPassManager simplify;
   simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  simplify.addPass(llvm::ADCEPass());  // counters that only count
   simplify.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   simplify.addPass(llvm::InstCombinePass());
   simplify.addPass(llvm::SimplifyCFGPass());

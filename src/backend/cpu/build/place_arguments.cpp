@@ -14,14 +14,25 @@ namespace {
 
 using image::cpu::ThreadContext;
 
-/// What the context holds of its warp, or of the block that goes on, alone.
-bool is_of_place(size_t field) {
-  const auto lies_in = [&](size_t begin, size_t bytes) { return field >= begin && field < begin + bytes; };
-  return lies_in(offsetof(ThreadContext, tid), sizeof ThreadContext::tid) ||
-         lies_in(offsetof(ThreadContext, ctaid), sizeof ThreadContext::ctaid) ||
-         lies_in(offsetof(ThreadContext, lane), 2 * sizeof ThreadContext::lane) ||
-         lies_in(offsetof(ThreadContext, lanes), sizeof ThreadContext::lanes) ||
-         lies_in(offsetof(ThreadContext, places), sizeof ThreadContext::places);
+bool lies_in(size_t field, size_t begin, size_t bytes) {
+  return field >= begin && field < begin + bytes;
+}
+
+/// What the context holds of the block that goes on alone, not of others in its row of the grid too.
+bool is_of_block_in_row(size_t field) {
+  return field == offsetof(ThreadContext, ctaid) || field == offsetof(ThreadContext, shared_window);
+}
+
+bool is_of_block(size_t field) {
+  return is_of_block_in_row(field) || lies_in(field, offsetof(ThreadContext, ctaid), sizeof ThreadContext::ctaid);
+}
+
+/// What it holds of its warp.
+bool is_of_warp(size_t field) {
+  return lies_in(field, offsetof(ThreadContext, tid), sizeof ThreadContext::tid) ||
+         lies_in(field, offsetof(ThreadContext, lane), 2 * sizeof ThreadContext::lane) ||
+         lies_in(field, offsetof(ThreadContext, lanes), sizeof ThreadContext::lanes) ||
+         lies_in(field, offsetof(ThreadContext, places), sizeof ThreadContext::places);
 }
 
 using Reads = llvm::MapVector<size_t, llvm::SmallVector<llvm::LoadInst*, 4>>;
@@ -31,13 +42,25 @@ Reads reads_of_place(llvm::Function& warp) {
   for (llvm::Instruction& instruction : llvm::instructions(warp)) {
     auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     if (!load) continue;
-    if (const std::optional<size_t> field = constant_field(*load); field && is_of_place(*field))
+    if (const std::optional<size_t> field = constant_field(*load); field && (is_of_block(*field) || is_of_warp(*field)))
       reads[*field].push_back(load);
   }
   return reads;
 }
 
 }  // namespace
+
+llvm::Argument* PlacedCode::place(size_t field) const {
+  const auto index = std::ranges::find(fields, field) - fields.begin();
+  return code->getArg(static_cast<unsigned>(code->arg_size() - fields.size() + static_cast<size_t>(index)));
+}
+
+llvm::SmallVector<llvm::Value*, 8> PlacedCode::differing(bool beside) const {
+  llvm::SmallVector<llvm::Value*, 8> places;
+  for (const size_t field : fields)
+    if (is_of_warp(field) || (beside && is_of_block_in_row(field))) places.push_back(place(field));
+  return places;
+}
 
 PlacedCode give_places_as_arguments(llvm::Function& warp) {
   PlacedCode made;
@@ -53,10 +76,8 @@ PlacedCode give_places_as_arguments(llvm::Function& warp) {
   llvm::SmallVector<llvm::ReturnInst*, 4> returns;
   llvm::CloneFunctionInto(made.code, &warp, map, llvm::CloneFunctionChangeType::LocalChangesOnly, returns);
   for (const auto& [field, loads] : reads_of_place(*made.code)) {
-    const auto place = std::ranges::find(made.fields, field) - made.fields.begin();
-    llvm::Value* argument = made.code->getArg(static_cast<unsigned>(warp.arg_size() + place));
     for (llvm::LoadInst* load : loads) {
-      load->replaceAllUsesWith(argument);
+      load->replaceAllUsesWith(made.place(field));
       load->eraseFromParent();
     }
   }

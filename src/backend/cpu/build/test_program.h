@@ -150,6 +150,7 @@ class TestProgram {
     fill(grid, context.nctaid);
     context.lanes = ~0u;
     context.blocks = count;
+    context.total_shared_bytes = static_cast<uint32_t>(what.info.static_shared_bytes);
     for (unsigned d = 0; d < 3; ++d) context.places[d] = places[d].data();
     const uint64_t entry = what.wide_entries[image::class_of(block)].place;
     reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment_->at(entry)))(&context, parameters.data());

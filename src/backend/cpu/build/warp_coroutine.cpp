@@ -16,6 +16,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/coroutine_frame.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_turns.h"
@@ -113,12 +114,6 @@ class Coroutine {
   Value* intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Type*> types, llvm::ArrayRef<Value*> arguments) {
     return builder_.CreateIntrinsic(id, types, arguments);
   }
-  Value* word(size_t offset) {
-    return load_field(builder_, made_->getArg(1), offset, builder_.getInt32Ty(), /*constant=*/false);
-  }
-  void add(size_t offset, Value* value) {
-    store_field(builder_, made_->getArg(1), offset, builder_.CreateAdd(word(offset), value));
-  }
   Value* no_token() { return llvm::ConstantTokenNone::get(builder_.getContext()); }
 
   void begin() {
@@ -164,27 +159,16 @@ class Coroutine {
   }
 
   void stop(llvm::CallInst& barrier) {
-    const bool is_reduction = service_of(barrier) == Service::barrier_reduce;
     BasicBlock* before = barrier.getParent();
     BasicBlock* on = llvm::SplitBlock(before, &barrier);
     before->getTerminator()->eraseFromParent();
     builder_.SetInsertPoint(before);
     builder_.SetCurrentDebugLocation(barrier.getDebugLoc());
-    constexpr unsigned kOperation = 3, kVotes = 4, kThreads = 5;
-    if (is_reduction) {
-      add(offsetof(ThreadContext, votes), barrier.getOperand(kVotes));
-      add(offsetof(ThreadContext, voters), barrier.getOperand(kThreads));
-    }
+    Value* context = made_->getArg(1);
+    if (is_reduction(barrier)) add_votes(builder_, context, barrier);
     suspend_at(Stop::Barrier, on);
     builder_.SetInsertPoint(&barrier);
-    if (is_reduction) {
-      Value *votes = word(offsetof(ThreadContext, last_votes)), *operation = barrier.getOperand(kOperation);
-      Value* all = builder_.CreateICmpEQ(votes, word(offsetof(ThreadContext, last_voters)));
-      Value* any = builder_.CreateICmpNE(votes, builder_.getInt32(0));
-      const auto is = [&](uint32_t which) { return builder_.CreateICmpEQ(operation, builder_.getInt32(which)); };
-      Value* truth = builder_.CreateZExt(builder_.CreateSelect(is(1), all, any), builder_.getInt32Ty());
-      barrier.replaceAllUsesWith(builder_.CreateSelect(is(0), votes, truth));
-    }
+    if (is_reduction(barrier)) barrier.replaceAllUsesWith(result_of_votes(builder_, context, barrier));
     barrier.eraseFromParent();
   }
 

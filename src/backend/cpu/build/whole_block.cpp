@@ -4,11 +4,15 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/cpu/build/block_loop.h"
+#include "backend/cpu/build/block_regions.h"
+#include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/call_reach.h"
+#include "backend/cpu/build/next_turns.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/streaming_stores.h"
 #include "backend/cpu/build/thread_context.h"
@@ -18,8 +22,9 @@
 #include "image/cpu_abi.h"
 
 // A loop over blocks has a loop over the block's warps in it, into which the code for a warp is inlined. Code that
-// waits becomes a coroutine: the loop calls its first part for each warp, then the second for each that is not over,
-// until all are.
+// waits is cut at its barriers, and each piece has a loop of its own. Where warps may come to other barriers, or take
+// turns in other places too, it becomes a coroutine: the loop calls its first part for each warp, then the second for
+// each that is not over, until all are.
 
 namespace cupola::cpu::build {
 namespace {
@@ -62,6 +67,15 @@ bool can_be_beside(const WideBody& body, const CallReach& reach) {
   return true;
 }
 
+/// Whether blocks beside each other may have parts of one shared window: nothing asks the context for the block's, and
+/// nothing counts all of a block's threads.
+bool can_share_window(const llvm::Function& code) {
+  return !calls_others(code) && llvm::none_of(llvm::instructions(code), [](const llvm::Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    return call && is_block_barrier(*call) && is_reduction(*call);
+  });
+}
+
 // ---- doing it ----
 
 /// Code for a warp that can run all warps of a block.
@@ -69,7 +83,8 @@ struct Candidate {
   WideBody* body;
   bool has_barriers, takes_turns, is_beside;
   PlacedCode placed = {};
-  llvm::Function* coroutine = nullptr;  ///< null: it never stops
+  std::optional<BlockRegions> regions = {};  ///< nothing: it never stops, or is a coroutine
+  llvm::Function* coroutine = nullptr;       ///< null: it never stops, or is cut at its barriers
 };
 
 /// The code in a loop over the block's warps, which takes its place. False if its frames are too large.
@@ -84,6 +99,8 @@ bool run_whole_block(Candidate& candidate) {
       return false;
     }
     made = loop_over_blocks(body, candidate.placed, parts, candidate.has_barriers && candidate.takes_turns);
+  } else if (candidate.regions) {
+    made = loop_over_blocks(body, candidate.placed, *candidate.regions);
   } else {
     made = loop_over_blocks(body, candidate.placed, candidate.is_beside);
   }
@@ -94,6 +111,14 @@ bool run_whole_block(Candidate& candidate) {
   return true;
 }
 
+std::optional<BlockRegions> cut(const PlacedCode& placed, llvm::TargetMachine& machine) {
+  prefetch_next_turns(placed);
+  constexpr uint64_t kMostBytes = kMostFrames / kMostWarps;
+  std::optional<BlockRegions> regions;
+  if (can_share_window(*placed.code)) regions = cut_at_barriers(placed, /*beside=*/true, kMostBytes, machine);
+  return regions ? std::move(regions) : cut_at_barriers(placed, /*beside=*/false, kMostBytes, machine);
+}
+
 /// Those whose frames are too large if they take turns.
 std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candidate>& candidates,
                                         llvm::TargetMachine& machine) {
@@ -102,6 +127,8 @@ std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candid
     candidate.placed = give_places_as_arguments(*candidate.body->code);
     if (!candidate.takes_turns) remove_turn_marks(*candidate.placed.code);
     if (!candidate.has_barriers && !candidate.takes_turns) continue;
+    if (!candidate.takes_turns) candidate.regions = cut(candidate.placed, machine);
+    if (candidate.regions) continue;
     candidate.coroutine = make_coroutine(*candidate.placed.code, machine);
     some_stop = true;
   }

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <llvm/ADT/SmallVector.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace llvm {
+class AllocaInst;
+class BasicBlock;
+class Instruction;
+class TargetMachine;
+}  // namespace llvm
+
+// Code for a warp that stops at the barriers of its block, cut there: where all warps of a block take the same way from
+// barrier to barrier, what lies between two of them is run for each warp in turn, and the way itself is gone once a
+// block.
+
+namespace cupola::cpu::build {
+
+struct PlacedCode;
+
+/// What lies between barriers, and is to be run for each warp.
+struct BlockRegion {
+  bool is_for_block = false;          ///< it does the same for all warps: once is enough
+  llvm::BasicBlock* begin = nullptr;  ///< entered from elsewhere only
+  llvm::BasicBlock* end = nullptr;    ///< goes on to what follows; the region is left nowhere else
+  llvm::SmallVector<llvm::BasicBlock*, 8> blocks;
+  llvm::Instruction* frame = nullptr;  ///< stands for where the warp keeps what it needs in other regions
+};
+
+/// A warp's code in regions, cut where it stands. What lies in no region is the same for all of a block's warps: the
+/// branches between regions and what barriers count.
+struct BlockRegions {
+  llvm::SmallVector<BlockRegion, 8> regions;
+  llvm::BasicBlock* over = nullptr;                ///< returns
+  llvm::SmallVector<llvm::AllocaInst*, 4> arrays;  ///< that one warp after the other uses
+  uint64_t frame_bytes = 0;                        ///< of a warp; a multiple of kFrameAlignment
+  bool is_beside = false;                          ///< the way is the same for blocks beside each other too
+};
+
+/// Nothing where warps may take different ways to a barrier, or a warp would keep more than `most_bytes`: then the code
+/// does what it did. `beside`: warps of blocks beside each other. Code without turn marks.
+std::optional<BlockRegions> cut_at_barriers(const PlacedCode& placed, bool beside, uint64_t most_bytes,
+                                            llvm::TargetMachine& machine);
+
+}  // namespace cupola::cpu::build

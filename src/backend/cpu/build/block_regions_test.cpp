@@ -1,0 +1,160 @@
+#include "backend/cpu/build/block_regions.h"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include "backend/cpu/build/intrinsics.h"
+#include "backend/cpu/build/object_file.h"
+#include "backend/cpu/build/place_arguments.h"
+#include "backend/cpu/build/test_program.h"
+
+// Which code is cut, and what is kept from region to region. What the regions compute is VectorDifferential's to show.
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+/// A warp's code with `body`, which has the arguments %p, %q and %n, cut at its barriers. %t is the first thread's
+/// place, %b the block's.
+class Cut {
+ public:
+  explicit Cut(const std::string& body, bool beside = false, uint64_t most_bytes = 4096) {
+    module_ = parse(context_, R"(
+      declare i32 @cupola.tid.x()
+      declare i32 @cupola.ctaid.x()
+      declare i32 @cupola.ntid.x()
+      declare void @cupola.barrier(i32, i32)
+      declare i32 @cupola.barrier_reduce(i32, i32, i32, i32)
+      define internal void @warp(ptr %context, ptr noalias %p, ptr noalias %q, i32 %n) {
+      start:
+        %t = call i32 @cupola.tid.x()
+        %b = call i32 @cupola.ctaid.x()
+        %w = call i32 @cupola.ntid.x()
+        )" + body + R"(
+        ret void
+      })");
+    auto machine = machine_for("cpu:test");
+    EXPECT_TRUE(machine && retarget(*module_, **machine) && lower_intrinsics(*module_, 0));
+    const PlacedCode placed = give_places_as_arguments(*module_->getFunction("warp"));
+    regions = cut_at_barriers(placed, beside, most_bytes, **machine);
+  }
+
+  explicit operator bool() const { return regions.has_value(); }
+  /// That are run for each warp.
+  size_t for_warps() const {
+    return llvm::count_if(regions->regions, [](const BlockRegion& region) { return !region.is_for_block; });
+  }
+
+  std::optional<BlockRegions> regions;
+
+ private:
+  llvm::LLVMContext context_;
+  std::unique_ptr<llvm::Module> module_;
+};
+
+const std::string kMeet = "call void @cupola.barrier(i32 0, i32 0)\n";
+
+/// Turns with a barrier in each, as long as %more is true.
+std::string turns(const std::string& more, const std::string& body = "") {
+  return R"(
+      br label %turn
+    turn:
+      %i = phi i32 [ 0, %start ], [ %next, %turn ]
+      )" +
+         body + kMeet + R"(
+      %next = add i32 %i, 1
+      )" +
+         more + R"(
+      br i1 %more, label %turn, label %over
+    over:)";
+}
+
+TEST(BlockRegions, AreWhereAllWarpsGoTheSameWay) {
+  EXPECT_TRUE(Cut(kMeet));
+  EXPECT_TRUE(Cut(turns("%more = icmp ult i32 %next, %n")));
+  EXPECT_TRUE(Cut(turns("%more = icmp ult i32 %next, %w")));
+  EXPECT_TRUE(
+      Cut(turns("%votes = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 1, i32 %t)\n"
+                "%more = icmp ne i32 %votes, 0")));
+}
+
+TEST(BlockRegions, AreNotWhereWarpsMayGoOtherWays) {
+  EXPECT_FALSE(Cut(turns("%more = icmp ult i32 %next, %t")));
+  EXPECT_FALSE(Cut(turns("%limit = load i32, ptr %p\n %more = icmp ult i32 %next, %limit")));
+  // How often a warp went round a loop of its own.
+  EXPECT_FALSE(Cut(R"(
+      br label %turn
+    turn:
+      %i = phi i32 [ 0, %start ], [ %next, %turn ]
+      %next = add i32 %i, 1
+      %more = icmp ult i32 %next, %t
+      br i1 %more, label %turn, label %over
+    over:
+      %some = icmp ult i32 %i, 7
+      br i1 %some, label %meet, label %on
+    meet:)" + kMeet +
+                   "br label %on\n on:"));
+  // Which way it took.
+  EXPECT_FALSE(Cut(R"(
+      %low = icmp ult i32 %t, 32
+      br i1 %low, label %one, label %both
+    one:
+      br label %both
+    both:
+      %which = phi i1 [ true, %one ], [ false, %start ]
+      br i1 %which, label %meet, label %on
+    meet:)" + kMeet +
+                   "br label %on\n on:"));
+}
+
+TEST(BlockRegions, AreOfBlocksBesideEachOtherWhereTheseGoTheSameWayToo) {
+  const std::string of_block = turns("%more = icmp ult i32 %next, %b");
+  EXPECT_TRUE(Cut(of_block));
+  EXPECT_FALSE(Cut(of_block, /*beside=*/true));
+  EXPECT_TRUE(Cut(turns("%more = icmp ult i32 %next, %n"), /*beside=*/true));
+}
+
+TEST(BlockRegions, WhatIsTheSameForAllIsDoneOnce) {
+  EXPECT_EQ(Cut(kMeet).for_warps(), 0u);
+  EXPECT_EQ(Cut(turns("%more = icmp ult i32 %next, %n")).for_warps(), 0u);
+  EXPECT_EQ(Cut(turns("%more = icmp ult i32 %next, %n", "store i32 %i, ptr %p\n")).for_warps(), 1u);
+}
+
+/// Bytes that a warp keeps of `made`, as %v, which it stores after a barrier.
+uint64_t kept(const std::string& made) {
+  const Cut cut(made + "\n" + kMeet + "store <32 x i32> %v, ptr %q");
+  EXPECT_TRUE(cut) << made;
+  return cut ? cut.regions->frame_bytes : 0;
+}
+
+TEST(BlockRegions, WarpsKeepWhatCannotBeMadeAgain) {
+  EXPECT_EQ(kept("%v = load <32 x i32>, ptr %p"), 256u);
+  EXPECT_EQ(kept("%one = insertelement <32 x i32> zeroinitializer, i32 %t, i32 0\n"
+                 "%v = shufflevector <32 x i32> %one, <32 x i32> poison, <32 x i32> zeroinitializer"),
+            0u);
+  EXPECT_EQ(kept("%one = insertelement <32 x i32> zeroinitializer, i32 %n, i32 0\n"
+                 "%v = udiv <32 x i32> splat (i32 100), %one"),
+            0u);  // the same for all
+  EXPECT_EQ(kept("%one = insertelement <32 x i32> zeroinitializer, i32 %t, i32 0\n"
+                 "%v = udiv <32 x i32> splat (i32 100), %one"),
+            256u);  // takes longer than to read it
+}
+
+TEST(BlockRegions, NoMoreIsKeptThanAskedFor) {
+  const std::string text = "%v = load <32 x i32>, ptr %p\n" + kMeet + "store <32 x i32> %v, ptr %q";
+  EXPECT_TRUE(Cut(text, false, 256));
+  EXPECT_FALSE(Cut(text, false, 255));
+}
+
+TEST(BlockRegions, ArraysAreKeptThatAreUsedAgain) {
+  const std::string array = "%a = alloca [64 x i32]\n %at = getelementptr i32, ptr %a, i32 %t\n";
+  const std::string use = "store volatile i32 %t, ptr %at\n %r = load volatile i32, ptr %at\n store i32 %r, ptr %q\n";
+  EXPECT_EQ(Cut(array + kMeet + use + kMeet).regions->frame_bytes, 0u);
+  EXPECT_EQ(Cut(array + kMeet + use + kMeet).regions->arrays.size(), 1u);
+  EXPECT_EQ(Cut(array + "store i32 1, ptr %at\n" + kMeet + use).regions->frame_bytes, 256u);
+  EXPECT_EQ(Cut(array + kMeet + "store ptr %at, ptr %q\n" + kMeet).regions->frame_bytes, 256u);  // others may find it
+  EXPECT_EQ(Cut(array + turns("%more = icmp ult i32 %next, %n", use)).regions->frame_bytes, 256u);
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
