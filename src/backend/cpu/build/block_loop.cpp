@@ -25,6 +25,12 @@ using llvm::Value;
 
 constexpr unsigned kWarp = 32;
 
+/// Of frames and shared memory of blocks that run beside each other in turns, which pass through the caches with what
+/// they read: 8 blocks of 8 warps with frames of 512 bytes and some shared memory, whose rows are pages together.
+constexpr uint32_t kBesideBytes = 64 << 10;
+/// The shared memory of each is aligned so, which is the most that instructions ask of it.
+constexpr uint32_t kLeastWindow = 1024;
+
 /// Whether code calls what may read its context.
 bool calls_others(const llvm::Function& code) {
   return llvm::any_of(llvm::instructions(code), [](const llvm::Instruction& instruction) {
@@ -69,33 +75,35 @@ class BlockLoop {
           row([&](const Warp& warp) { call(code, arguments(warp)); });
         });
       });
+      return blocks;
     });
     return finish();
   }
 
-  llvm::Function* over_parts(const CoroutineParts& parts, bool says_where) {
-    says_where_ = says_where;
-    make_frames(parts.frame_bytes);
-    each_block([&] {
-      for (const size_t offset : {offsetof(ThreadContext, votes), offsetof(ThreadContext, voters)})
-        set(offset, builder_.getInt32(0));
-      builder_.CreateStore(builder_.getFalse(), left_);
-      each_warp(calls_others(*parts.first), [&](const Warp& warp) {
-        Value* frame = frame_of(warp.index);
-        llvm::SmallVector<Value*, 8> all{frame};
-        all.append(arguments(warp));
-        call(*parts.first, all);
-        note(frame);
-      });
+  llvm::Function* over_parts(const CoroutineParts& parts, const Stops& stops) {
+    says_where_ = stops.at_barriers && stops.in_turns;
+    const bool is_shown = calls_others(*parts.first) || calls_others(*parts.second);
+    const bool beside = stops.beside && !is_shown;
+    make_frames(parts.frame_bytes, beside);
+    const auto run_some = [&](Value* first, Value* most) {
+      Value* begun = begin_blocks(parts, is_shown, first, most);
       BasicBlock *again = make_block("phase"), *over = make_block("block_over");
       branch_if_left(again, over);
       builder_.SetInsertPoint(again);
       begin_phase();
       builder_.CreateStore(builder_.getFalse(), left_);
-      each_warp(calls_others(*parts.second), [&](const Warp& warp) { go_on(*parts.second, frame_of(warp.index)); });
+      count(begun, 1, [&](Value* number) {
+        go_to(first, number);
+        each_warp(is_shown, [&](const Warp& warp) { go_on(*parts.second, frame_of(warp.index)); });
+      });
       branch_if_left(again, over);
       builder_.SetInsertPoint(over);
-    });
+      return begun;
+    };
+    if (beside)
+      each_group([&](Value* first, Value* left) { return run_some(first, least(left, most_beside_)); });
+    else
+      each_step([&](Value* first, Value*) { return run_some(first, builder_.getInt32(1)); });
     return finish();
   }
 
@@ -107,6 +115,7 @@ class BlockLoop {
     return load_field(builder_, context_of(*made_), offset, builder_.getPtrTy(), /*constant=*/false);
   }
   void set(size_t offset, Value* value) { store_field(builder_, context_of(*made_), offset, value); }
+  Value* least(Value* a, Value* b) { return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b); }
   /// Where the code is, for a fault: it stays where it stands.
   void note_place(size_t offset, Value* value) {
     Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), context_of(*made_), offset);
@@ -140,10 +149,20 @@ class BlockLoop {
 
   // ---- frames ----
 
-  void make_frames(uint64_t bytes) {
+  /// Of a block, or of as many beside each other as there may be.
+  void make_frames(uint64_t bytes, bool beside) {
     frame_bytes_ = bytes;
     Value* warps = builder_.CreateLShr(builder_.CreateAdd(threads_, builder_.getInt32(kWarp - 1)), uint64_t{5});
-    Value* all = builder_.CreateMul(warps, builder_.getInt32(static_cast<uint32_t>(bytes)));
+    block_frames_ = builder_.CreateMul(warps, builder_.getInt32(static_cast<uint32_t>(bytes)));
+    window_ = pointer(offsetof(ThreadContext, shared_window));
+    most_beside_ = builder_.getInt32(1);
+    if (beside) {
+      window_bytes_ = window_bytes();
+      Value* memory = builder_.CreateAdd(block_frames_, window_bytes_);
+      Value* fitting = builder_.CreateUDiv(builder_.getInt32(kBesideBytes), memory);
+      most_beside_ = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, fitting, most_beside_);
+    }
+    Value* all = builder_.CreateMul(block_frames_, most_beside_);
     frames_ = builder_.CreateAlloca(builder_.getInt8Ty(), all, "frames");
     frames_->setAlignment(llvm::Align(kFrameAlignment));
     for (llvm::AllocaInst** flag : {&left_, &in_turns_}) {
@@ -152,10 +171,55 @@ class BlockLoop {
     }
   }
 
+  /// What lies between the shared memory of blocks beside each other: a power of two, so that it is aligned as the
+  /// window is. None for code that has none.
+  Value* window_bytes() {
+    if (!llvm::is_contained(placed_.fields, offsetof(ThreadContext, shared_window))) return builder_.getInt32(0);
+    Value* bytes = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, builder_.getInt32(kLeastWindow),
+                                                  word(offsetof(ThreadContext, total_shared_bytes)));
+    Value* zeros = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz,
+                                                  builder_.CreateSub(bytes, builder_.getInt32(1)), builder_.getTrue());
+    return builder_.CreateShl(builder_.getInt32(1), builder_.CreateSub(builder_.getInt32(32), zeros));
+  }
+
+  /// The block is one of those that run beside each other.
+  void go_to(Value* first, Value* number) {
+    block_[0] = builder_.CreateAdd(first, number);
+    note_place(offsetof(ThreadContext, ctaid), block_[0]);
+    const auto at = [&](Value* begin, Value* bytes) {
+      return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), begin,
+                                        builder_.CreateZExt(builder_.CreateMul(number, bytes), builder_.getInt64Ty()));
+    };
+    block_frame_ = at(frames_, block_frames_);
+    if (window_bytes_)
+      block_window_ = at(window_, window_bytes_);
+    else
+      block_window_ = window_;
+  }
+
+  /// Runs blocks from `first` on to their first stops, at most `most`: the next one only while warps are in turns.
+  /// Returns how many.
+  Value* begin_blocks(const CoroutineParts& parts, bool is_shown, Value* first, Value* most) {
+    for (const size_t offset : {offsetof(ThreadContext, votes), offsetof(ThreadContext, voters)})
+      set(offset, builder_.getInt32(0));
+    builder_.CreateStore(builder_.getFalse(), left_);
+    return count_while(most, 1, [&](Value* number) {
+      go_to(first, number);
+      each_warp(is_shown, [&](const Warp& warp) {
+        Value* frame = frame_of(warp.index);
+        llvm::SmallVector<Value*, 8> all{frame};
+        all.append(arguments(warp));
+        call(*parts.first, all);
+        note(frame);
+      });
+      return builder_.CreateLoad(builder_.getInt1Ty(), says_where_ ? in_turns_ : left_);
+    });
+  }
+
   Value* frame_of(Value* index) {
     Value* warp = builder_.CreateZExt(builder_.CreateLShr(index, uint64_t{5}), builder_.getInt64Ty());
     Value* offset = builder_.CreateMul(warp, builder_.getInt64(frame_bytes_));
-    return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), frames_, offset);
+    return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), block_frame_, offset);
   }
 
   Value* is_left(Value* frame) {
@@ -217,28 +281,27 @@ class BlockLoop {
   /// For as many blocks as the context says, from its own on; it follows.
   template <typename Body>
   void each_block(Body body) {
-    each_step([&](Value*) { return builder_.getInt32(1); },
-              [&](Value* first, Value*) {
-                note_place(offsetof(ThreadContext, ctaid), block_[0] = first);
-                body();
-              });
+    each_step([&](Value* first, Value*) {
+      note_place(offsetof(ThreadContext, ctaid), block_[0] = first);
+      body();
+      return builder_.getInt32(1);
+    });
   }
 
-  /// The same, by all that are left in a row of the grid, given the first one's x and how many they are.
+  /// The same, by all that are left in a row of the grid, given the first one's x and how many they are; `body` returns
+  /// how many of them it ran.
   template <typename Body>
   void each_group(Body body) {
-    each_step(
-        [&](Value* first) {
-          Value* in_row = builder_.CreateSub(word(offsetof(ThreadContext, nctaid)), first);
-          return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, word(offsetof(ThreadContext, blocks)), in_row);
-        },
-        body);
+    each_step([&](Value* first, Value* left) {
+      Value* in_row = builder_.CreateSub(word(offsetof(ThreadContext, nctaid)), first);
+      return body(first, least(left, in_row));
+    });
     note_place(offsetof(ThreadContext, blocks), builder_.getInt32(1));
   }
 
-  /// The same, by steps, given the x of the first block of each.
-  template <typename Step, typename Body>
-  void each_step(Step blocks_from, Body body) {
+  /// The same, by steps, given the x of the first block of each and how many are left; `body` returns how many it ran.
+  template <typename Body>
+  void each_step(Body body) {
     Value* first[3];
     Value* grid_size[3];
     for (unsigned d = 0; d < 3; ++d) {
@@ -251,8 +314,7 @@ class BlockLoop {
     const Position position = counters(turns, "ctaid", first);
     for (unsigned d = 1; d < 3; ++d) note_place(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
     note_place(offsetof(ThreadContext, blocks), left);
-    Value* step = blocks_from(position[0]);
-    body(position[0], step);
+    Value* step = body(position[0], left);
     advance(position, step, grid_size);
     Value* rest = builder_.CreateSub(left, step);
     left->addIncoming(rest, builder_.GetInsertBlock());
@@ -288,15 +350,24 @@ class BlockLoop {
     body(warp);
   }
 
-  /// From 0 to `end`, which is above it.
+  /// From 0 to `end`, which is above it, or until `body` returns false. Returns how far it came.
   template <typename Body>
-  void count(Value* end, uint32_t step, Body body) {
+  Value* count_while(Value* end, uint32_t step, Body body) {
     const Turns turns = begin_turns("turn");
     llvm::PHINode* number = counter(turns, "number", builder_.getInt32(0));
-    body(number);
+    Value* goes_on = body(number);
     Value* next = builder_.CreateAdd(number, builder_.getInt32(step));
     number->addIncoming(next, builder_.GetInsertBlock());
-    end_turns(turns, builder_.CreateICmpULT(next, end));
+    end_turns(turns, builder_.CreateAnd(goes_on, builder_.CreateICmpULT(next, end)));
+    return next;
+  }
+
+  template <typename Body>
+  void count(Value* end, uint32_t step, Body body) {
+    count_while(end, step, [&](Value* number) {
+      body(number);
+      return builder_.getTrue();
+    });
   }
 
   /// For each row of threads, given what goes through its warps. Where a warp is several rows it stands for them.
@@ -377,6 +448,7 @@ class BlockLoop {
         return is_counted ? warp.position[d] : builder_.CreateLoad(builder_.getInt32Ty(), table_of(d, warp));
       if (field == offsetof(ThreadContext, places) + d * sizeof(void*)) return table_of(d, warp);
     }
+    if (field == offsetof(ThreadContext, shared_window)) return block_window_;
     if (field == offsetof(ThreadContext, warp)) return builder_.CreateLShr(warp.index, uint64_t{5});
     if (field == offsetof(ThreadContext, lanes)) return lanes_of(warp);
     return builder_.CreateAnd(warp.index, builder_.getInt32(kWarp - 1));  // the first thread's lane
@@ -422,7 +494,11 @@ class BlockLoop {
   Value *threads_ = nullptr, *block_size_[3] = {}, *tables_[3] = {};
   Value* block_[3] = {};  ///< blockIdx
   uint64_t frame_bytes_ = 0;
-  llvm::AllocaInst *frames_ = nullptr, *left_ = nullptr;  ///< left: a warp is not over
+  Value* block_frames_ = nullptr;                           ///< bytes of the frames of a block
+  Value *window_ = nullptr, *window_bytes_ = nullptr;       ///< of shared memory
+  Value* most_beside_ = nullptr;                            ///< blocks
+  Value *block_frame_ = nullptr, *block_window_ = nullptr;  ///< its first frame, its shared memory
+  llvm::AllocaInst *frames_ = nullptr, *left_ = nullptr;    ///< left: a warp is not over
   bool says_where_ = false;
   llvm::AllocaInst* in_turns_ = nullptr;  ///< a warp stands at the end of a turn
   Value* turns_only_ = nullptr;           ///< in this phase warps that wait at a barrier do not go on
@@ -436,8 +512,8 @@ llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed,
 }
 
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, const CoroutineParts& parts,
-                                 bool says_where) {
-  return BlockLoop(body, placed).over_parts(parts, says_where);
+                                 const Stops& stops) {
+  return BlockLoop(body, placed).over_parts(parts, stops);
 }
 
 }  // namespace cupola::cpu::build

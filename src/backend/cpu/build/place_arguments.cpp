@@ -26,12 +26,13 @@ bool is_of_place(size_t field) {
 
 using Reads = llvm::MapVector<size_t, llvm::SmallVector<llvm::LoadInst*, 4>>;
 
-Reads reads_of_place(llvm::Function& warp) {
+Reads reads_of_place(llvm::Function& warp, bool with_window) {
   Reads reads;
   for (llvm::Instruction& instruction : llvm::instructions(warp)) {
     auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     if (!load) continue;
-    if (const std::optional<size_t> field = constant_field(*load); field && is_of_place(*field))
+    if (const std::optional<size_t> field = constant_field(*load);
+        field && (is_of_place(*field) || (with_window && *field == offsetof(ThreadContext, shared_window))))
       reads[*field].push_back(load);
   }
   return reads;
@@ -39,10 +40,10 @@ Reads reads_of_place(llvm::Function& warp) {
 
 }  // namespace
 
-PlacedCode give_places_as_arguments(llvm::Function& warp) {
+PlacedCode give_places_as_arguments(llvm::Function& warp, bool with_window) {
   PlacedCode made;
   llvm::SmallVector<llvm::Type*, 8> types(warp.getFunctionType()->params());
-  for (const auto& [field, loads] : reads_of_place(warp)) {
+  for (const auto& [field, loads] : reads_of_place(warp, with_window)) {
     made.fields.push_back(field);
     types.push_back(loads.front()->getType());
   }
@@ -52,7 +53,7 @@ PlacedCode give_places_as_arguments(llvm::Function& warp) {
   for (unsigned i = 0; i < warp.arg_size(); ++i) map[warp.getArg(i)] = made.code->getArg(i);
   llvm::SmallVector<llvm::ReturnInst*, 4> returns;
   llvm::CloneFunctionInto(made.code, &warp, map, llvm::CloneFunctionChangeType::LocalChangesOnly, returns);
-  for (const auto& [field, loads] : reads_of_place(*made.code)) {
+  for (const auto& [field, loads] : reads_of_place(*made.code, with_window)) {
     const auto place = std::ranges::find(made.fields, field) - made.fields.begin();
     llvm::Value* argument = made.code->getArg(static_cast<unsigned>(warp.arg_size() + place));
     for (llvm::LoadInst* load : loads) {

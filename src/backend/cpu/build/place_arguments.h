@@ -17,7 +17,7 @@ struct PlacedCode {
 };
 
 /// A copy of a warp's code that takes what it reads of threadIdx, blockIdx and its lanes as further arguments, so that
-/// a loop over warps and blocks can hand it on in registers.
-PlacedCode give_places_as_arguments(llvm::Function& warp);
+/// a loop over warps and blocks can hand it on in registers. `with_window`: the block's shared memory too.
+PlacedCode give_places_as_arguments(llvm::Function& warp, bool with_window);
 
 }  // namespace cupola::cpu::build

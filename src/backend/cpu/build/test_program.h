@@ -149,6 +149,7 @@ class TestProgram {
     fill(block, context.ntid);
     fill(grid, context.nctaid);
     context.lanes = ~0u;
+    context.total_shared_bytes = what.info.static_shared_bytes;
     context.blocks = count;
     for (unsigned d = 0; d < 3; ++d) context.places[d] = places[d].data();
     const uint64_t entry = what.wide_entries[image::class_of(block)].place;

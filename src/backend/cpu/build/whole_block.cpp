@@ -51,7 +51,16 @@ std::string obstacle(llvm::Function& warp, const CallReach& reach) {
   return {};
 }
 
-/// Whether a call may run blocks beside each other in turns: they are full rows of warps, and have no shared memory.
+/// Whether blocks whose warps take turns may do so beside each other, each with shared memory of its own: nothing in
+/// them counts the block's votes.
+bool can_take_turns_beside(const WideBody& body) {
+  return llvm::none_of(llvm::instructions(*body.code), [](const llvm::Instruction& instruction) {
+    return service_of(instruction) == Service::barrier_reduce;
+  });
+}
+
+/// Whether a call may run blocks beside each other, a row of each in turn: they are full rows of warps, and have no
+/// shared memory.
 bool can_be_beside(const WideBody& body, const CallReach& reach) {
   if (!body.is_rows_only || may_be_partial(body.blocks) || !block_barriers(*body.code).empty()) return false;
   for (llvm::Function* function : reach.from(body.code))
@@ -83,7 +92,8 @@ bool run_whole_block(Candidate& candidate) {
         body.why_not = formatted("{} bytes of each are needed after its barriers", parts.frame_bytes);
       return false;
     }
-    made = loop_over_blocks(body, candidate.placed, parts, candidate.has_barriers && candidate.takes_turns);
+    made = loop_over_blocks(body, candidate.placed, parts,
+                            {candidate.has_barriers, candidate.takes_turns, candidate.is_beside});
   } else {
     made = loop_over_blocks(body, candidate.placed, candidate.is_beside);
   }
@@ -99,7 +109,7 @@ std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candid
                                         llvm::TargetMachine& machine) {
   bool some_stop = false;
   for (Candidate& candidate : candidates) {
-    candidate.placed = give_places_as_arguments(*candidate.body->code);
+    candidate.placed = give_places_as_arguments(*candidate.body->code, candidate.takes_turns && candidate.is_beside);
     if (!candidate.takes_turns) remove_turn_marks(*candidate.placed.code);
     if (!candidate.has_barriers && !candidate.takes_turns) continue;
     candidate.coroutine = make_coroutine(*candidate.placed.code, machine);
@@ -109,7 +119,7 @@ std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candid
   std::vector<Candidate> too_large;
   for (Candidate& candidate : candidates)
     if (!run_whole_block(candidate) && candidate.takes_turns)
-      too_large.push_back({candidate.body, candidate.has_barriers, /*takes_turns=*/false, candidate.is_beside});
+      too_large.push_back({candidate.body, candidate.has_barriers, /*takes_turns=*/false, /*is_beside=*/false});
   return too_large;
 }
 
@@ -120,8 +130,9 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
   const CallReach reach(module);
   for (WideBody* body : bodies) {
     if (std::string why = obstacle(*body->code, reach); why.empty()) {
-      candidates.push_back(
-          {body, !block_barriers(*body->code).empty(), !turn_marks(*body->code).empty(), can_be_beside(*body, reach)});
+      const bool takes_turns = !turn_marks(*body->code).empty();
+      candidates.push_back({body, !block_barriers(*body->code).empty(), takes_turns,
+                            takes_turns ? can_take_turns_beside(*body) : can_be_beside(*body, reach)});
     } else {
       body->why_not = std::move(why);
       if (!body->is_alone) continue;
