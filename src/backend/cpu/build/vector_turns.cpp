@@ -15,7 +15,9 @@
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 #include "backend/cpu/build/vector_lanes.h"
+#include "backend/cpu/build/vector_prefetch.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "backend/cpu/build/vector_steps.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -26,16 +28,13 @@ using llvm::Value;
 
 constexpr const char* kMark = "cupola.turn";
 
-/// Of a turn that waits for memory more than it computes.
-constexpr size_t kMostInstructions = 60;
-
-constexpr uint64_t kLine = 64;
 /// Of a loop that so many bytes are fetched ahead for.
 constexpr size_t kMostRows = 4;
-/// Between lanes, in bytes, of a row that the lanes fill more than in part.
-constexpr int64_t kMostStride = 16;
 /// Of a mark, for each row.
 constexpr unsigned kRowOperands = 3;
+
+/// Of a turn that waits for memory more than it computes.
+constexpr size_t kMostInstructions = 60;
 
 /// Where threads meet, or lanes take their time one after the other.
 bool takes_longer(const llvm::Instruction& instruction) {
@@ -43,75 +42,6 @@ bool takes_longer(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   if (!call || llvm::isa<llvm::IntrinsicInst>(call)) return false;
   return kir::effect_of(*call) != kir::Effect::kPure;
-}
-
-bool may_wait_for_memory(const llvm::Loop& loop) {
-  size_t count = 0;
-  for (const llvm::BasicBlock* block : loop.blocks())
-    for (const llvm::Instruction& instruction : *block)
-      if (++count > kMostInstructions || takes_longer(instruction)) return false;
-  return true;
-}
-
-class Steps {
- public:
-  Steps(llvm::ScalarEvolution& evolution, const llvm::Loop& loop) : evolution_(evolution), loop_(loop) {}
-
-  /// By how much a value moves from turn to turn, unless it wraps; null: it is not known to move evenly.
-  const SCEV* of(const SCEV* value) {
-    if (evolution_.isLoopInvariant(value, &loop_))
-      return evolution_.getZero(evolution_.getEffectiveSCEVType(value->getType()));
-    if (const auto* turns = llvm::dyn_cast<llvm::SCEVAddRecExpr>(value)) {
-      const SCEV* step = turns->isAffine() ? turns->getStepRecurrence(evolution_) : nullptr;
-      return step && evolution_.isLoopInvariant(step, &loop_) ? step : nullptr;
-    }
-    if (const auto* cast = llvm::dyn_cast<llvm::SCEVCastExpr>(value)) {
-      const SCEV* step = of(cast->getOperand());
-      return step ? evolution_.getTruncateOrSignExtend(step, evolution_.getEffectiveSCEVType(cast->getType()))
-                  : nullptr;
-    }
-    if (const auto* sum = llvm::dyn_cast<llvm::SCEVAddExpr>(value)) return of_sum(*sum);
-    if (const auto* product = llvm::dyn_cast<llvm::SCEVMulExpr>(value)) return of_product(*product);
-    return nullptr;
-  }
-
- private:
-  const SCEV* of_sum(const llvm::SCEVAddExpr& sum) {
-    llvm::SmallVector<const SCEV*, 4> steps;
-    for (const SCEV* operand : sum.operands()) {
-      steps.push_back(of(operand));
-      if (!steps.back()) return nullptr;
-    }
-    return evolution_.getAddExpr(steps);
-  }
-
-  const SCEV* of_product(const llvm::SCEVMulExpr& product) {
-    llvm::SmallVector<const SCEV*, 4> factors;
-    bool moves = false;
-    for (const SCEV* operand : product.operands()) {
-      const bool is_factor = evolution_.isLoopInvariant(operand, &loop_);
-      if (!is_factor && std::exchange(moves, true)) return nullptr;
-      factors.push_back(is_factor ? operand : of(operand));
-      if (!factors.back()) return nullptr;
-    }
-    return evolution_.getMulExpr(factors);
-  }
-
-  llvm::ScalarEvolution& evolution_;
-  const llvm::Loop& loop_;
-};
-
-/// A step of less than kFar bytes for certain, or one that the whole block goes as its threads are: the turns of all
-/// its warps lie beside each other whatever their order.
-bool is_near(const SCEV* step) {
-  if (const auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(step)) return constant->getAPInt().abs().ult(kFar);
-  return !llvm::SCEVExprContains(step, [](const SCEV* part) {
-    const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
-    const auto* call = unknown ? llvm::dyn_cast<llvm::CallInst>(unknown->getValue()) : nullptr;
-    const auto known = call ? kir::intrinsic_of(*call) : std::nullopt;
-    using enum kir::Intrinsic;
-    return unknown && known != NtidX && known != NtidY && known != NtidZ;
-  });
 }
 
 /// A block of more threads than a warp has.
@@ -183,6 +113,25 @@ void mark(const llvm::Loop& loop, llvm::ScalarEvolution& evolution, const llvm::
 
 }  // namespace
 
+bool may_wait_for_memory(const llvm::Loop& loop) {
+  size_t count = 0;
+  for (const llvm::BasicBlock* block : loop.blocks())
+    for (const llvm::Instruction& instruction : *block)
+      if (++count > kMostInstructions || takes_longer(instruction)) return false;
+  return true;
+}
+
+bool is_near(const SCEV* step) {
+  if (const auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(step)) return constant->getAPInt().abs().ult(kFar);
+  return !llvm::SCEVExprContains(step, [](const SCEV* part) {
+    const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
+    const auto* call = unknown ? llvm::dyn_cast<llvm::CallInst>(unknown->getValue()) : nullptr;
+    const auto known = call ? kir::intrinsic_of(*call) : std::nullopt;
+    using enum kir::Intrinsic;
+    return unknown && known != NtidX && known != NtidY && known != NtidZ;
+  });
+}
+
 FarTurns mark_far_turns(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators) {
   const llvm::TargetLibraryInfoImpl known(function.getParent()->getTargetTriple());
   llvm::TargetLibraryInfo library(known);
@@ -227,31 +176,18 @@ FarRows rows_of(const llvm::CallInst& mark) {
 
 void widen_turn_mark(Lanes& lanes, const llvm::CallInst& mark) {
   FarRows rows;
-  for (const FarRow& row : rows_of(mark)) {
-    const Shape shape = lanes.shape(row.address);
-    if (!shape.has_steps() || shape.stride <= 0 || shape.stride > kMostStride) continue;
-    const auto bytes = static_cast<uint64_t>(shape.stride) * shape.lanes_in_step(lanes.blocks);
-    Value* step = lanes.scalar(row.step);
-    if (shape.is_segmented())
-      for (Value* base : lanes.bases(row.address)) rows.push_back({base, step, bytes});
-    else
-      rows.push_back({lanes.scalar(row.address), step, bytes});
-  }
+  for (const FarRow& row : rows_of(mark))
+    for (const Lines& lines : lines_of(lanes, row.address))
+      rows.push_back({lines.address, lanes.scalar(row.step), lines.bytes});
   mark_turn(lanes.builder, lanes.scalar(are_far(mark)), rows);
 }
 
 void fetch_ahead(llvm::IRBuilderBase& builder, llvm::ArrayRef<FarRow> rows, uint32_t turns) {
-  constexpr int kRead = 0, kSecondLevel = 2, kData = 1;
   for (const FarRow& row : rows) {
     Value* address = row.address;
     for (uint32_t turn = 0; turn < turns; ++turn) {
       address = builder.CreateGEP(builder.getInt8Ty(), address, row.step);
-      for (uint64_t offset = 0; offset < row.bytes; offset += kLine) {
-        Value* line = builder.CreateConstGEP1_64(builder.getInt8Ty(), address, offset);
-        builder.CreateIntrinsic(
-            llvm::Intrinsic::prefetch, {builder.getPtrTy()},
-            {line, builder.getInt32(kRead), builder.getInt32(kSecondLevel), builder.getInt32(kData)});
-      }
+      fetch_lines(builder, address, row.bytes);
     }
   }
 }

@@ -12,7 +12,9 @@ class DominatorTree;
 class Function;
 class IRBuilderBase;
 class Instruction;
+class Loop;
 class LoopInfo;
+class SCEV;
 class Value;
 }  // namespace llvm
 
@@ -40,6 +42,12 @@ using FarRows = llvm::SmallVector<FarRow, 4>;
 
 /// Marks, and of each the addresses that move far in its loop.
 using FarTurns = llvm::SmallVector<std::pair<llvm::CallInst*, llvm::SmallVector<llvm::Value*, 4>>, 4>;
+
+/// Whether a turn waits for memory more than it computes, and meets nobody.
+bool may_wait_for_memory(const llvm::Loop& loop);
+/// A step of less than kFar bytes for certain, or one that the whole block goes as its threads are: the turns of all
+/// its warps lie beside each other whatever their order.
+bool is_near(const llvm::SCEV* step);
 
 /// Marks innermost loops, which have a preheader and a latch, whose turns may be far apart, and are short.
 FarTurns mark_far_turns(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators);
