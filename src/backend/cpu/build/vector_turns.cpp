@@ -14,6 +14,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
+#include "backend/cpu/build/shared_atomics.h"
 #include "backend/cpu/build/vector_lanes.h"
 #include "backend/cpu/build/vector_prefetch.h"
 #include "backend/cpu/build/vector_shapes.h"
@@ -36,9 +37,10 @@ constexpr unsigned kRowOperands = 3;
 /// Of a turn that waits for memory more than it computes.
 constexpr size_t kMostInstructions = 60;
 
-/// Where threads meet, or lanes take their time one after the other.
+/// Where threads meet, or lanes take their time one after the other. What an update of shared memory returns may depend
+/// on the order of warps, which is left as it is then.
 bool takes_longer(const llvm::Instruction& instruction) {
-  if (instruction.isAtomic()) return true;
+  if (instruction.isAtomic()) return !is_shared_atomic(instruction) || !instruction.use_empty();
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   if (!call || llvm::isa<llvm::IntrinsicInst>(call)) return false;
   return kir::effect_of(*call) != kir::Effect::kPure;
