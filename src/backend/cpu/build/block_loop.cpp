@@ -8,6 +8,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <array>
+#include <optional>
 
 #include "backend/cpu/build/block_regions.h"
 #include "backend/cpu/build/block_votes.h"
@@ -26,7 +27,15 @@ using llvm::BasicBlock;
 using llvm::Value;
 
 constexpr unsigned kWarp = 32;
-constexpr uint32_t kSharedAlignment = 256;
+
+/// Of frames and shared memory of blocks beside each other that take turns in loops, which pass through the caches with
+/// what they read: 8 blocks of 8 warps with frames of 512 bytes and some shared memory, whose rows are pages together.
+constexpr uint32_t kTurningBytes = 64 << 10;
+/// And of those that go from barrier to barrier together, which stay in the cache next to the processor, where they
+/// make rows of memory of this many threads.
+constexpr uint32_t kStoppingBytes = 16 << 10, kStoppingRow = 256;
+/// The shared memory of each is aligned so, which is the most that instructions ask of it.
+constexpr uint32_t kLeastWindow = 1024;
 
 /// For a loop into which `code` will be inlined: a function without debug information would swallow its lines.
 llvm::DISubprogram* lines_beside(const llvm::Function& code) {
@@ -60,7 +69,7 @@ class BlockLoop {
       block_size_[d] = word(offsetof(ThreadContext, ntid) + 4 * d);
       tables_[d] = pointer(offsetof(ThreadContext, places) + d * sizeof(void*));
     }
-    shared_window_ = pointer(offsetof(ThreadContext, shared_window));
+    window_ = block_window_ = pointer(offsetof(ThreadContext, shared_window));
     threads_ = builder_.CreateMul(builder_.CreateMul(block_size_[0], block_size_[1]), block_size_[2]);
     warps_ = builder_.CreateLShr(builder_.CreateAdd(threads_, builder_.getInt32(kWarp - 1)), uint64_t{5});
   }
@@ -69,62 +78,70 @@ class BlockLoop {
     llvm::Function& code = *placed_.code;
     for (unsigned i = 0; i < code.arg_size(); ++i)
       code.removeParamAttr(i, llvm::Attribute::ByVal);  // it only reads them
+    const auto run_code = [&](const Warp& warp) { call(code, arguments(warp)); };
     if (!beside) {
-      each_block([&] { each_warp(calls_others(code), [&](const Warp& warp) { call(code, arguments(warp)); }); });
+      each_block([&] { each_warp(calls_others(code), run_code); });
       return finish();
     }
-    each_group(word(offsetof(ThreadContext, blocks)),
-               [&] { each_warp_of_group(calls_others(code), [&](const Warp& warp) { call(code, arguments(warp)); }); });
+    each_group([&](Value* first, Value* blocks) {
+      each_warp_beside(first, blocks, calls_others(code), run_code);
+      return blocks;
+    });
     return finish();
   }
 
   llvm::Function* over_regions(BlockRegions& cut) {
     const bool is_shown = calls_others(*placed_.code);
-    Value* most = cut.is_beside ? blocks_beside(cut.frame_bytes) : builder_.getInt32(1);
-    if (cut.frame_bytes > 0) make_frames(cut.frame_bytes, most);
+    make_frames(cut.frame_bytes, cut.is_beside, kStoppingBytes, kStoppingRow);
     for (llvm::AllocaInst* array : cut.arrays) array->moveBefore(made_->getEntryBlock().begin());
-    const auto body = [&] {
+    const auto run_some = [&](auto each) {
       reset_votes(builder_, context_of(*made_));
       builder_.CreateBr(&placed_.code->getEntryBlock());
       take_code(cut.is_beside);
-      for (const BlockRegion& region : cut.regions) run_region(region, is_shown);
+      for (const BlockRegion& region : cut.regions) run_region(region, each);
       cut.over->getTerminator()->eraseFromParent();
       builder_.SetInsertPoint(cut.over);
     };
     if (cut.is_beside)
-      each_group(most, body);
+      each_group([&](Value* first, Value* left) {
+        Value* blocks = least(left, most_beside_);
+        run_some([&](auto code) { each_warp_beside(first, blocks, is_shown, code); });
+        return blocks;
+      });
     else
-      each_block(body);
+      each_block([&] { run_some([&](auto code) { each_warp(is_shown, code); }); });
     placed_.code->eraseFromParent();
     return finish();
   }
 
-  llvm::Function* over_parts(const CoroutineParts& parts, bool says_where) {
-    says_where_ = says_where;
-    make_frames(parts.frame_bytes, builder_.getInt32(1));
+  llvm::Function* over_parts(const CoroutineParts& parts, const Stops& stops) {
+    says_where_ = stops.at_barriers && stops.in_turns;
+    const bool is_shown = calls_others(*parts.first) || calls_others(*parts.second);
+    const bool beside = stops.beside && !is_shown;
+    make_frames(parts.frame_bytes, beside, kTurningBytes);
     for (llvm::AllocaInst** flag : {&left_, &in_turns_}) {
       *flag = builder_.CreateAlloca(builder_.getInt1Ty());
       builder_.CreateStore(builder_.getFalse(), *flag);
     }
-    each_block([&] {
-      reset_votes(builder_, context_of(*made_));
-      builder_.CreateStore(builder_.getFalse(), left_);
-      each_warp(calls_others(*parts.first), [&](const Warp& warp) {
-        Value* frame = frame_of(warp.index);
-        llvm::SmallVector<Value*, 8> all{frame};
-        all.append(arguments(warp));
-        call(*parts.first, all);
-        note(frame);
-      });
+    const auto run_some = [&](Value* first, Value* most) {
+      Value* begun = begin_blocks(parts, is_shown, first, most);
       BasicBlock *again = make_block("phase"), *over = make_block("block_over");
       branch_if_left(again, over);
       builder_.SetInsertPoint(again);
       begin_phase();
       builder_.CreateStore(builder_.getFalse(), left_);
-      each_warp(calls_others(*parts.second), [&](const Warp& warp) { go_on(*parts.second, frame_of(warp.index)); });
+      count(begun, 1, [&](Value* number) {
+        go_to(first, number);
+        each_warp(is_shown, [&](const Warp& warp) { go_on(*parts.second, frame_of(warp.index)); });
+      });
       branch_if_left(again, over);
       builder_.SetInsertPoint(over);
-    });
+      return begun;
+    };
+    if (beside)
+      each_group([&](Value* first, Value* left) { return run_some(first, least(left, most_beside_)); });
+    else
+      each_step([&](Value* first, Value*) { return run_some(first, builder_.getInt32(1)); });
     return finish();
   }
 
@@ -136,6 +153,7 @@ class BlockLoop {
     return load_field(builder_, context_of(*made_), offset, builder_.getPtrTy(), /*constant=*/false);
   }
   void set(size_t offset, Value* value) { store_field(builder_, context_of(*made_), offset, value); }
+  Value* least(Value* a, Value* b) { return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b); }
   /// Where the code is, for a fault: it stays where it stands.
   void note_place(size_t offset, Value* value) {
     Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), context_of(*made_), offset);
@@ -159,23 +177,58 @@ class BlockLoop {
     return calls_.back();
   }
 
-  // ---- frames ----
+  // ---- frames and shared memory ----
 
-  /// For all warps of so many blocks.
-  void make_frames(uint64_t bytes, Value* blocks) {
+  /// Frames of `bytes` for the warps of a block, or of as many beside each other as there may be: at least one, and no
+  /// more than make a row of so many threads and have so much memory.
+  void make_frames(uint64_t bytes, bool beside, uint32_t most_bytes, std::optional<uint32_t> most_threads = {}) {
     frame_bytes_ = bytes;
-    Value* all =
-        builder_.CreateMul(builder_.CreateMul(blocks, warps_), builder_.getInt32(static_cast<uint32_t>(bytes)));
-    frames_ = builder_.CreateAlloca(builder_.getInt8Ty(), all, "frames");
+    block_frames_ = builder_.CreateMul(warps_, builder_.getInt32(static_cast<uint32_t>(bytes)));
+    most_beside_ = builder_.getInt32(1);
+    if (beside) {
+      window_bytes_ = window_bytes();
+      Value* fitting = fit(most_bytes, builder_.CreateAdd(block_frames_, window_bytes_));
+      if (most_threads) fitting = least(fitting, fit(*most_threads, block_size_[0]));
+      most_beside_ = at_least_one(fitting);
+    }
+    if (bytes == 0) return;
+    frames_ = builder_.CreateAlloca(builder_.getInt8Ty(), builder_.CreateMul(block_frames_, most_beside_), "frames");
     frames_->setAlignment(llvm::Align(kFrameAlignment));
+    block_frame_ = frames_;
+  }
+
+  Value* at_least_one(Value* number) {
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, number, builder_.getInt32(1));
+  }
+  Value* fit(uint32_t all, Value* each) { return builder_.CreateUDiv(builder_.getInt32(all), at_least_one(each)); }
+
+  /// What lies between the shared memory of blocks beside each other: a power of two, so that it is aligned as the
+  /// window is. None for code that has none.
+  Value* window_bytes() {
+    if (!llvm::is_contained(placed_.fields, offsetof(ThreadContext, shared_window))) return builder_.getInt32(0);
+    Value* bytes = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, builder_.getInt32(kLeastWindow),
+                                                  word(offsetof(ThreadContext, total_shared_bytes)));
+    Value* zeros = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz,
+                                                  builder_.CreateSub(bytes, builder_.getInt32(1)), builder_.getTrue());
+    return builder_.CreateShl(builder_.getInt32(1), builder_.CreateSub(builder_.getInt32(32), zeros));
+  }
+
+  /// The block is one of those that run beside each other.
+  void go_to(Value* first, Value* number) {
+    block_[0] = builder_.CreateAdd(first, number);
+    note_place(offsetof(ThreadContext, ctaid), block_[0]);
+    const auto at = [&](Value* begin, Value* bytes) {
+      return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), begin,
+                                        builder_.CreateZExt(builder_.CreateMul(number, bytes), builder_.getInt64Ty()));
+    };
+    if (frames_) block_frame_ = at(frames_, block_frames_);
+    if (window_bytes_) block_window_ = at(window_, window_bytes_);
   }
 
   Value* frame_of(Value* index) {
-    Value* warp = builder_.CreateLShr(index, uint64_t{5});
-    if (member_) warp = builder_.CreateAdd(warp, builder_.CreateMul(member_, warps_));
-    Value* offset =
-        builder_.CreateMul(builder_.CreateZExt(warp, builder_.getInt64Ty()), builder_.getInt64(frame_bytes_));
-    return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), frames_, offset);
+    Value* warp = builder_.CreateZExt(builder_.CreateLShr(index, uint64_t{5}), builder_.getInt64Ty());
+    Value* offset = builder_.CreateMul(warp, builder_.getInt64(frame_bytes_));
+    return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), block_frame_, offset);
   }
 
   // ---- regions ----
@@ -191,24 +244,22 @@ class BlockLoop {
     made_->splice(made_->end(), &code);
   }
 
-  void run_region(const BlockRegion& region, bool is_shown) {
+  /// `each` runs what it is given for each warp.
+  template <typename Each>
+  void run_region(const BlockRegion& region, Each each) {
     if (region.is_for_block) return void(region.frame->eraseFromParent());
     BasicBlock *next = region.end->getSingleSuccessor(), *before = make_block("region");
     for (BasicBlock* from : llvm::SmallVector<BasicBlock*, 4>(llvm::predecessors(region.begin)))
       from->getTerminator()->replaceSuccessorWith(region.begin, before);
     region.end->getTerminator()->eraseFromParent();
     builder_.SetInsertPoint(before);
-    const auto run_code = [&](const Warp& warp) {
+    each([&](const Warp& warp) {
       for (const size_t field : placed_.fields) hand(placed_.place(field), region, [&] { return place(field, warp); });
       hand(region.frame, region, [&] { return frame_of(warp.index); });
       region.frame->eraseFromParent();
       builder_.CreateBr(region.begin);
       builder_.SetInsertPoint(region.end);
-    };
-    if (members_)
-      each_warp_of_group(is_shown, run_code);
-    else
-      each_warp(is_shown, run_code);
+    });
     next->replacePhiUsesWith(region.end, builder_.GetInsertBlock());
     builder_.CreateBr(next);
   }
@@ -223,6 +274,24 @@ class BlockLoop {
   }
 
   // ---- where a warp stands ----
+
+  /// Runs blocks from `first` on to their first stops, at most `most`: the next one only while warps are in turns.
+  /// Returns how many.
+  Value* begin_blocks(const CoroutineParts& parts, bool is_shown, Value* first, Value* most) {
+    reset_votes(builder_, context_of(*made_));
+    builder_.CreateStore(builder_.getFalse(), left_);
+    return count_while(most, 1, [&](Value* number) {
+      go_to(first, number);
+      each_warp(is_shown, [&](const Warp& warp) {
+        Value* frame = frame_of(warp.index);
+        llvm::SmallVector<Value*, 8> all{frame};
+        all.append(arguments(warp));
+        call(*parts.first, all);
+        note(frame);
+      });
+      return builder_.CreateLoad(builder_.getInt1Ty(), says_where_ ? in_turns_ : left_);
+    });
+  }
 
   Value* is_left(Value* frame) {
     Value* mark = builder_.CreateLoad(builder_.getPtrTy(), frame);
@@ -283,54 +352,27 @@ class BlockLoop {
   /// For as many blocks as the context says, from its own on; it follows.
   template <typename Body>
   void each_block(Body body) {
-    each_step([&](Value*, Value*) { return builder_.getInt32(1); },
-              [&](Value* first, Value*) {
-                note_place(offsetof(ThreadContext, ctaid), block_[0] = first);
-                body();
-              });
+    each_step([&](Value* first, Value*) {
+      note_place(offsetof(ThreadContext, ctaid), block_[0] = first);
+      body();
+      return builder_.getInt32(1);
+    });
   }
 
-  /// The same, by groups of at most `most` that are left in a row of the grid.
+  /// The same, by all that are left in a row of the grid, given the first one's x and how many they are; `body` returns
+  /// how many of them it ran.
   template <typename Body>
-  void each_group(Value* most, Body body) {
-    each_step(
-        [&](Value* first, Value* left) {
-          return least({left, builder_.CreateSub(word(offsetof(ThreadContext, nctaid)), first), most});
-        },
-        [&](Value* first, Value* blocks) {
-          first_ = first;
-          members_ = blocks;
-          body();
-        });
+  void each_group(Body body) {
+    each_step([&](Value* first, Value* left) {
+      Value* in_row = builder_.CreateSub(word(offsetof(ThreadContext, nctaid)), first);
+      return body(first, least(left, in_row));
+    });
     note_place(offsetof(ThreadContext, blocks), builder_.getInt32(1));
   }
 
-  Value* least(llvm::ArrayRef<Value*> numbers) {
-    Value* least = numbers[0];
-    for (Value* number : numbers.drop_front())
-      least = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, least, number);
-    return least;
-  }
-
-  /// How many blocks with barriers take turns there: as many as make a long row of memory, of which what they share and
-  /// keep stays in the cache next to the processor.
-  Value* blocks_beside(uint64_t frame_bytes) {
-    constexpr uint32_t kThreadsInRow = 256, kMostBytes = 16 * 1024;
-    const auto fit = [&](uint32_t all, Value* each) {
-      Value* some = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, each, builder_.getInt32(1));
-      return builder_.CreateUDiv(builder_.getInt32(all), some);
-    };
-    Value* bytes = word(offsetof(ThreadContext, total_shared_bytes));
-    shared_bytes_ = builder_.CreateAnd(builder_.CreateAdd(bytes, builder_.getInt32(kSharedAlignment - 1)),
-                                       builder_.getInt32(~(kSharedAlignment - 1)));
-    Value* frames = builder_.CreateMul(warps_, builder_.getInt32(static_cast<uint32_t>(frame_bytes)));
-    Value* most =
-        least({fit(kThreadsInRow, block_size_[0]), fit(kMostBytes, builder_.CreateAdd(shared_bytes_, frames))});
-    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, most, builder_.getInt32(1));
-  }
-
-  template <typename Step, typename Body>
-  void each_step(Step blocks_from, Body body) {
+  /// The same, by steps, given the x of the first block of each and how many are left; `body` returns how many it ran.
+  template <typename Body>
+  void each_step(Body body) {
     Value* first[3];
     Value* grid_size[3];
     for (unsigned d = 0; d < 3; ++d) {
@@ -343,8 +385,7 @@ class BlockLoop {
     const Position position = counters(turns, "ctaid", first);
     for (unsigned d = 1; d < 3; ++d) note_place(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
     note_place(offsetof(ThreadContext, blocks), left);
-    Value* step = blocks_from(position[0], left);
-    body(position[0], step);
+    Value* step = body(position[0], left);
     advance(position, step, grid_size);
     Value* rest = builder_.CreateSub(left, step);
     left->addIncoming(rest, builder_.GetInsertBlock());
@@ -380,25 +421,32 @@ class BlockLoop {
     body(warp);
   }
 
-  /// From 0 to `end`, which is above it.
+  /// From 0 to `end`, which is above it, or until `body` returns false. Returns how far it came.
   template <typename Body>
-  void count(Value* end, uint32_t step, Body body) {
+  Value* count_while(Value* end, uint32_t step, Body body) {
     const Turns turns = begin_turns("turn");
     llvm::PHINode* number = counter(turns, "number", builder_.getInt32(0));
-    body(number);
+    Value* goes_on = body(number);
     Value* next = builder_.CreateAdd(number, builder_.getInt32(step));
     number->addIncoming(next, builder_.GetInsertBlock());
-    end_turns(turns, builder_.CreateICmpULT(next, end));
+    end_turns(turns, builder_.CreateAnd(goes_on, builder_.CreateICmpULT(next, end)));
+    return next;
   }
 
-  /// For each row of threads of all blocks of a group, block after block.
   template <typename Body>
-  void each_warp_of_group(bool is_shown, Body body) {
+  void count(Value* end, uint32_t step, Body body) {
+    count_while(end, step, [&](Value* number) {
+      body(number);
+      return builder_.getTrue();
+    });
+  }
+
+  /// For each row of threads of blocks beside each other, block after block.
+  template <typename Body>
+  void each_warp_beside(Value* first, Value* blocks, bool is_shown, Body body) {
     each_row(is_shown, [&](auto row) {
-      count(members_, 1, [&](Value* member) {
-        member_ = member;
-        block_[0] = builder_.CreateAdd(first_, member);
-        note_place(offsetof(ThreadContext, ctaid), block_[0]);
+      count(blocks, 1, [&](Value* number) {
+        go_to(first, number);
         row(body);
       });
     });
@@ -485,17 +533,10 @@ class BlockLoop {
         return is_counted ? warp.position[d] : builder_.CreateLoad(builder_.getInt32Ty(), table_of(d, warp));
       if (field == offsetof(ThreadContext, places) + d * sizeof(void*)) return table_of(d, warp);
     }
-    if (field == offsetof(ThreadContext, shared_window)) return shared_memory();
+    if (field == offsetof(ThreadContext, shared_window)) return block_window_;
     if (field == offsetof(ThreadContext, warp)) return builder_.CreateLShr(warp.index, uint64_t{5});
     if (field == offsetof(ThreadContext, lanes)) return lanes_of(warp);
     return builder_.CreateAnd(warp.index, builder_.getInt32(kWarp - 1));  // the first thread's lane
-  }
-
-  /// Of a block that runs beside others, its part of the window.
-  Value* shared_memory() {
-    if (!member_ || !shared_bytes_) return shared_window_;
-    Value* offset = builder_.CreateZExt(builder_.CreateMul(member_, shared_bytes_), builder_.getInt64Ty());
-    return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), shared_window_, offset);
   }
 
   /// Of the warp's threads, in one dimension.
@@ -525,14 +566,14 @@ class BlockLoop {
   const PlacedCode& placed_;
   const BlockClass blocks_;
   const unsigned step_;  ///< threads that the code is for
-  Value *threads_ = nullptr, *warps_ = nullptr, *block_size_[3] = {}, *tables_[3] = {}, *shared_window_ = nullptr;
+  Value *threads_ = nullptr, *warps_ = nullptr, *block_size_[3] = {}, *tables_[3] = {};
   Value* block_[3] = {};  ///< blockIdx
-  // Of blocks beside each other:
-  Value *first_ = nullptr, *members_ = nullptr;  ///< x of the first one, and how many they are
-  Value* member_ = nullptr;                      ///< the number of the one that goes on
-  Value* shared_bytes_ = nullptr;                ///< from the shared memory of one to that of the next
   uint64_t frame_bytes_ = 0;
-  llvm::AllocaInst *frames_ = nullptr, *left_ = nullptr;  ///< left: a warp is not over
+  Value* block_frames_ = nullptr;                           ///< bytes of the frames of a block
+  Value *window_ = nullptr, *window_bytes_ = nullptr;       ///< of shared memory; bytes: of blocks beside each other
+  Value* most_beside_ = nullptr;                            ///< blocks
+  Value *block_frame_ = nullptr, *block_window_ = nullptr;  ///< its first frame, its shared memory
+  llvm::AllocaInst *frames_ = nullptr, *left_ = nullptr;    ///< left: a warp is not over
   bool says_where_ = false;
   llvm::AllocaInst* in_turns_ = nullptr;  ///< a warp stands at the end of a turn
   Value* turns_only_ = nullptr;           ///< in this phase warps that wait at a barrier do not go on
@@ -557,8 +598,8 @@ llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed,
 }
 
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, const CoroutineParts& parts,
-                                 bool says_where) {
-  return BlockLoop(body, placed, lines_beside(*body.code)).over_parts(parts, says_where);
+                                 const Stops& stops) {
+  return BlockLoop(body, placed, lines_beside(*body.code)).over_parts(parts, stops);
 }
 
 }  // namespace cupola::cpu::build

@@ -23,9 +23,15 @@ llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed,
 /// The code of `placed` is gone then.
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, BlockRegions& cut);
 
-/// The same of code for a warp that stops, whose parts are given: each goes on when all others have stopped. It stops
-/// at barriers, or at the end of turns, or at both, `says_where`; then those at the end of a turn go on first.
+/// Where code for a warp stops.
+struct Stops {
+  bool at_barriers, in_turns;
+  bool beside;  ///< while warps of a block are in turns, the next block's may begin
+};
+
+/// The same of code for a warp that stops, whose parts are given: each goes on when all others have stopped. Where it
+/// stops at barriers and in turns, those at the end of a turn go on first.
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, const CoroutineParts& parts,
-                                 bool says_where);
+                                 const Stops& stops);
 
 }  // namespace cupola::cpu::build

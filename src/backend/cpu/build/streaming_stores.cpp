@@ -1,5 +1,6 @@
 #include "backend/cpu/build/streaming_stores.h"
 
+#include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -46,6 +47,12 @@ bool may_tell_others(const llvm::Instruction& instruction) {
   return llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction);
 }
 
+/// A call of llvm.prefetch; null: it is another instruction.
+llvm::IntrinsicInst* as_prefetch(llvm::Instruction& instruction) {
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call && call->getIntrinsicID() == llvm::Intrinsic::prefetch ? call : nullptr;
+}
+
 const Value* read_address(const llvm::Instruction& instruction) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return load->getPointerOperand();
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -64,6 +71,7 @@ llvm::SmallVector<llvm::StoreInst*, 8> outputs_of(llvm::Function& code) {
   llvm::SmallPtrSet<const llvm::Argument*, 8> read;
   for (llvm::Instruction& instruction : llvm::instructions(code)) {
     if (may_tell_others(instruction)) return {};
+    if (as_prefetch(instruction)) continue;
     if (const Value* address = read_address(instruction)) read.insert(argument_of(address));
     auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
     if (store && store->getValueOperand()->getType()->isVectorTy() && bytes_of(*store) % kLine == 0 &&
@@ -102,6 +110,19 @@ void make_two_ways(llvm::StoreInst& store, Value* is_large) {
   store.moveBefore(plain->getIterator());
 }
 
+/// What goes past the caches is not fetched into them: by what says of an output whether it does.
+void keep_out_of_caches(llvm::Function& code, const llvm::MapVector<const llvm::Argument*, Value*>& is_large) {
+  llvm::SmallVector<llvm::IntrinsicInst*, 8> fetches;
+  for (llvm::Instruction& instruction : llvm::instructions(code))
+    if (llvm::IntrinsicInst* fetch = as_prefetch(instruction))
+      if (is_large.contains(argument_of(fetch->getArgOperand(0)))) fetches.push_back(fetch);
+  for (llvm::IntrinsicInst* fetch : fetches) {
+    Value* stays = llvm::IRBuilder<>(fetch).CreateNot(is_large.lookup(argument_of(fetch->getArgOperand(0))));
+    fetch->moveBefore(
+        llvm::SplitBlockAndInsertIfThen(stays, fetch->getIterator(), /*Unreachable=*/false)->getIterator());
+  }
+}
+
 /// What was written past the caches comes before what the thread writes next.
 void end_with_fence(llvm::Function& code) {
   if (!code.getParent()->getTargetTriple().isX86()) return;  // elsewhere a release orders such stores as well
@@ -119,13 +140,17 @@ void stream_large_outputs(llvm::Function& code) {
   llvm::BasicBlock& entry = code.getEntryBlock();
   llvm::IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
   Value *in_row = thread_count(builder, code, 1), *in_all = thread_count(builder, code, 3);
+  llvm::MapVector<const llvm::Argument*, Value*> is_large;
   for (llvm::StoreInst* store : stores) {
     builder.SetInsertPoint(llvm::cast<llvm::Instruction>(in_all)->getNextNode());
     const auto are_bytes = [&](Value* threads, uint64_t least) {
       return builder.CreateICmpUGE(threads, builder.getInt64(least * kWarp / bytes_of(*store)));
     };
-    make_two_ways(*store, builder.CreateAnd(are_bytes(in_all, kLargeFrom), are_bytes(in_row, kLongFrom)));
+    Value*& large = is_large[argument_of(store->getPointerOperand())];
+    large = builder.CreateAnd(are_bytes(in_all, kLargeFrom), are_bytes(in_row, kLongFrom));
+    make_two_ways(*store, large);
   }
+  keep_out_of_caches(code, is_large);
   end_with_fence(code);
 }
 

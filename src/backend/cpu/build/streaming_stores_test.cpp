@@ -52,6 +52,31 @@ TEST(StreamingStores, AreNoneOfWhatIsRead) {
             0);
 }
 
+TEST(StreamingStores, AreOfWhatIsFetchedAheadElsewhere) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, std::string(R"(
+    declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+    define void @code(ptr %context, ptr %in, ptr %out, <32 x float> %v) {
+      call void @llvm.prefetch.p0(ptr %in, i32 0, i32 2, i32 1)
+      call void @llvm.prefetch.p0(ptr %out, i32 0, i32 2, i32 1)
+      )") + kStore + "ret void }");
+  llvm::Function& code = *module->getFunction("code");
+  stream_large_outputs(code);
+  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+  int fetches = 0, streamed = 0;
+  for (llvm::Instruction& instruction : llvm::instructions(code)) {
+    streamed += instruction.hasMetadata(llvm::LLVMContext::MD_nontemporal);
+    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (!call || call->getIntrinsicID() != llvm::Intrinsic::prefetch) continue;
+    ++fetches;
+    const bool always = call->getParent() == &code.getEntryBlock();
+    EXPECT_EQ(always, call->getArgOperand(0) == code.getArg(1))
+        << "the output is fetched only where it is not streamed";
+  }
+  EXPECT_EQ(fetches, 2);
+  EXPECT_EQ(streamed, 1);
+}
+
 TEST(StreamingStores, AreNoneOfPartsOfLines) {
   EXPECT_EQ(streamed("store float 1.0, ptr %out"), 0);
   EXPECT_EQ(streamed("store <8 x float> splat (float 1.0), ptr %out"), 0);

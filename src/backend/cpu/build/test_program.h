@@ -149,6 +149,7 @@ class TestProgram {
     fill(block, context.ntid);
     fill(grid, context.nctaid);
     context.lanes = ~0u;
+    context.total_shared_bytes = what.info.static_shared_bytes;
     context.blocks = count;
     context.total_shared_bytes = static_cast<uint32_t>(what.info.static_shared_bytes);
     for (unsigned d = 0; d < 3; ++d) context.places[d] = places[d].data();

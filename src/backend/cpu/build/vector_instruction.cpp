@@ -9,6 +9,7 @@
 #include "backend/cpu/build/vector_lanes.h"
 #include "backend/cpu/build/vector_meetings.h"
 #include "backend/cpu/build/vector_memory.h"
+#include "backend/cpu/build/vector_prefetch.h"
 #include "backend/cpu/build/vector_structures.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "image/cpu_abi.h"
@@ -224,7 +225,8 @@ void widen_instruction(Lanes& lanes, const Groups& groups, const Departures& dep
     if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(call); intrinsic && intrinsic->isAssumeLikeIntrinsic())
       return;
     if (widen_meeting(lanes, departures, *call)) return;
-    if (is_turn_mark(*call)) return void(mark_turn(lanes.builder, lanes.scalar(call->getArgOperand(0))));
+    if (is_turn_mark(*call)) return widen_turn_mark(lanes, *call);
+    if (widen_prefetch(lanes, *call)) return;
     if (is_lane_by_lane(lanes, *call, shape)) return widen_lane_by_lane(lanes, instruction);
   }
   if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction); update && widen_common_update(lanes, *update)) {

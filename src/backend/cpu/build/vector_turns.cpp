@@ -1,11 +1,12 @@
 #include "backend/cpu/build/vector_turns.h"
 
-#include <llvm/ADT/SetVector.h>
+#include <llvm/ADT/MapVector.h>
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -13,7 +14,11 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
+#include "backend/cpu/build/shared_atomics.h"
+#include "backend/cpu/build/vector_lanes.h"
+#include "backend/cpu/build/vector_prefetch.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "backend/cpu/build/vector_steps.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -24,84 +29,21 @@ using llvm::Value;
 
 constexpr const char* kMark = "cupola.turn";
 
+/// Of a loop that so many bytes are fetched ahead for.
+constexpr size_t kMostRows = 4;
+/// Of a mark, for each row.
+constexpr unsigned kRowOperands = 3;
+
 /// Of a turn that waits for memory more than it computes.
 constexpr size_t kMostInstructions = 60;
 
-/// Where threads meet, or lanes take their time one after the other.
+/// Where threads meet, or lanes take their time one after the other. What an update of shared memory returns may depend
+/// on the order of warps, which is left as it is then.
 bool takes_longer(const llvm::Instruction& instruction) {
-  if (instruction.isAtomic()) return true;
+  if (instruction.isAtomic()) return !is_shared_atomic(instruction) || !instruction.use_empty();
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   if (!call || llvm::isa<llvm::IntrinsicInst>(call)) return false;
   return kir::effect_of(*call) != kir::Effect::kPure;
-}
-
-bool may_wait_for_memory(const llvm::Loop& loop) {
-  size_t count = 0;
-  for (const llvm::BasicBlock* block : loop.blocks())
-    for (const llvm::Instruction& instruction : *block)
-      if (++count > kMostInstructions || takes_longer(instruction)) return false;
-  return true;
-}
-
-class Steps {
- public:
-  Steps(llvm::ScalarEvolution& evolution, const llvm::Loop& loop) : evolution_(evolution), loop_(loop) {}
-
-  /// By how much a value moves from turn to turn, unless it wraps; null: it is not known to move evenly.
-  const SCEV* of(const SCEV* value) {
-    if (evolution_.isLoopInvariant(value, &loop_))
-      return evolution_.getZero(evolution_.getEffectiveSCEVType(value->getType()));
-    if (const auto* turns = llvm::dyn_cast<llvm::SCEVAddRecExpr>(value)) {
-      const SCEV* step = turns->isAffine() ? turns->getStepRecurrence(evolution_) : nullptr;
-      return step && evolution_.isLoopInvariant(step, &loop_) ? step : nullptr;
-    }
-    if (const auto* cast = llvm::dyn_cast<llvm::SCEVCastExpr>(value)) {
-      const SCEV* step = of(cast->getOperand());
-      return step ? evolution_.getTruncateOrSignExtend(step, evolution_.getEffectiveSCEVType(cast->getType()))
-                  : nullptr;
-    }
-    if (const auto* sum = llvm::dyn_cast<llvm::SCEVAddExpr>(value)) return of_sum(*sum);
-    if (const auto* product = llvm::dyn_cast<llvm::SCEVMulExpr>(value)) return of_product(*product);
-    return nullptr;
-  }
-
- private:
-  const SCEV* of_sum(const llvm::SCEVAddExpr& sum) {
-    llvm::SmallVector<const SCEV*, 4> steps;
-    for (const SCEV* operand : sum.operands()) {
-      steps.push_back(of(operand));
-      if (!steps.back()) return nullptr;
-    }
-    return evolution_.getAddExpr(steps);
-  }
-
-  const SCEV* of_product(const llvm::SCEVMulExpr& product) {
-    llvm::SmallVector<const SCEV*, 4> factors;
-    bool moves = false;
-    for (const SCEV* operand : product.operands()) {
-      const bool is_factor = evolution_.isLoopInvariant(operand, &loop_);
-      if (!is_factor && std::exchange(moves, true)) return nullptr;
-      factors.push_back(is_factor ? operand : of(operand));
-      if (!factors.back()) return nullptr;
-    }
-    return evolution_.getMulExpr(factors);
-  }
-
-  llvm::ScalarEvolution& evolution_;
-  const llvm::Loop& loop_;
-};
-
-/// A step of less than kFar bytes for certain, or one that the whole block goes as its threads are: the turns of all
-/// its warps lie beside each other whatever their order.
-bool is_near(const SCEV* step) {
-  if (const auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(step)) return constant->getAPInt().abs().ult(kFar);
-  return !llvm::SCEVExprContains(step, [](const SCEV* part) {
-    const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
-    const auto* call = unknown ? llvm::dyn_cast<llvm::CallInst>(unknown->getValue()) : nullptr;
-    const auto known = call ? kir::intrinsic_of(*call) : std::nullopt;
-    using enum kir::Intrinsic;
-    return unknown && known != NtidX && known != NtidY && known != NtidZ;
-  });
 }
 
 /// A block of more threads than a warp has.
@@ -113,14 +55,14 @@ Value* has_warps(llvm::IRBuilder<>& builder) {
   return builder.CreateICmpUGT(threads, builder.getInt32(kLanes));
 }
 
+/// Steps and their values.
+using Numbers = llvm::MapVector<const SCEV*, Value*>;
+
 /// Whether one of the steps is far, in the loop's preheader.
-Value* some_are_far(llvm::ArrayRef<const SCEV*> steps, const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
-  llvm::Instruction* place = loop.getLoopPreheader()->getTerminator();
-  llvm::SCEVExpander expander(evolution, "step");
-  llvm::IRBuilder<> builder(place);
+Value* some_are_far(const Numbers& steps, const llvm::Loop& loop) {
+  llvm::IRBuilder<> builder(loop.getLoopPreheader()->getTerminator());
   Value* some = nullptr;
-  for (const SCEV* step : steps) {
-    Value* number = expander.expandCodeFor(step, step->getType(), place);
+  for (const auto& [step, number] : steps) {
     const uint64_t width = number->getType()->getIntegerBitWidth();
     const auto constant = [&](uint64_t value) { return llvm::ConstantInt::get(builder.getIntNTy(width), value); };
     Value* is_far = builder.CreateICmpUGE(builder.CreateAdd(number, constant(kFar - 1)), constant(2 * kFar - 1));
@@ -129,11 +71,28 @@ Value* some_are_far(llvm::ArrayRef<const SCEV*> steps, const llvm::Loop& loop, l
   return builder.CreateAnd(some, has_warps(builder));
 }
 
-void mark(const llvm::Loop& loop, llvm::ScalarEvolution& evolution, FarTurns& turns) {
-  const llvm::SCEVExpander expander(evolution, "step");
-  const llvm::Instruction* place = loop.getLoopPreheader()->getTerminator();
+/// Whether others than the thread have the memory, and the address is known at the end of each turn.
+bool is_row(const Value* address, const llvm::Loop& loop, const llvm::DominatorTree& dominators) {
+  return dominators.dominates(address, loop.getLoopLatch()->getTerminator()) &&
+         !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address));
+}
+
+/// Whether the row is part of another one: fields of one structure, or what the turn reads and writes again.
+bool is_in(llvm::ArrayRef<FarRow> rows, Value* address, llvm::ScalarEvolution& evolution) {
+  return llvm::any_of(rows, [&](const FarRow& row) {
+    const auto distance =
+        evolution.computeConstantDifference(evolution.getSCEV(address), evolution.getSCEV(row.address));
+    return distance && distance->abs().ult(kLine);
+  });
+}
+
+void mark(const llvm::Loop& loop, llvm::ScalarEvolution& evolution, const llvm::DominatorTree& dominators,
+          FarTurns& turns) {
+  llvm::SCEVExpander expander(evolution, "step");
+  llvm::Instruction* place = loop.getLoopPreheader()->getTerminator();
   llvm::SmallVector<Value*, 4> addresses;
-  llvm::SmallSetVector<const SCEV*, 4> steps;
+  FarRows rows;
+  Numbers steps;
   for (llvm::BasicBlock* block : loop.blocks())
     for (llvm::Instruction& instruction : *block) {
       Value* address = llvm::getLoadStorePointerOperand(&instruction);
@@ -142,15 +101,38 @@ void mark(const llvm::Loop& loop, llvm::ScalarEvolution& evolution, FarTurns& tu
       if (!step || !expander.isSafeToExpandAt(step, place)) continue;
       if (is_near(step)) continue;
       addresses.push_back(address);
-      steps.insert(step);
+      Value*& number = steps[step];
+      if (!number) number = expander.expandCodeFor(step, step->getType(), place);
+      if (llvm::isa<llvm::LoadInst>(instruction) && rows.size() < kMostRows && is_row(address, loop, dominators) &&
+          !is_in(rows, address, evolution))
+        rows.push_back({address, number});
     }
   if (steps.empty()) return;
-  Value* are_far = some_are_far(steps.getArrayRef(), loop, evolution);
+  Value* far = some_are_far(steps, loop);
   llvm::IRBuilder<> builder(loop.getLoopLatch()->getTerminator());
-  turns.push_back({mark_turn(builder, are_far), std::move(addresses)});
+  turns.push_back({mark_turn(builder, far, rows), std::move(addresses)});
 }
 
 }  // namespace
+
+bool may_wait_for_memory(const llvm::Loop& loop) {
+  size_t count = 0;
+  for (const llvm::BasicBlock* block : loop.blocks())
+    for (const llvm::Instruction& instruction : *block)
+      if (++count > kMostInstructions || takes_longer(instruction)) return false;
+  return true;
+}
+
+bool is_near(const SCEV* step) {
+  if (const auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(step)) return constant->getAPInt().abs().ult(kFar);
+  return !llvm::SCEVExprContains(step, [](const SCEV* part) {
+    const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
+    const auto* call = unknown ? llvm::dyn_cast<llvm::CallInst>(unknown->getValue()) : nullptr;
+    const auto known = call ? kir::intrinsic_of(*call) : std::nullopt;
+    using enum kir::Intrinsic;
+    return unknown && known != NtidX && known != NtidY && known != NtidZ;
+  });
+}
 
 FarTurns mark_far_turns(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators) {
   const llvm::TargetLibraryInfoImpl known(function.getParent()->getTargetTriple());
@@ -160,7 +142,7 @@ FarTurns mark_far_turns(llvm::Function& function, llvm::LoopInfo& loops, llvm::D
   FarTurns turns;
   for (llvm::Loop* loop : loops.getLoopsInPreorder())
     if (loop->isInnermost() && loop->getLoopPreheader() && loop->getLoopLatch() && may_wait_for_memory(*loop))
-      mark(*loop, evolution, turns);
+      mark(*loop, evolution, dominators, turns);
   return turns;
 }
 
@@ -170,13 +152,46 @@ void keep_turns_of_rows(const FarTurns& turns, const Shapes& shapes) {
       const Shape shape = shapes.of(address);
       return shape.has_steps() && shape.stride != 0;
     });
-    if (!has_rows || !shapes.of(mark->getArgOperand(0)).is_uniform()) mark->eraseFromParent();
+    if (!has_rows || !shapes.of(are_far(*mark)).is_uniform()) mark->eraseFromParent();
   }
 }
 
-llvm::CallInst* mark_turn(llvm::IRBuilderBase& builder, Value* are_far) {
+llvm::CallInst* mark_turn(llvm::IRBuilderBase& builder, Value* are_far, llvm::ArrayRef<FarRow> rows) {
   llvm::Module& module = *builder.GetInsertBlock()->getModule();
-  return builder.CreateCall(module.getOrInsertFunction(kMark, builder.getVoidTy(), builder.getInt1Ty()), {are_far});
+  auto* type = llvm::FunctionType::get(builder.getVoidTy(), {builder.getInt1Ty()}, /*isVarArg=*/true);
+  llvm::SmallVector<Value*, 8> operands{are_far};
+  for (const FarRow& row : rows) operands.append({row.address, row.step, builder.getInt64(row.bytes)});
+  return builder.CreateCall(module.getOrInsertFunction(kMark, type), operands);
+}
+
+Value* are_far(const llvm::CallInst& mark) {
+  return mark.getArgOperand(0);
+}
+
+FarRows rows_of(const llvm::CallInst& mark) {
+  FarRows rows;
+  for (unsigned i = 1; i < mark.arg_size(); i += kRowOperands)
+    rows.push_back({mark.getArgOperand(i), mark.getArgOperand(i + 1),
+                    llvm::cast<llvm::ConstantInt>(mark.getArgOperand(i + 2))->getZExtValue()});
+  return rows;
+}
+
+void widen_turn_mark(Lanes& lanes, const llvm::CallInst& mark) {
+  FarRows rows;
+  for (const FarRow& row : rows_of(mark))
+    for (const Lines& lines : lines_of(lanes, row.address))
+      rows.push_back({lines.address, lanes.scalar(row.step), lines.bytes});
+  mark_turn(lanes.builder, lanes.scalar(are_far(mark)), rows);
+}
+
+void fetch_ahead(llvm::IRBuilderBase& builder, llvm::ArrayRef<FarRow> rows, uint32_t turns) {
+  for (const FarRow& row : rows) {
+    Value* address = row.address;
+    for (uint32_t turn = 0; turn < turns; ++turn) {
+      address = builder.CreateGEP(builder.getInt8Ty(), address, row.step);
+      fetch_lines(builder, address, row.bytes);
+    }
+  }
 }
 
 bool is_turn_mark(const llvm::Instruction& instruction) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/SmallVector.h>
 
 #include <cstdint>
@@ -11,7 +12,9 @@ class DominatorTree;
 class Function;
 class IRBuilderBase;
 class Instruction;
+class Loop;
 class LoopInfo;
+class SCEV;
 class Value;
 }  // namespace llvm
 
@@ -22,13 +25,29 @@ class Value;
 
 namespace cupola::cpu::build {
 
+class Lanes;
 class Shapes;
 
 /// The distance from turn to turn, in bytes, from which on warps take turns.
 inline constexpr uint64_t kFar = 4096;
 
+/// The loop goes through rows of memory: in each turn lanes touch what lies beside each other from an address on, and
+/// in the next what lies `step` bytes further on.
+struct FarRow {
+  llvm::Value* address;  ///< of the turn, known at its end; of a thread, or of a warp's first lane
+  llvm::Value* step;     ///< known before the loop
+  uint64_t bytes = 0;    ///< that the lanes touch; 0: of a thread's code, not known yet
+};
+using FarRows = llvm::SmallVector<FarRow, 4>;
+
 /// Marks, and of each the addresses that move far in its loop.
 using FarTurns = llvm::SmallVector<std::pair<llvm::CallInst*, llvm::SmallVector<llvm::Value*, 4>>, 4>;
+
+/// Whether a turn waits for memory more than it computes, and meets nobody.
+bool may_wait_for_memory(const llvm::Loop& loop);
+/// A step of less than kFar bytes for certain, or one that the whole block goes as its threads are: the turns of all
+/// its warps lie beside each other whatever their order.
+bool is_near(const llvm::SCEV* step);
 
 /// Marks innermost loops, which have a preheader and a latch, whose turns may be far apart, and are short.
 FarTurns mark_far_turns(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators);
@@ -36,8 +55,15 @@ FarTurns mark_far_turns(llvm::Function& function, llvm::LoopInfo& loops, llvm::D
 /// beside each other.
 void keep_turns_of_rows(const FarTurns& turns, const Shapes& shapes);
 
-/// Marks the end of a turn: if `are_far`, other warps may go on first.
-llvm::CallInst* mark_turn(llvm::IRBuilderBase& builder, llvm::Value* are_far);
+/// Marks the end of a turn: if `are_far`, other warps may go on first. `rows`: some that it goes through.
+llvm::CallInst* mark_turn(llvm::IRBuilderBase& builder, llvm::Value* are_far, llvm::ArrayRef<FarRow> rows);
+llvm::Value* are_far(const llvm::CallInst& mark);
+FarRows rows_of(const llvm::CallInst& mark);
+/// Where the end of a turn is written for a warp: the mark of it.
+void widen_turn_mark(Lanes& lanes, const llvm::CallInst& mark);
+/// Has what the next `turns` turns read of the rows brought into the cache, as far as they are there.
+void fetch_ahead(llvm::IRBuilderBase& builder, llvm::ArrayRef<FarRow> rows, uint32_t turns);
+
 bool is_turn_mark(const llvm::Instruction& instruction);
 llvm::SmallVector<llvm::CallInst*, 4> turn_marks(llvm::Function& function);
 void remove_turn_marks(llvm::Function& function);

@@ -38,17 +38,38 @@ std::string loop(const std::string& before, const std::string& turn) {
     })";
 }
 
+/// A kernel with such a loop, whose far turns are marked.
+class Marked {
+ public:
+  Marked(const std::string& before, const std::string& turn)
+      : module_(parse(context_, loop(before, turn) + "\n!0 = !{}")) {
+    llvm::Function& function = *module_->getFunction("k");
+    llvm::DominatorTree dominators(function);
+    const llvm::PostDominatorTree post_dominators(function);
+    llvm::LoopInfo loops(dominators);
+    const FarTurns turns = mark_far_turns(function, loops, dominators);
+    EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
+    keep_turns_of_rows(turns, Shapes(function, BlockClass::Rows, loops, post_dominators));
+    marks = turn_marks(function);
+  }
+
+  /// The names of the addresses that are fetched ahead for.
+  std::vector<std::string> rows() const {
+    std::vector<std::string> names;
+    for (const llvm::CallInst* mark : marks)
+      for (const FarRow& row : rows_of(*mark)) names.push_back(row.address->getName().str());
+    return names;
+  }
+
+  llvm::SmallVector<llvm::CallInst*, 4> marks;
+
+ private:
+  llvm::LLVMContext context_;
+  std::unique_ptr<llvm::Module> module_;
+};
+
 bool takes_turns(const std::string& before, const std::string& turn = "store i32 1, ptr %place") {
-  llvm::LLVMContext context;
-  const auto module = parse(context, loop(before, turn));
-  llvm::Function& function = *module->getFunction("k");
-  llvm::DominatorTree dominators(function);
-  const llvm::PostDominatorTree post_dominators(function);
-  llvm::LoopInfo loops(dominators);
-  const FarTurns turns = mark_far_turns(function, loops, dominators);
-  EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
-  keep_turns_of_rows(turns, Shapes(function, BlockClass::Rows, loops, post_dominators));
-  return !turn_marks(function).empty();
+  return !Marked(before, turn).marks.empty();
 }
 
 constexpr const char* kFromThread = "%first = add i64 %t, 0\n";
@@ -86,50 +107,85 @@ TEST(VectorTurns, AreNotOfLoopsThatMeetOrTakeLong) {
   EXPECT_TRUE(takes_turns(before, "%v = load i32, ptr %place\nstore i32 %v, ptr %q"));
   EXPECT_FALSE(takes_turns(before, "store i32 1, ptr %place\ncall void @cupola.barrier(i32 0, i32 0)"));
   EXPECT_FALSE(takes_turns(before, "%v = atomicrmw add ptr %place, i32 1 monotonic"));
+  // In shared memory they take no longer than others, but the order of warps would show in what they return.
+  const std::string in_shared =
+      "store i32 1, ptr %place\n%v = atomicrmw add ptr %q, i32 1 monotonic, !cupola.shared_atomic !0";
+  EXPECT_TRUE(takes_turns(before, in_shared));
+  EXPECT_FALSE(takes_turns(before, in_shared + "\nstore i32 %v, ptr %place"));
   std::string much = "store i32 1, ptr %place\n";
   for (int i = 0; i < 60; ++i) much += formatted("%v{} = mul i64 %{}, 3\n", i, i == 0 ? "i" : formatted("v{}", i - 1));
   EXPECT_FALSE(takes_turns(before, much));
 }
 
+TEST(VectorTurns, NameRowsThatAreRead) {
+  using Names = std::vector<std::string>;
+  const auto rows = [](const std::string& turn) {
+    return Marked(std::string(kFromThread) + "%own = alloca [64 x i32]\n%step = add i64 %pitch, 0", turn).rows();
+  };
+  const std::string other = "%other = getelementptr i32, ptr %q, i64 %i\n";
+  EXPECT_EQ(rows("%v = load i32, ptr %place\n" + other + "%w = load i32, ptr %other"), (Names{"place", "other"}));
+  EXPECT_EQ(rows("%v = load i32, ptr %place\n" + other + "store i32 %v, ptr %other"), Names{"place"});
+  EXPECT_EQ(rows("store i32 1, ptr %place"), Names{});
+  // Of another field of what is read already.
+  EXPECT_EQ(
+      rows("%beside = getelementptr i8, ptr %place, i64 60\n%v = load i32, ptr %place\n%w = load i32, ptr %beside"),
+      Names{"place"});
+  EXPECT_EQ(rows("%apart = getelementptr i8, ptr %place, i64 64\n%v = load i32, ptr %place\n%w = load i32, ptr %apart"),
+            (Names{"place", "apart"}));
+  // A thread's own memory, or what does not move.
+  EXPECT_EQ(rows("store i32 1, ptr %place\n%mine = getelementptr i32, ptr %own, i64 %i\n%v = load i32, ptr %mine"),
+            Names{});
+  EXPECT_EQ(rows("store i32 1, ptr %place\n%v = load i32, ptr %q"), Names{});
+}
+
 using Order = std::vector<std::vector<uint32_t>>;
 
-/// In which order a block's warps took their turns: for each turn of each of its warps how many came before it.
-Order order_of_turns(uint32_t warps, uint32_t turns, uint64_t pitch) {
-  auto device = make_cpu_device();
-  llvm::LLVMContext context;
-  const std::string text = loop(std::string(kFromThread) + "%step = add i64 %pitch, 0", R"(
+/// In which order the warps of blocks took their turns: for each turn of each of them how many came before it. `read`:
+/// what else a turn does.
+Order order_of_turns(uint32_t blocks, uint32_t warps, uint32_t turns, uint64_t pitch, const std::string& read = "") {
+  TestProgram program("declare i32 @cupola.ctaid.x()\n" + loop(R"(
+      %block = call i32 @cupola.ctaid.x()
+      %begin = mul i32 %block, %narrow_width
+      %narrow_first = add i32 %begin, %x
+      %first = zext i32 %narrow_first to i64
+      %step = add i64 %pitch, 0)",
+                                                               read + R"(
       %before = load i32, ptr %q
       store i32 %before, ptr %place
       %with = add i32 %before, 1
-      store i32 %with, ptr %q)");
-  auto image = build(parse(context, text), {.target = device->properties().image_target});
-  EXPECT_TRUE(image) << image.error().message;
-  std::vector<uint32_t> places(turns * pitch);
+      store i32 %with, ptr %q)"));
+  std::vector<uint32_t> places(turns * pitch + 32 * warps * blocks);
   uint32_t count = 0;
-  struct {
-    uint32_t *places, *count;
-    uint64_t n, pitch;
-  } const parameters = {places.data(), &count, turns * pitch, pitch};
-  hal::Launch launch;
-  launch.executable = device->load(image::serialize(*image)).value();
-  launch.grid = {1};
-  launch.block = {32 * warps};
-  launch.parameters.resize(sizeof parameters);
-  std::memcpy(launch.parameters.data(), &parameters, sizeof parameters);
-  auto queue = device->create_queue(0).value();
-  EXPECT_TRUE(queue->progress()->wait(queue->submit(std::move(launch))));
-  Order order(warps);
-  for (uint32_t warp = 0; warp < warps; ++warp)
+  program.call_for_blocks("k", {blocks}, {32 * warps}, blocks, places.data(), &count, turns * pitch, pitch);
+  Order order(blocks * warps);
+  for (uint32_t warp = 0; warp < blocks * warps; ++warp)
     for (uint32_t turn = 0; turn < turns; ++turn) order[warp].push_back(places[turn * pitch + 32 * warp]);
   return order;
 }
 
 TEST(VectorTurns, LetOtherWarpsOnAfterSomeIfTheyAreFar) {
-  EXPECT_EQ(order_of_turns(2, 10, kFar / 4),
+  EXPECT_EQ(order_of_turns(1, 2, 10, kFar / 4),
             (Order{{0, 1, 2, 3, 4, 5, 6, 7, 16, 17}, {8, 9, 10, 11, 12, 13, 14, 15, 18, 19}}));
-  EXPECT_EQ(order_of_turns(2, 10, kFar / 4 - 1),
+  EXPECT_EQ(order_of_turns(1, 2, 10, kFar / 4 - 1),
             (Order{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {10, 11, 12, 13, 14, 15, 16, 17, 18, 19}}));
-  EXPECT_EQ(order_of_turns(1, 3, kFar), (Order{{0, 1, 2}}));
+  EXPECT_EQ(order_of_turns(1, 1, 3, kFar), (Order{{0, 1, 2}}));
+}
+
+TEST(VectorTurns, LetTheNextBlockOnAsWell) {
+  EXPECT_EQ(order_of_turns(2, 2, 9, kFar / 4), (Order{{0, 1, 2, 3, 4, 5, 6, 7, 32},
+                                                      {8, 9, 10, 11, 12, 13, 14, 15, 33},
+                                                      {16, 17, 18, 19, 20, 21, 22, 23, 34},
+                                                      {24, 25, 26, 27, 28, 29, 30, 31, 35}}));
+  EXPECT_EQ(order_of_turns(2, 2, 3, kFar / 4 - 1), (Order{{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 11}}));
+  EXPECT_EQ(order_of_turns(2, 2, 3, kFar / 4), (Order{{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 11}}));
+}
+
+TEST(VectorTurns, AreFewerATimeThatGoThroughMoreRows) {
+  const std::string rows = R"(
+      %other = getelementptr i8, ptr %place, i64 64
+      %v = load volatile i32, ptr %place
+      %w = load volatile i32, ptr %other)";
+  EXPECT_EQ(order_of_turns(1, 2, 5, kFar / 4, rows), (Order{{0, 1, 2, 3, 8}, {4, 5, 6, 7, 9}}));
 }
 
 }  // namespace

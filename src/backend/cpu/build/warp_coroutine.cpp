@@ -15,6 +15,10 @@
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/SSAUpdater.h>
+
+#include <algorithm>
+#include <bit>
 
 #include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/coroutine_frame.h"
@@ -33,15 +37,22 @@ using llvm::Value;
 /// Marks the frame's size, which is known once the coroutine is split.
 constexpr const char* kFrameBytes = "cupola.frame_bytes";
 
-/// So many turns of a warp, one after the other, use what was fetched for them before others take its place: 8 turns of
-/// 8 warps touch 16 lines each of 8 pages, which may all belong into the same sets of a cache.
-constexpr uint32_t kTurns = 8;
+/// So many rows of memory a warp goes through, turn after turn, use what was fetched for them before others take its
+/// place: 8 rows of 8 warps touch 16 lines each of 8 pages, which may all belong into the same sets of a cache.
+constexpr uint32_t kMostTurns = 8, kMostRowsATime = 12;
+
+/// That a warp takes before others go on, a power of two.
+uint32_t turns_at_a_time(size_t rows) {
+  const auto fitting = kMostRowsATime / static_cast<uint32_t>(std::max<size_t>(rows, 1));
+  return std::clamp(std::bit_floor(fitting), 1U, kMostTurns);
+}
 
 /// A loop that goes through memory in large steps if `are_far`.
 struct FarLoop {
   BasicBlock* header;
   llvm::SmallVector<BasicBlock*, 2> latches;
   Value* are_far;
+  llvm::SmallVector<std::pair<BasicBlock*, FarRows>, 2> rows;  ///< as ends of turns have them
 };
 
 bool is_latch(const FarLoop& loop, const BasicBlock* block) {
@@ -52,22 +63,28 @@ bool is_latch(const FarLoop& loop, const BasicBlock* block) {
 /// the one around it: that one may stop at barriers.
 const llvm::Loop* loop_of(const llvm::CallInst& mark, const llvm::LoopInfo& loops) {
   const llvm::Loop* loop = loops.getLoopFor(mark.getParent());
-  if (!loop || !loop->isLoopInvariant(mark.getArgOperand(0))) return nullptr;
+  if (!loop) return nullptr;
+  if (!loop->isLoopInvariant(are_far(mark))) return nullptr;
   const auto meets = [](const BasicBlock* block) { return llvm::any_of(*block, is_block_barrier); };
   return llvm::any_of(loop->blocks(), meets) ? nullptr : loop;
 }
 
-/// The loops that marks name, without the marks.
+/// The loops that marks name, without the marks. A turn that is written twice, for all lanes and for some, has two.
 llvm::SmallVector<FarLoop, 4> take_far_loops(llvm::Function& function) {
   const llvm::DominatorTree dominators(function);
   const llvm::LoopInfo loops(dominators);
   llvm::SmallVector<FarLoop, 4> result;
   for (llvm::CallInst* mark : turn_marks(function)) {
-    const llvm::Loop* loop = loop_of(*mark, loops);
-    const auto is_same = [&](const FarLoop& other) { return other.header == loop->getHeader(); };
-    if (loop && llvm::none_of(result, is_same)) {
-      FarLoop& made = result.emplace_back(FarLoop{loop->getHeader(), {}, mark->getArgOperand(0)});
-      loop->getLoopLatches(made.latches);
+    if (const llvm::Loop* loop = loop_of(*mark, loops)) {
+      auto* made = llvm::find_if(result, [&](const FarLoop& other) { return other.header == loop->getHeader(); });
+      if (made == result.end()) {
+        made = &result.emplace_back(FarLoop{loop->getHeader(), {}, are_far(*mark), {}});
+        loop->getLoopLatches(made->latches);
+      }
+      const FarRows rows = rows_of(*mark);
+      const bool is_same = made->rows.empty() || made->rows.front().second.size() == rows.size();
+      if (is_same && llvm::all_of(rows, [&](const FarRow& row) { return loop->isLoopInvariant(row.step); }))
+        made->rows.emplace_back(mark->getParent(), rows);
     }
     mark->eraseFromParent();
   }
@@ -172,7 +189,7 @@ class Coroutine {
     barrier.eraseFromParent();
   }
 
-  /// batch: -> header ... turn: -> header, or after kTurns of them -> others: stop -> on: -> batch. What a turn leaves
+  /// batch: -> header ... turn: -> header, or after some of them -> others: stop -> on: -> batch. What a turn leaves
   /// to the next is kept in the frame only where it stops: it passes through phis of `others`.
   void take_turns(const FarLoop& loop) {
     const auto make_block = [&](const char* name) { return BasicBlock::Create(builder_.getContext(), name, made_); };
@@ -196,7 +213,8 @@ class Coroutine {
 
     builder_.SetInsertPoint(batch);
     builder_.SetCurrentDebugLocation(loop.header->getTerminator()->getDebugLoc());
-    Value* limit = builder_.CreateSelect(loop.are_far, builder_.getInt32(kTurns), builder_.getInt32(0));
+    const uint32_t turns = turns_at_a_time(loop.rows.empty() ? 0 : loop.rows.front().second.size());
+    Value* limit = builder_.CreateSelect(loop.are_far, builder_.getInt32(turns), builder_.getInt32(0));
     builder_.CreateBr(loop.header);
     builder_.SetInsertPoint(loop.header, loop.header->begin());
     llvm::PHINode* left = builder_.CreatePHI(builder_.getInt32Ty(), 2);
@@ -206,9 +224,25 @@ class Coroutine {
     left->addIncoming(left_now, turn);
     builder_.CreateCondBr(builder_.CreateICmpEQ(left_now, builder_.getInt32(0)), others, loop.header);
     builder_.SetInsertPoint(others);
+    fetch_ahead(builder_, rows_at(turn, loop), turns);
     suspend_at(Stop::Turn, on);
     builder_.SetInsertPoint(on);
     builder_.CreateBr(batch);
+  }
+
+  /// The rows of the turn that ends there.
+  FarRows rows_at(BasicBlock* turn, const FarLoop& loop) {
+    FarRows rows;
+    if (loop.rows.empty()) return rows;
+    for (unsigned i = 0; i < loop.rows.front().second.size(); ++i) {
+      llvm::SSAUpdater address;
+      address.Initialize(builder_.getPtrTy(), "row");
+      address.AddAvailableValue(loop.header, llvm::Constant::getNullValue(builder_.getPtrTy()));
+      for (const auto& [block, marked] : loop.rows) address.AddAvailableValue(block, marked[i].address);
+      rows.push_back(loop.rows.front().second[i]);
+      rows.back().address = address.GetValueAtEndOfBlock(turn);
+    }
+    return rows;
   }
 
   llvm::IRBuilder<> builder_;

@@ -5,6 +5,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Coroutines/CoroInstr.h>
@@ -24,7 +25,7 @@ class Split {
   explicit Split(const std::string& body) {
     module_ = parse(context_,
                     "declare void @cupola.barrier(i32, i32)\n"
-                    "declare void @cupola.turn(i1)\n"
+                    "declare void @cupola.turn(i1, ...)\n"
                     "define void @warp(ptr %context, ptr noalias %p, ptr noalias %q, i32 %n) {\n" +
                         body + "\n ret void }");
     auto machine = machine_for("cpu:test");
@@ -147,7 +148,8 @@ std::string nested(const std::string& inner, const std::string& outer) {
 }
 
 TEST(WarpCoroutine, MarksOfLoopsThatAreNoMoreAreIgnored) {
-  const std::string mark = "call void @cupola.turn(i1 %far)", barrier = "call void @cupola.barrier(i32 0, i32 0)";
+  const std::string mark = "call void (i1, ...) @cupola.turn(i1 %far)",
+                    barrier = "call void @cupola.barrier(i32 0, i32 0)";
   const auto stops = [](const std::string& inner, const std::string& outer) {
     return Split(nested(inner, outer)).stops;
   };
@@ -155,6 +157,44 @@ TEST(WarpCoroutine, MarksOfLoopsThatAreNoMoreAreIgnored) {
   EXPECT_EQ(stops(mark, ""), 2u);
   EXPECT_EQ(stops(mark, barrier), 3u);
   EXPECT_EQ(stops("", barrier + "\n" + mark), 2u);  // the marked loop was folded
+}
+
+/// How many lines a warp asks for that is to stop at the end of a turn.
+unsigned fetched_ahead(const std::string& rows) {
+  const Split split(R"(
+    entry:
+      %far = icmp ugt i32 %n, 1024
+      %step = zext i32 %n to i64
+      br label %turn
+    turn:
+      %i = phi i64 [ 0, %entry ], [ %next, %all ], [ %next, %some ]
+      %place = getelementptr i32, ptr %p, i64 %i
+      %other = getelementptr i32, ptr %q, i64 %i
+      %v = load <32 x i32>, ptr %place
+      %next = add i64 %i, %step
+      %first = extractelement <32 x i32> %v, i32 0
+      switch i32 %first, label %some [ i32 1, label %all
+                                       i32 2, label %over ]
+    all:
+      call void (i1, ...) @cupola.turn(i1 %far)" +
+                    rows + R"()
+      br label %turn
+    some:
+      call void (i1, ...) @cupola.turn(i1 %far)" +
+                    rows + R"()
+      br label %turn
+    over:)");
+  return static_cast<unsigned>(
+      llvm::count_if(llvm::instructions(*split.parts.second), [](const llvm::Instruction& one) {
+        const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&one);
+        return call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
+      }));
+}
+
+TEST(WarpCoroutine, AsksForTheRowsOfItsNextTurnsWhereItStops) {
+  EXPECT_EQ(fetched_ahead(""), 0u);
+  EXPECT_EQ(fetched_ahead(", ptr %place, i64 %step, i64 128"), 16u);                                    // of 8 turns
+  EXPECT_EQ(fetched_ahead(", ptr %place, i64 %step, i64 128, ptr %other, i64 %step, i64 64"), 4 * 3u);  // of 4
 }
 
 }  // namespace

@@ -56,7 +56,16 @@ std::string obstacle(llvm::Function& warp, const CallReach& reach) {
   return {};
 }
 
-/// Whether a call may run blocks beside each other in turns: they are full rows of warps, and have no shared memory.
+/// Whether something in the code counts all of a block's threads: then the block runs alone.
+bool counts_threads(const llvm::Function& code) {
+  return llvm::any_of(llvm::instructions(code), [](const llvm::Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    return call && is_block_barrier(*call) && is_reduction(*call);
+  });
+}
+
+/// Whether a call may run blocks beside each other, a row of each in turn: they are full rows of warps, and have no
+/// shared memory.
 bool can_be_beside(const WideBody& body, const CallReach& reach) {
   if (!body.is_rows_only || may_be_partial(body.blocks) || !block_barriers(*body.code).empty()) return false;
   for (llvm::Function* function : reach.from(body.code))
@@ -65,15 +74,6 @@ bool can_be_beside(const WideBody& body, const CallReach& reach) {
           load && constant_field(*load) == offsetof(ThreadContext, shared_window))
         return false;
   return true;
-}
-
-/// Whether blocks beside each other may have parts of one shared window: nothing asks the context for the block's, and
-/// nothing counts all of a block's threads.
-bool can_share_window(const llvm::Function& code) {
-  return !calls_others(code) && llvm::none_of(llvm::instructions(code), [](const llvm::Instruction& instruction) {
-    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    return call && is_block_barrier(*call) && is_reduction(*call);
-  });
 }
 
 // ---- doing it ----
@@ -98,7 +98,8 @@ bool run_whole_block(Candidate& candidate) {
         body.why_not = formatted("{} bytes of each are needed after its barriers", parts.frame_bytes);
       return false;
     }
-    made = loop_over_blocks(body, candidate.placed, parts, candidate.has_barriers && candidate.takes_turns);
+    made = loop_over_blocks(body, candidate.placed, parts,
+                            {candidate.has_barriers, candidate.takes_turns, candidate.is_beside});
   } else if (candidate.regions) {
     made = loop_over_blocks(body, candidate.placed, *candidate.regions);
   } else {
@@ -115,7 +116,8 @@ std::optional<BlockRegions> cut(const PlacedCode& placed, llvm::TargetMachine& m
   prefetch_next_turns(placed);
   constexpr uint64_t kMostBytes = kMostFrames / kMostWarps;
   std::optional<BlockRegions> regions;
-  if (can_share_window(*placed.code)) regions = cut_at_barriers(placed, /*beside=*/true, kMostBytes, machine);
+  if (!calls_others(*placed.code) && !counts_threads(*placed.code))
+    regions = cut_at_barriers(placed, /*beside=*/true, kMostBytes, machine);
   return regions ? std::move(regions) : cut_at_barriers(placed, /*beside=*/false, kMostBytes, machine);
 }
 
@@ -136,7 +138,7 @@ std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candid
   std::vector<Candidate> too_large;
   for (Candidate& candidate : candidates)
     if (!run_whole_block(candidate) && candidate.takes_turns)
-      too_large.push_back({candidate.body, candidate.has_barriers, /*takes_turns=*/false, candidate.is_beside});
+      too_large.push_back({candidate.body, candidate.has_barriers, /*takes_turns=*/false, /*is_beside=*/false});
   return too_large;
 }
 
@@ -147,8 +149,9 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
   const CallReach reach(module);
   for (WideBody* body : bodies) {
     if (std::string why = obstacle(*body->code, reach); why.empty()) {
-      candidates.push_back(
-          {body, !block_barriers(*body->code).empty(), !turn_marks(*body->code).empty(), can_be_beside(*body, reach)});
+      const bool takes_turns = !turn_marks(*body->code).empty();
+      candidates.push_back({body, !block_barriers(*body->code).empty(), takes_turns,
+                            takes_turns ? !counts_threads(*body->code) : can_be_beside(*body, reach)});
     } else {
       body->why_not = std::move(why);
       if (!body->is_alone) continue;

@@ -266,5 +266,83 @@ TEST(WholeBlock, BlocksThatTakeTurnsRunAllTheirThreads) {
   }
 }
 
+/// Runs the first 5 blocks of a plane of 3 x 2; each thread goes through rows of %p that lie far apart and then writes
+/// what `after` makes of its block's number, %number, and its own, %t, to its word of the result.
+std::vector<uint32_t> after_turns(uint32_t threads, const std::string& before, const std::string& after) {
+  TestProgram program(R"(
+    @tile = internal addrspace(3) global [64 x i32] undef
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.ntid.x()
+    declare i32 @cupola.ctaid.x()
+    declare i32 @cupola.ctaid.y()
+    declare void @cupola.barrier(i32, i32)
+    declare i32 @cupola.barrier_reduce(i32, i32, i32, i32)
+    define ptx_kernel void @k(ptr %p, ptr %q, i64 %pitch, i64 %turns) {
+    start:
+      %t = call i32 @cupola.tid.x()
+      %w = call i32 @cupola.ntid.x()
+      %b = call i32 @cupola.ctaid.x()
+      %c = call i32 @cupola.ctaid.y()
+      %rows = mul i32 %c, 3
+      %number = add i32 %rows, %b
+      %column = zext i32 %t to i64
+      %mine = getelementptr i32, ptr addrspace(3) @tile, i32 %t
+      )" + before + R"(
+      br label %loop
+    loop:
+      %i = phi i64 [ 0, %start ], [ %next, %loop ]
+      %sum = phi i32 [ 0, %start ], [ %more, %loop ]
+      %down = mul i64 %i, %pitch
+      %index = add i64 %down, %column
+      %place = getelementptr i32, ptr %p, i64 %index
+      %v = load i32, ptr %place
+      %more = add i32 %sum, %v
+      %next = add i64 %i, 1
+      %go = icmp ult i64 %next, %turns
+      br i1 %go, label %loop, label %over
+    over:
+      )" + after + R"(
+      %first = mul i32 %number, %w
+      %slot = add i32 %first, %t
+      %wide = zext i32 %slot to i64
+      %out = getelementptr i32, ptr %q, i64 %wide
+      %all = add i32 %result, %more
+      store i32 %all, ptr %out
+      ret void
+    })");
+  constexpr uint64_t kPitch = 1024, kTurns = 20;
+  std::vector<uint32_t> rows(kTurns * kPitch), result(6 * threads);
+  for (uint64_t i = 0; i < kTurns; ++i)
+    for (uint32_t t = 0; t < threads; ++t) rows[i * kPitch + t] = 1000000;
+  program.call_for_blocks("k", {3, 2}, {threads}, 5, rows.data(), result.data(), kPitch, kTurns);
+  for (uint32_t& one : result) one -= one ? kTurns * 1000000 : 0;
+  return result;
+}
+
+TEST(WholeBlock, BlocksWhoseWarpsTakeTurnsHaveSharedMemoryOfTheirOwn) {
+  for (const uint32_t threads : {64u, 40u}) {
+    const auto result = after_turns(threads, R"(
+      %high = mul i32 %number, 100
+      %value = add i32 %high, %t
+      store i32 %value, ptr addrspace(3) %mine)",
+                                    R"(
+      call void @cupola.barrier(i32 0, i32 0)
+      %up = add i32 %t, 32
+      %across = urem i32 %up, %w
+      %theirs = getelementptr i32, ptr addrspace(3) @tile, i32 %across
+      %result = load i32, ptr addrspace(3) %theirs)");
+    for (uint32_t at = 0; at < result.size(); ++at)
+      ASSERT_EQ(result[at], at / threads < 5 ? at / threads * 100 + (at % threads + 32) % threads : 0) << at;
+  }
+}
+
+TEST(WholeBlock, BlocksWhoseWarpsTakeTurnsCountTheirOwnVotes) {
+  const auto result = after_turns(64, "", R"(
+      %is_low = icmp ule i32 %t, %number
+      %vote = zext i1 %is_low to i32
+      %result = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 0, i32 %vote))");
+  for (uint32_t at = 0; at < result.size(); ++at) ASSERT_EQ(result[at], at / 64 < 5 ? at / 64 + 1 : 0) << at;
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build::testing

@@ -1,0 +1,20 @@
+#pragma once
+
+namespace llvm {
+class DominatorTree;
+class Function;
+class LoopInfo;
+}  // namespace llvm
+
+// Blocks that go through a row each, as layers of neural networks do: the row lies in pieces of the block's width, a
+// piece of 128 bytes for each turn of a warp, and the next row where no processor expects it. Each warp waits for
+// memory then, the first turn of a loop most.
+
+namespace cupola::cpu::build {
+
+/// In innermost loops whose turns lie beside each other, has what the next block reads or writes in the same turn
+/// brought into the cache, if that lies some pages further on, and this call runs that block: a block's time is enough
+/// for it to come. Only in the first of the loops that go through a row.
+void fetch_for_next_block(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators);
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <llvm/ADT/SmallVector.h>
+
+#include <cstdint>
+
+namespace llvm {
+class CallInst;
+class IRBuilderBase;
+class Value;
+}  // namespace llvm
+
+// Memory that is asked for before it is needed. Nothing depends on it but time.
+
+namespace cupola::cpu::build {
+
+class Lanes;
+
+/// Of the caches, in bytes.
+inline constexpr uint64_t kLine = 64;
+
+struct Lines {
+  llvm::Value* address;
+  uint64_t bytes;
+};
+/// What the lanes read from the address on, of each a few bytes, if that is places beside each other or one place; of a
+/// warp of several rows, of each. Empty: they read here and there.
+llvm::SmallVector<Lines, 4> lines_of(Lanes& lanes, llvm::Value* address);
+
+/// Has the lines brought into the second cache: what comes before it is needed is too much for the first.
+void fetch_lines(llvm::IRBuilderBase& builder, llvm::Value* address, uint64_t bytes);
+
+/// llvm.prefetch of a thread, by a warp: a line once, not for each lane. False: it is to be done lane by lane.
+bool widen_prefetch(Lanes& lanes, const llvm::CallInst& prefetch);
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,83 @@
+#include "backend/cpu/build/vector_steps.h"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/IR/Instructions.h>
+
+#include "kir/intrinsics.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+using kir::Intrinsic;
+using llvm::SCEV;
+
+std::optional<Intrinsic> register_of(const SCEV* value) {
+  const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(value);
+  const auto* call = unknown ? llvm::dyn_cast<llvm::CallInst>(unknown->getValue()) : nullptr;
+  return call ? kir::intrinsic_of(*call) : std::nullopt;
+}
+
+/// The same for a thread of one block as for that of another, for certain.
+bool is_of_all_blocks(const llvm::SCEVUnknown& value) {
+  using enum Intrinsic;
+  const auto known = register_of(&value);
+  return llvm::isa<llvm::Argument, llvm::Constant>(value.getValue()) || known == TidX || known == TidY ||
+         known == TidZ || known == NtidX || known == NtidY || known == NtidZ || known == NctaidX || known == NctaidY ||
+         known == NctaidZ || known == CtaidY || known == CtaidZ;
+}
+
+}  // namespace
+
+const SCEV* Steps::zero(const SCEV* value) const {
+  return evolution_.getZero(evolution_.getEffectiveSCEVType(value->getType()));
+}
+
+bool Steps::is_fixed(const SCEV* value) const {
+  if (loop_) return evolution_.isLoopInvariant(value, loop_);
+  return !llvm::SCEVExprContains(value, [](const SCEV* part) {
+    const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
+    return unknown && !is_of_all_blocks(*unknown);
+  });
+}
+
+const SCEV* Steps::one_after_the_other(const SCEV* value) const {
+  const auto* turns = llvm::dyn_cast<llvm::SCEVAddRecExpr>(value);
+  if (!loop_) {
+    if (turns)
+      return turns->isAffine() && is_fixed(turns->getStepRecurrence(evolution_)) ? of(turns->getStart()) : nullptr;
+    return register_of(value) == Intrinsic::CtaidX ? evolution_.getOne(value->getType()) : nullptr;
+  }
+  const SCEV* step = turns && turns->isAffine() ? turns->getStepRecurrence(evolution_) : nullptr;
+  return step && is_fixed(step) ? step : nullptr;
+}
+
+const SCEV* Steps::of(const SCEV* value) const {
+  if (is_fixed(value)) return zero(value);
+  if (const auto* cast = llvm::dyn_cast<llvm::SCEVCastExpr>(value)) {
+    const SCEV* step = of(cast->getOperand());
+    return step ? evolution_.getTruncateOrSignExtend(step, evolution_.getEffectiveSCEVType(cast->getType())) : nullptr;
+  }
+  if (const auto* sum = llvm::dyn_cast<llvm::SCEVAddExpr>(value)) {
+    llvm::SmallVector<const SCEV*, 4> steps;
+    for (const SCEV* operand : sum->operands()) {
+      steps.push_back(of(operand));
+      if (!steps.back()) return nullptr;
+    }
+    return evolution_.getAddExpr(steps);
+  }
+  if (const auto* product = llvm::dyn_cast<llvm::SCEVMulExpr>(value)) {
+    llvm::SmallVector<const SCEV*, 4> factors;
+    bool moves = false;
+    for (const SCEV* operand : product->operands()) {
+      if (!is_fixed(operand) && std::exchange(moves, true)) return nullptr;
+      factors.push_back(is_fixed(operand) ? operand : of(operand));
+      if (!factors.back()) return nullptr;
+    }
+    return evolution_.getMulExpr(factors);
+  }
+  return one_after_the_other(value);
+}
+
+}  // namespace cupola::cpu::build
