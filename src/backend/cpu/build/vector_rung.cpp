@@ -17,6 +17,7 @@
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_next_block.h"
+#include "backend/cpu/build/vector_next_turn.h"
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_report.h"
 #include "backend/cpu/build/vector_shapes.h"
@@ -129,6 +130,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
   const FarTurns turns = mark_far_turns(*draft, loops, dominators);
   fetch_for_next_block(*draft, loops, dominators);
+  fetch_for_next_turn(*draft, loops, dominators);
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
   if (!loops.empty() && may_run_alone(prepared, reach) &&

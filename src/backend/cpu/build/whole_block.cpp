@@ -12,7 +12,6 @@
 #include "backend/cpu/build/block_regions.h"
 #include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/call_reach.h"
-#include "backend/cpu/build/next_turns.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/streaming_stores.h"
 #include "backend/cpu/build/thread_context.h"
@@ -113,7 +112,6 @@ bool run_whole_block(Candidate& candidate) {
 }
 
 std::optional<BlockRegions> cut(const PlacedCode& placed, llvm::TargetMachine& machine) {
-  prefetch_next_turns(placed);
   constexpr uint64_t kMostBytes = kMostFrames / kMostWarps;
   std::optional<BlockRegions> regions;
   if (!calls_others(*placed.code) && !counts_threads(*placed.code))
