@@ -17,6 +17,7 @@
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/polling.h"
 #include "backend/cpu/build/shared_atomics.h"
+#include "backend/cpu/build/stages.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_rung.h"
 #include "backend/cpu/build/whole_block.h"
@@ -106,10 +107,12 @@ void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-Result<Segment> emit_segment(llvm::Module& module, const std::string& keep, llvm::TargetMachine& machine) {
+Result<Segment> emit_segment(llvm::Module& module, const std::string& keep, llvm::TargetMachine& machine,
+                             Stages& stages) {
   keep_line_numbers(module);
   TRY(verify(module));
   clean_up(module, machine);
+  stages.end("passes");
   if (!keep.empty()) {
     std::string text;
     llvm::raw_string_ostream(text) << module;
@@ -117,6 +120,7 @@ Result<Segment> emit_segment(llvm::Module& module, const std::string& keep, llvm
     write_file(keep + ".s", emit_assembly(module, machine));
   }
   TRY(const std::unique_ptr<llvm::MemoryBuffer> object, emit_object(module, machine));
+  stages.end("instructions");
   return pack_segment(object->getMemBufferRef());
 }
 
@@ -124,13 +128,17 @@ Result<Segment> emit_segment(llvm::Module& module, const std::string& keep, llvm
 
 Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const KernelBody> kernels,
                                     const CodeOptions& options, llvm::TargetMachine& machine) {
+  Stages stages;
   const CallReach reach(module);
   std::vector<Bodies> all;
   for (const KernelBody& kernel : kernels) vectorise_if_it_can(all.emplace_back(kernel), options, reach, machine);
+  stages.end("in step");
   TRY(lower_intrinsics(module, options.constant_bytes));
   instrument_polling(module, reach);
   lower_shared_atomics(module);
+  stages.end("lowering");
   run_whole_blocks(module, wide_bodies(all), machine);
+  stages.end("blocks");
   for (const Bodies& bodies : all) say_rung(bodies, options);
 
   GeneratedCode code;
@@ -149,7 +157,10 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
       function->setLinkage(llvm::GlobalValue::ExternalLinkage);
       function->setDSOLocal(true);
     }
-  TRY(code.segment, emit_segment(module, options.keep, machine));
+  TRY(code.segment, emit_segment(module, options.keep, machine, stages));
+  if (!all.empty())
+    log::line(log::Topic::Compile, "kernel {}{} took, in ms: {}", all.front().kernel.name,
+              all.size() > 1 ? formatted(" and {} more", all.size() - 1) : "", stages.text());
 
   const auto place_of = [&](const std::string& symbol) {
     return symbol.empty() ? image::kNoEntry : code.segment.symbols.at(symbol);
