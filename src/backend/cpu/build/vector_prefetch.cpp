@@ -2,6 +2,8 @@
 
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <algorithm>
+
 #include "backend/cpu/build/vector_lanes.h"
 
 namespace cupola::cpu::build {
