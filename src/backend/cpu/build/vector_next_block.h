@@ -1,6 +1,9 @@
 #pragma once
 
+#include <llvm/ADT/SmallVector.h>
+
 namespace llvm {
+class CallInst;
 class DominatorTree;
 class Function;
 class LoopInfo;
@@ -12,9 +15,15 @@ class LoopInfo;
 
 namespace cupola::cpu::build {
 
+class Shapes;
+
+using Fetches = llvm::SmallVector<llvm::CallInst*, 4>;
+
 /// In innermost loops whose turns lie beside each other, has what the next block reads or writes in the same turn
 /// brought into the cache, if that lies some pages further on, and this call runs that block: a block's time is enough
-/// for it to come. Only in the first of the loops that go through a row.
-void fetch_for_next_block(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators);
+/// for it to come. Only in the first of the loops that go through a row. Returns the calls that do so.
+Fetches fetch_for_next_block(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators);
+/// Removes those of lanes that do not touch what lies beside each other.
+void keep_fetches_of_rows(const Fetches& fetches, const Shapes& shapes);
 
 }  // namespace cupola::cpu::build
