@@ -16,6 +16,7 @@
 
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_prefetch.h"
+#include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_steps.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "image/cpu_abi.h"
@@ -43,6 +44,8 @@ class NextBlock {
         if (Value* address = llvm::getLoadStorePointerOperand(&instruction)) fetch_with(instruction, address, loop);
   }
 
+  Fetches fetches;
+
  private:
   void fetch_with(llvm::Instruction& access, Value* place, const llvm::Loop& loop) {
     const SCEV* address = evolution_.getSCEV(place);
@@ -59,7 +62,7 @@ class NextBlock {
     Value* distance = expander.expandCodeFor(step, builder.getInt64Ty(), before);
     distance = builder.CreateSelect(is_near_by(builder, distance), distance, builder.getInt64(0));
     builder.SetInsertPoint(&access);
-    fetch_lines(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance), 1);
+    fetches.push_back(fetch_line(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance)));
   }
 
   /// Whether the next block is run by this call, and its row lies where the cache can have it in time.
@@ -77,7 +80,7 @@ class NextBlock {
 
 }  // namespace
 
-void fetch_for_next_block(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators) {
+Fetches fetch_for_next_block(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators) {
   const llvm::TargetLibraryInfoImpl known(function.getParent()->getTargetTriple());
   llvm::TargetLibraryInfo library(known);
   llvm::AssumptionCache assumptions(function);
@@ -86,6 +89,7 @@ void fetch_for_next_block(llvm::Function& function, llvm::LoopInfo& loops, llvm:
   for (const llvm::Loop* loop : loops.getLoopsInPreorder())
     if (loop->isInnermost() && loop->getLoopPreheader() && loop->getLoopLatch() && may_wait_for_memory(*loop))
       next.fetch_in(*loop);
+  return std::move(next.fetches);
 }
 
 }  // namespace cupola::cpu::build

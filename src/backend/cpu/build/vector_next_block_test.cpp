@@ -50,7 +50,9 @@ std::vector<std::string> fetched(const std::string& turn, const std::string& ste
   llvm::Function& function = *module->getFunction("k");
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
-  fetch_for_next_block(function, loops, dominators);
+  const Fetches fetches = fetch_for_next_block(function, loops, dominators);
+  const llvm::PostDominatorTree post_dominators(function);
+  keep_fetches_of_rows(fetches, Shapes(function, BlockClass::Rows, loops, post_dominators));
   EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
   std::vector<std::string> names;
   for (const llvm::Instruction& one : llvm::instructions(function)) {
@@ -85,6 +87,14 @@ TEST(VectorNextBlock, IsFetchedForOnce) {
       br i1 %more, label %again, label %end
     end:)"),
             Names{"place"});
+}
+
+TEST(VectorNextBlock, IsFetchedForByLanesBesideEachOther) {
+  const auto apart = [](const std::string& bytes) {
+    return fetched("%line = getelementptr [" + bytes + " x i8], ptr %row, i64 %wide\n%v = load i32, ptr %line");
+  };
+  EXPECT_EQ(apart("16"), Names{"line"});
+  EXPECT_EQ(apart("20"), Names{});
 }
 
 TEST(VectorNextBlock, IsNotFetchedForElsewhere) {

@@ -37,8 +37,10 @@ class NextTurn {
       return;
     llvm::Value* distance = expander.expandCodeFor(step, step->getType(), before);
     llvm::IRBuilder<> builder(&load);
-    fetch_lines(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance), 1);
+    fetches.push_back(fetch_line(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance)));
   }
+
+  Fetches fetches;
 
  private:
   /// Where the processor goes on by itself, or the same in each turn.
@@ -55,13 +57,14 @@ class NextTurn {
 
 }  // namespace
 
-void fetch_for_next_turn(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators) {
+Fetches fetch_for_next_turn(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators) {
   llvm::SmallSetVector<llvm::Loop*, 4> meeting;
   for (const llvm::Instruction& instruction : llvm::instructions(function))
     if (llvm::Loop* loop = loops.getLoopFor(instruction.getParent());
         loop && kir::intrinsic_of(instruction) == kir::Intrinsic::Barrier && loop->getLoopPreheader())
       meeting.insert(loop);
-  if (meeting.empty()) return;
+  Fetches fetches;
+  if (meeting.empty()) return fetches;
   const llvm::TargetLibraryInfoImpl known(function.getParent()->getTargetTriple());
   llvm::TargetLibraryInfo library(known);
   llvm::AssumptionCache assumptions(function);
@@ -72,7 +75,9 @@ void fetch_for_next_turn(llvm::Function& function, llvm::LoopInfo& loops, llvm::
       for (llvm::Instruction& instruction : *block)
         if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && loops.getLoopFor(block) == loop)
           next.fetch_with(*load);
+    fetches.append(next.fetches);
   }
+  return fetches;
 }
 
 }  // namespace cupola::cpu::build

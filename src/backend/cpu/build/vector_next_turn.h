@@ -1,5 +1,7 @@
 #pragma once
 
+#include "backend/cpu/build/vector_prefetch.h"
+
 namespace llvm {
 class DominatorTree;
 class Function;
@@ -11,6 +13,7 @@ namespace cupola::cpu::build {
 /// In loops in which the block meets in each turn, has what the next turn reads brought into the cache, if that lies
 /// elsewhere. A block that goes through memory in steps of a pitch (tiles of a matrix, planes of a volume) touches a
 /// few lines of each page, too few for the processor to see where it goes; until the next turn all other warps run.
-void fetch_for_next_turn(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators);
+/// Returns the calls that do so.
+Fetches fetch_for_next_turn(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators);
 
 }  // namespace cupola::cpu::build

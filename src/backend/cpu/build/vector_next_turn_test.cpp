@@ -38,7 +38,9 @@ long fetched(const std::string& turn, const std::string& meet = "call void @cupo
   llvm::Function& function = *module->getFunction("k");
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
-  fetch_for_next_turn(function, loops, dominators);
+  const Fetches fetches = fetch_for_next_turn(function, loops, dominators);
+  const llvm::PostDominatorTree post_dominators(function);
+  keep_fetches_of_rows(fetches, Shapes(function, BlockClass::Rows, loops, post_dominators));
   EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
   return llvm::count_if(llvm::instructions(function), [](const llvm::Instruction& one) {
     const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&one);
@@ -62,6 +64,9 @@ TEST(VectorNextTurn, IsNotFetchedForElsewhere) {
   EXPECT_EQ(fetched("%at = load i32, ptr %p\n %there = getelementptr i32, ptr %q, i32 %at\n"
                     "%v = load i32, ptr %there\n"),
             0);  // wherever that is
+  EXPECT_EQ(fetched("%there = mul i32 %i, 64\n %apart = getelementptr i32, ptr %q, i32 %there\n"
+                    "%v = load i32, ptr %apart\n"),
+            0);  // lanes that read lines of their own
   EXPECT_EQ(fetched(R"(
       br label %inner
     inner:

@@ -2,7 +2,10 @@
 
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <algorithm>
+
 #include "backend/cpu/build/vector_lanes.h"
+#include "backend/cpu/build/vector_shapes.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -13,20 +16,29 @@ using llvm::Value;
 constexpr int64_t kMostStride = 16;
 
 /// Calls llvm.prefetch with the arguments that follow the address.
-void fetch(llvm::IRBuilderBase& builder, const Lines& lines, llvm::ArrayRef<Value*> how) {
-  for (uint64_t offset = 0; offset < lines.bytes; offset += kLine) {
-    llvm::SmallVector<Value*, 4> arguments{builder.CreateConstGEP1_64(builder.getInt8Ty(), lines.address, offset)};
-    arguments.append(how.begin(), how.end());
-    builder.CreateIntrinsic(llvm::Intrinsic::prefetch, {lines.address->getType()}, arguments);
-  }
+llvm::CallInst* fetch(llvm::IRBuilderBase& builder, Value* address, llvm::ArrayRef<Value*> how) {
+  llvm::SmallVector<Value*, 4> arguments{address};
+  arguments.append(how.begin(), how.end());
+  return builder.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()}, arguments);
+}
+
+/// A place in each line.
+template <typename Body>
+void each_line(llvm::IRBuilderBase& builder, const Lines& lines, Body body) {
+  for (uint64_t offset = 0; offset < lines.bytes; offset += kLine)
+    body(builder.CreateConstGEP1_64(builder.getInt8Ty(), lines.address, offset));
 }
 
 }  // namespace
 
+bool are_lines(Shape addresses) {
+  return addresses.is_uniform() || (addresses.has_steps() && addresses.stride >= 0 && addresses.stride <= kMostStride);
+}
+
 llvm::SmallVector<Lines, 4> lines_of(Lanes& lanes, Value* address) {
   const Shape shape = lanes.shape(address);
+  if (!are_lines(shape)) return {};
   if (shape.is_uniform()) return {{lanes.scalar(address), 1}};
-  if (!shape.has_steps() || shape.stride < 0 || shape.stride > kMostStride) return {};
   const auto bytes = std::max<uint64_t>(1, static_cast<uint64_t>(shape.stride) * shape.lanes_in_step(lanes.blocks));
   if (!shape.is_segmented()) return {{lanes.scalar(address), bytes}};
   llvm::SmallVector<Lines, 4> lines;
@@ -34,16 +46,27 @@ llvm::SmallVector<Lines, 4> lines_of(Lanes& lanes, Value* address) {
   return lines;
 }
 
-void fetch_lines(llvm::IRBuilderBase& builder, Value* address, uint64_t bytes) {
+llvm::CallInst* fetch_line(llvm::IRBuilderBase& builder, Value* address) {
   constexpr int kRead = 0, kSecondLevel = 2, kData = 1;
-  fetch(builder, {address, bytes}, {builder.getInt32(kRead), builder.getInt32(kSecondLevel), builder.getInt32(kData)});
+  return fetch(builder, address, {builder.getInt32(kRead), builder.getInt32(kSecondLevel), builder.getInt32(kData)});
+}
+
+void fetch_lines(llvm::IRBuilderBase& builder, Value* address, uint64_t bytes) {
+  each_line(builder, {address, bytes}, [&](Value* place) { fetch_line(builder, place); });
+}
+
+void keep_fetches_of_rows(const Fetches& fetches, const Shapes& shapes) {
+  for (llvm::CallInst* fetch : fetches)
+    if (!are_lines(shapes.of(fetch->getArgOperand(0)))) fetch->eraseFromParent();
 }
 
 bool widen_prefetch(Lanes& lanes, const llvm::CallInst& prefetch) {
   if (prefetch.getIntrinsicID() != llvm::Intrinsic::prefetch) return false;
   const auto all = lines_of(lanes, prefetch.getArgOperand(0));
   for (const Lines& lines : all)
-    fetch(lanes.builder, lines, {prefetch.getArgOperand(1), prefetch.getArgOperand(2), prefetch.getArgOperand(3)});
+    each_line(lanes.builder, lines, [&](Value* place) {
+      fetch(lanes.builder, place, {prefetch.getArgOperand(1), prefetch.getArgOperand(2), prefetch.getArgOperand(3)});
+    });
   return !all.empty();
 }
 

@@ -15,6 +15,8 @@ class Value;
 namespace cupola::cpu::build {
 
 class Lanes;
+class Shapes;
+struct Shape;
 
 /// Of the caches, in bytes.
 inline constexpr uint64_t kLine = 64;
@@ -23,12 +25,21 @@ struct Lines {
   llvm::Value* address;
   uint64_t bytes;
 };
+/// Whether lanes at such addresses, of each a few bytes, touch places beside each other or one place.
+bool are_lines(Shape addresses);
 /// What the lanes read from the address on, of each a few bytes, if that is places beside each other or one place; of a
 /// warp of several rows, of each. Empty: they read here and there.
 llvm::SmallVector<Lines, 4> lines_of(Lanes& lanes, llvm::Value* address);
 
-/// Has the lines brought into the second cache: what comes before it is needed is too much for the first.
+/// Has a line brought into the second cache: what comes before it is needed is too much for the first.
+llvm::CallInst* fetch_line(llvm::IRBuilderBase& builder, llvm::Value* address);
+/// The same of all lines.
 void fetch_lines(llvm::IRBuilderBase& builder, llvm::Value* address, uint64_t bytes);
+
+/// What a thread's code has fetched by fetch_line.
+using Fetches = llvm::SmallVector<llvm::CallInst*, 4>;
+/// Removes those of lanes that do not touch what lies beside each other.
+void keep_fetches_of_rows(const Fetches& fetches, const Shapes& shapes);
 
 /// llvm.prefetch of a thread, by a warp: a line once, not for each lane. False: it is to be done lane by lane.
 bool widen_prefetch(Lanes& lanes, const llvm::CallInst& prefetch);

@@ -129,10 +129,11 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   llvm::LoopInfo loops(dominators);
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
   const FarTurns turns = mark_far_turns(*draft, loops, dominators);
-  fetch_for_next_block(*draft, loops, dominators);
-  fetch_for_next_turn(*draft, loops, dominators);
+  Fetches fetches = fetch_for_next_block(*draft, loops, dominators);
+  fetches.append(fetch_for_next_turn(*draft, loops, dominators));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
+  keep_fetches_of_rows(fetches, shapes);
   if (!loops.empty() && may_run_alone(prepared, reach) &&
       is_faster_alone(*draft, blocks, shapes, loops, post_dominators))
     return WideBody{.code = code_for_one(prepared, name), .blocks = blocks, .is_alone = true};

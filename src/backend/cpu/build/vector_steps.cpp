@@ -5,6 +5,9 @@
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/Instructions.h>
 
+#include <optional>
+#include <utility>
+
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -42,7 +45,7 @@ bool Steps::is_fixed(const SCEV* value) const {
   });
 }
 
-const SCEV* Steps::one_after_the_other(const SCEV* value) const {
+const SCEV* Steps::of_what_moves(const SCEV* value) const {
   const auto* turns = llvm::dyn_cast<llvm::SCEVAddRecExpr>(value);
   if (!loop_) {
     if (turns)
@@ -77,7 +80,7 @@ const SCEV* Steps::of(const SCEV* value) const {
     }
     return evolution_.getMulExpr(factors);
   }
-  return one_after_the_other(value);
+  return of_what_moves(value);
 }
 
 }  // namespace cupola::cpu::build

@@ -26,7 +26,7 @@ class Steps {
  private:
   bool is_fixed(const llvm::SCEV* value) const;
   const llvm::SCEV* zero(const llvm::SCEV* value) const;
-  const llvm::SCEV* one_after_the_other(const llvm::SCEV* value) const;
+  const llvm::SCEV* of_what_moves(const llvm::SCEV* value) const;
 
   llvm::ScalarEvolution& evolution_;
   const llvm::Loop* loop_ = nullptr;  ///< null: from block to block

@@ -29,7 +29,7 @@ using llvm::Value;
 
 constexpr const char* kMark = "cupola.turn";
 
-/// Of a loop that so many bytes are fetched ahead for.
+/// Of a loop, that are fetched ahead.
 constexpr size_t kMostRows = 4;
 /// Of a mark, for each row.
 constexpr unsigned kRowOperands = 3;
