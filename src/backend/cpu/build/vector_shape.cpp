@@ -52,8 +52,9 @@ Shape join(Shape a, Shape b, BlockClass blocks) {
   if (b.kind == Kind::Unknown) return a;
   if (a.is_varying() || b.is_varying()) return kVarying;
   bring_together(a, b, blocks);
-  if (a.kind != b.kind || a.stride != b.stride || a.is_extended != b.is_extended) return kVarying;
+  if (a.kind != b.kind || a.stride != b.stride) return kVarying;
   a.zeros = std::min(a.zeros, b.zeros);
+  a.is_extended |= b.is_extended;
   return a;
 }
 

@@ -378,6 +378,31 @@ TEST(VectorShapes, ALoopThatAllLanesLeaveTogetherKeepsShapes) {
   EXPECT_EQ(kernel.shapes().left_apart(kernel.value("i"), kernel.block("out")), nullptr);
 }
 
+// At first its counter is a multiple of 32, and nothing wraps.
+TEST(VectorShapes, AnExtensionHoldsWhereALoopGoesAnyDistance) {
+  const AnalysedKernel kernel(R"(
+    define ptx_kernel void @k(i32 %n, ptr %p) {
+    entry:
+      %t = call i32 @cupola.tid.x()
+      br label %loop
+    loop:
+      %i = phi i32 [ %t, %entry ], [ %next, %loop ]
+      %z = phi i32 [ 0, %entry ], [ %above, %loop ]
+      %far = sext i32 %i to i64
+      %place = getelementptr i32, ptr %p, i64 %far
+      store i32 1, ptr %place
+      %next = add i32 %i, %n
+      %above = add i32 %z, 1
+      %more = icmp slt i32 %above, %n
+      br i1 %more, label %loop, label %out
+    out:
+      ret void
+    })");
+  EXPECT_EQ(described(kernel.of("i")), "affine 1");
+  EXPECT_EQ(described(kernel.of("far")), "extended 1");
+  EXPECT_EQ(described(kernel.of("place")), "extended 4");
+}
+
 TEST(VectorShapes, WhatLanesHoldThatLeftALoopAtDifferentTurnsVaries) {
   const AnalysedKernel kernel(loop("%l"));
   EXPECT_TRUE(kernel.is_masked("loop"));
