@@ -113,9 +113,12 @@ class RandomValues : public RandomText {
     if (depth <= 0 || chance(5))
       return depth <= 0 && chance(2) ? load(variable("i32")) : depth < -2 ? "%me" : int_leaf();
     const auto part = [&] { return int_expression(depth - 1); };
-    switch (pick(15)) {
+    switch (pick(16)) {
       case 0:
         return let("{} i32 {}, {}", one_of({"lshr", "ashr", "shl"}), part(), std::to_string(pick(32)));
+      case 13:
+        return let("call i32 @cupola.{}(i32 {}, i32 {}, i32 {}, i32 {})", one_of({"dot4", "dot2"}),
+                   std::to_string(pick(4)), chance(3) ? uniform(1) : part(), part(), part());
       case 1:
         return let("{} i32 {}, {}", one_of({"lshr", "ashr", "shl"}), part(), let("and i32 {}, 31", part()));
       case 2:

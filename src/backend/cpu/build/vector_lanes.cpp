@@ -3,6 +3,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include <numeric>
@@ -37,10 +38,11 @@ Type* widened(Type* type) {
 }
 
 Lanes::Lanes(llvm::Function& old, llvm::Function& made, BlockClass of, const Shapes& known, const Exits& exits,
-             const llvm::TargetTransformInfo& machine)
+             const llvm::TargetMachine& processor)
     : from(old),
       to(made),
-      target(machine),
+      machine(processor),
+      target(processor.getTargetTransformInfo(old)),
       shapes(known),
       layout(old.getDataLayout()),
       blocks(of),
