@@ -6,6 +6,7 @@
 #include "backend/cpu/build/shared_atomics.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_lanes.h"
+#include "backend/cpu/build/vector_strides.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -277,13 +278,19 @@ Value* gather(Lanes& lanes, Value* addresses, Type* type, llvm::Align alignment)
 
 void widen_load(Lanes& lanes, llvm::LoadInst& load) {
   const Access way = way_to_load(lanes, load);
-  if (way == Access::LaneByLane) return widen_lane_by_lane(lanes, load);
-  lanes.accesses[&load] = way;
-  keep_volatile(lanes, load);
   Value* address = load.getPointerOperand();
   Type* type = load.getType();
+  const bool has_strides = way != Access::Row && takes_strides(lanes, load);
+  Value* has_steps = has_strides ? lanes.straight(address) : nullptr;
+  if (way == Access::LaneByLane && (!has_strides || has_steps)) return widen_lane_by_lane(lanes, load);
+  lanes.accesses[&load] = way;
+  keep_volatile(lanes, load);
   const auto row = [&] { return load_row(lanes, load); };
   const auto gathered = [&] { return gather(lanes, lanes.vector(address), type, load.getAlign()); };
+  if (has_strides) {
+    const auto strides = [&] { return load_strides(lanes, load); };
+    return lanes.define(load, has_steps ? lanes.choose(has_steps, widened(type), strides, gathered) : strides());
+  }
   if (way == Access::Gather) return lanes.define(load, gathered());
   Value* condition = lanes.straight(address);
   lanes.define(load, condition ? lanes.choose(condition, widened(type), row, gathered) : row());
@@ -327,7 +334,10 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   const bool can_be_row =
       is_row(lanes.shape(address), value->getType(), lanes.layout) &&
       (!mask || lanes.target.isLegalMaskedStore(row_type(lanes, address, value->getType()), alignment, 0));
-  if (store.isAtomic() || !(can_be_row || can_scatter)) return widen_lane_by_lane(lanes, store);
+  const bool has_strides = !can_be_row && takes_strides(lanes, store);
+  Value* has_steps = has_strides ? lanes.straight(address) : nullptr;
+  const bool always = has_strides && !has_steps;
+  if (store.isAtomic() || !(can_be_row || can_scatter || always)) return widen_lane_by_lane(lanes, store);
   lanes.accesses[&store] = can_be_row ? Access::Row : Access::Gather;
   keep_volatile(lanes, store);
   Value* wide = lanes.vector(value);
@@ -338,6 +348,12 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   const auto scatter = [&]() -> Value* {
     return builder.CreateMaskedScatter(wide, lanes.vector(address), alignment, lanes.full_mask(lanes.current));
   };
+  const auto strides = [&]() -> Value* {
+    store_strides(lanes, store, wide);
+    return nullptr;
+  };
+  if (always) return void(strides());
+  if (has_strides) return void(lanes.choose(has_steps, nullptr, strides, scatter));
   if (!can_be_row) return void(scatter());
   Value* condition = lanes.straight(address);
   if (!condition) return void(row());
