@@ -19,6 +19,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "backend/cpu/build/gather_addresses.h"
 #include "kir/pass_analyses.h"
 
 namespace cupola::cpu::build {
@@ -106,6 +107,7 @@ void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
   pipeline.addPass(llvm::GlobalDCEPass());
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(simplify)));
   pipeline.run(module, analyses.modules);
+  for (llvm::Function& function : module) make_addresses_beside_gathers(function);
 }
 
 namespace {

@@ -77,9 +77,14 @@ class RandomValues : public RandomText {
   }
 
   std::string int_leaf() {
-    switch (pick(13)) {
+    switch (pick(14)) {
       case 0:
         return number();
+      case 13: {  // a row or not, by what the running code finds
+        const std::string mixed = let("{} i32 {}, {}", one_of({"xor", "or"}), one_of({"%lin", "%me", "%laneid"}),
+                                      let("and i32 {}, {}", uniform(1), one_of({"96", "-32", "1", "127"})));
+        return let("load i32, ptr {}", element("i32", "%in", let("and i32 {}, 1023", mixed)));
+      }
       case 10:
         return row_value();
       case 11:

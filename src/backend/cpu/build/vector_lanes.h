@@ -47,7 +47,7 @@ class Lanes {
   const llvm::BasicBlock* current = nullptr;
   /// What became of the accesses that have been written.
   Accesses accesses;
-  unsigned strided = 0;  ///< accesses that are written as one for each lane
+  unsigned at_length = 0;  ///< accesses that are more code than one for all lanes
   /// While it is set, code is for the case that all 32 lanes run that block.
   bool all_run = false;
 

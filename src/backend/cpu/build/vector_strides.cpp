@@ -21,7 +21,8 @@ bool is_plain(Type* type) {
 
 bool are_strides(const Lanes& lanes, const Value* address, Type* type) {
   const Shape shape = lanes.shape(address);
-  return shape.has_steps() && shape.stride != 0 && !lanes.has_mask() && is_plain(type) && lanes.strided < kMostAccesses;
+  return shape.has_steps() && shape.stride != 0 && !lanes.has_mask() && is_plain(type) &&
+         lanes.at_length < kMostAccesses;
 }
 
 /// The same bits as a number that every processor has registers for.
@@ -62,7 +63,7 @@ bool takes_strides(const Lanes& lanes, const llvm::StoreInst& store) {
 
 Value* load_strides(Lanes& lanes, llvm::LoadInst& load) {
   llvm::IRBuilder<>& builder = lanes.builder;
-  ++lanes.strided;
+  ++lanes.at_length;
   Type* type = bits_of(lanes, load.getType());
   const Places places(lanes, load.getPointerOperand());
   Value* read = llvm::PoisonValue::get(llvm::FixedVectorType::get(type, places.count()));
@@ -74,7 +75,7 @@ Value* load_strides(Lanes& lanes, llvm::LoadInst& load) {
 
 void store_strides(Lanes& lanes, llvm::StoreInst& store, Value* wide) {
   llvm::IRBuilder<>& builder = lanes.builder;
-  ++lanes.strided;
+  ++lanes.at_length;
   Type* type = bits_of(lanes, store.getValueOperand()->getType());
   const Places places(lanes, store.getPointerOperand());
   wide = builder.CreateBitCast(wide, widened(type));
