@@ -19,6 +19,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/UnrollLoop.h>
 
 #include "kir/float_to_int.h"
 #include "kir/passes.h"
@@ -101,13 +102,25 @@ llvm::AttributeMask promises() {
   return mask;
 }
 
+/// Of what is said of loops `#pragma unroll` alone is no liberty; mustprogress is one: polling loops stay.
+void keep_wish_to_unroll(llvm::Instruction& instruction) {
+  llvm::MDNode* said = instruction.getMetadata(llvm::LLVMContext::MD_loop);
+  if (!said) return;
+  llvm::SmallVector<llvm::Metadata*, 2> kept = {nullptr};  // itself
+  for (const char* name : {"llvm.loop.unroll.enable", "llvm.loop.unroll.full", "llvm.loop.unroll.count"})
+    if (llvm::MDNode* wish = llvm::GetUnrollMetadata(said, name)) kept.push_back(wish);
+  llvm::MDNode* node = kept.size() > 1 ? llvm::MDNode::getDistinct(instruction.getContext(), kept) : nullptr;
+  if (node) node->replaceOperandWith(0, node);
+  instruction.setMetadata(llvm::LLVMContext::MD_loop, node);
+}
+
 void drop_liberties(llvm::Instruction& instruction) {
   if (!llvm::isa<llvm::GetElementPtrInst>(instruction)) instruction.dropPoisonGeneratingFlags();
   for (const unsigned kind : {llvm::LLVMContext::MD_range, llvm::LLVMContext::MD_noundef, llvm::LLVMContext::MD_nonnull,
                               llvm::LLVMContext::MD_tbaa, llvm::LLVMContext::MD_tbaa_struct,
                               llvm::LLVMContext::MD_invariant_load, llvm::LLVMContext::MD_fpmath})
     instruction.setMetadata(kind, nullptr);
-  instruction.setMetadata(llvm::LLVMContext::MD_loop, nullptr);  // mustprogress: polling loops stay
+  keep_wish_to_unroll(instruction);
   if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
     static const llvm::AttributeMask& mask = *new llvm::AttributeMask(promises());
     call->removeRetAttrs(mask);

@@ -1,3 +1,4 @@
+#include "kir/dot_product.h"
 #include "kir/expansion.h"
 
 namespace cupola::kir {
@@ -124,22 +125,16 @@ Expanded funnel(const Expansion& e) {
   return low(e, e.b.CreateLShr(e.b.CreateShl(both, n), 32));
 }
 
-Value* field(const Expansion& e, Value* word, unsigned place, unsigned width, bool is_signed) {
-  Value* narrow = e.b.CreateTrunc(e.b.CreateLShr(word, uint64_t{place} * width), e.b.getIntNTy(width));
-  return is_signed ? e.b.CreateSExt(narrow, e.b.getInt32Ty()) : e.b.CreateZExt(narrow, e.b.getInt32Ty());
-}
-
-/// idp4a.A.B(a, b, c): four products of bytes; idp2a.A.B(a, b, high, c): two of a 16-bit half and a byte.
+/// idp4a.A.B(a, b, c); idp2a.A.B(a, b, high, c): of b's lower or upper half.
 Expanded dot_product(const Expansion& e) {
-  const bool left_signed = e.words[1] == "s", right_signed = e.words[2] == "s";
-  const bool four = e.words[0] == "idp4a";
-  Value* right = e.arg(1);
-  if (!four) right = e.b.CreateSelect(e.arg(2), e.b.CreateLShr(right, 16), right);
-  Value* sum = e.arg(four ? 2 : 3);
-  for (unsigned i = 0; i < (four ? 4u : 2u); ++i)
-    sum = e.b.CreateAdd(
-        sum, e.b.CreateMul(field(e, e.arg(0), i, four ? 8 : 16, left_signed), field(e, right, i, 8, right_signed)));
-  return sum;
+  const DotProduct product = {
+      .of_bytes = e.words[0] == "idp4a", .left_signed = e.words[1] == "s", .right_signed = e.words[2] == "s"};
+  Value *left = e.arg(0), *right = e.arg(1), *sum = e.arg(product.of_bytes ? 2 : 3);
+  if (!product.of_bytes && llvm::cast<llvm::ConstantInt>(e.arg(2))->isOne()) right = e.b.CreateLShr(right, 16);
+  if (llvm::all_of(llvm::ArrayRef({left, right, sum}), llvm::IsaPred<llvm::Constant>))
+    return add_products(e.b, product, left, right, sum);
+  return e.intrinsic(product.of_bytes ? Intrinsic::Dot4 : Intrinsic::Dot2,
+                     {e.b.getInt32(kind_of(product)), left, right, sum});
 }
 
 Expanded same(const Expansion& e) {

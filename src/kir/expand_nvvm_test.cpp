@@ -12,6 +12,9 @@
 namespace cupola::kir {
 namespace {
 
+using testing::AllOf;
+using testing::HasSubstr;
+
 /// A function @f that hands its parameters to one intrinsic.
 std::string caller(const std::string& result, const std::string& intrinsic, const std::vector<std::string>& types) {
   std::string declared, parameters, passed;
@@ -95,15 +98,23 @@ TEST(ExpandBits, FindLeading) {
 }
 
 TEST(ExpandBits, DotProducts) {
-  EXPECT_EQ(u32("idp4a.s.s", 0xff02fe01, 0x01020304, 100), static_cast<uint32_t>(-1 * 1 + 2 * 2 - 2 * 3 + 1 * 4 + 100));
-  EXPECT_EQ(u32("idp4a.u.u", 0xff000000, 0x02000000, 1), 511u);
-  TestModule module(
-      "declare i32 @llvm.nvvm.idp2a.s.u(i32, i32, i1 immarg, i32)\n"
-      "define i32 @f(i32 %a, i32 %b, i32 %c) { %r = call i32 @llvm.nvvm.idp2a.s.u(i32 %a, i32 %b, i1 true, i32 %c)\n "
-      "ret i32 %r }");
-  ASSERT_TRUE(expand_nvvm(*module));
-  EXPECT_EQ(module.function<uint32_t(uint32_t, uint32_t, uint32_t)>("f")(0xffff0003, 0x0502aaaa, 10),
-            static_cast<uint32_t>(3 * 2 - 1 * 5 + 10));
+  const auto expanded = [](const std::string& call) {
+    TestModule module(
+        "declare i32 @llvm.nvvm.idp4a.s.u(i32, i32, i32)\ndeclare i32 @llvm.nvvm.idp4a.u.u(i32, i32, i32)\n"
+        "declare i32 @llvm.nvvm.idp2a.s.s(i32, i32, i1 immarg, i32)\n"
+        "define i32 @f(i32 %a, i32 %b, i32 %c) { %r = call i32 @llvm.nvvm." +
+        call + " ret i32 %r }");
+    EXPECT_TRUE(expand_nvvm(*module));
+    return module.text();
+  };
+  EXPECT_THAT(expanded("idp4a.s.u(i32 %a, i32 %b, i32 %c)"),
+              HasSubstr("call i32 @cupola.dot4(i32 1, i32 %a, i32 %b, i32 %c)"));
+  EXPECT_THAT(expanded("idp2a.s.s(i32 %a, i32 %b, i1 false, i32 %c)"),
+              HasSubstr("call i32 @cupola.dot2(i32 3, i32 %a, i32 %b, i32 %c)"));
+  EXPECT_THAT(
+      expanded("idp2a.s.s(i32 %a, i32 %b, i1 true, i32 %c)"),
+      AllOf(HasSubstr("%1 = lshr i32 %b, 16"), HasSubstr("call i32 @cupola.dot2(i32 3, i32 %a, i32 %1, i32 %c)")));
+  EXPECT_THAT(expanded("idp4a.u.u(i32 -16777216, i32 33554432, i32 1)"), HasSubstr("ret i32 511"));
 }
 
 TEST(ExpandMath, LeastAndMostPreferNumbers) {
@@ -159,8 +170,6 @@ std::string expanded(const std::string& text) {
   const Result<> result = expand_nvvm(*module);
   return result ? module.text() : result.error().message;
 }
-
-using testing::HasSubstr;
 
 TEST(ExpandWarp, EverythingBecomesARow) {
   EXPECT_THAT(expanded(caller("i32", "shfl.sync.down.i32", {"i32", "i32", "i32", "i32"})),

@@ -43,6 +43,9 @@ constexpr const char* kReduce =
     "{ .reg .pred p, r; setp.ne.u32 p, $4, 0; %barrier.red.popc.u32 $0|barrier.red.and.pred r|barrier.red.or.pred r%, "
     "$1, $2, p; %|selp.u32 $0, 1, 0, r;|selp.u32 $0, 1, 0, r;% }";
 
+constexpr const char* kDot4 = "dp4a.%u32.u32|s32.u32|u32.s32|s32.s32% $0, $2, $3, $4;";
+constexpr const char* kDot2 = "dp2a.lo.%u32.u32|s32.u32|u32.s32|s32.s32% $0, $2, $3, $4;";
+
 Form form_of(Intrinsic intrinsic) {
   switch (intrinsic) {
     case Intrinsic::TidX:
@@ -95,6 +98,10 @@ Form form_of(Intrinsic intrinsic) {
       return text("{ .reg .pred p; isspacep.local p, $1; selp.u16 $0, 1, 0, p; }");
     case Intrinsic::IsConstant:
       return text("{ .reg .pred p; isspacep.const p, $1; selp.u16 $0, 1, 0, p; }");
+    case Intrinsic::Dot4:
+      return text(kDot4, 0);
+    case Intrinsic::Dot2:
+      return text(kDot2, 0);
     case Intrinsic::Barrier:
       return text("barrier.sync $0, $1;");
     case Intrinsic::BarrierArrive:

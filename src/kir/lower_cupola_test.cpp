@@ -64,6 +64,8 @@ TEST(LowerCupola, PicksTheFormOfAConstant) {
   EXPECT_THAT(lowered(Intrinsic::Vote, 0).value(), HasSubstr("vote.sync.all.pred r, p, $1; selp.u32 $0, 1, 0, r;"));
   EXPECT_THAT(lowered(Intrinsic::Vote, 3).value(), HasSubstr("vote.sync.ballot.b32 $0, p, $1;  }"));
   EXPECT_THAT(lowered(Intrinsic::Match, 1).value(), HasSubstr("match.all.sync.b64 m|p, $3, $1;"));
+  EXPECT_THAT(lowered(Intrinsic::Dot4, 1).value(), HasSubstr("dp4a.s32.u32 $0, $2, $3, $4;"));
+  EXPECT_THAT(lowered(Intrinsic::Dot2, 2).value(), HasSubstr("dp2a.lo.u32.s32 $0, $2, $3, $4;"));
   EXPECT_THAT(lowered(Intrinsic::Redux, 7).value(), HasSubstr("redux.sync.xor.b32 $0, $3, $1;"));
 }
 

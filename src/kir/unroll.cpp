@@ -16,6 +16,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
+#include "kir/intrinsics.h"
 #include "kir/passes.h"
 
 // An array of a thread (float sums[4][4]) lives in memory as long as one of its indices is a variable. Where all of
@@ -29,12 +30,14 @@ using Loops = llvm::SmallSetVector<llvm::Loop*, 8>;
 
 /// Of a function, with its loops unrolled and before anything is folded.
 constexpr uint64_t kMostInstructions = 3000;
+/// Of one that gains no registers by it.
+constexpr uint64_t kMostWished = 1000;
 /// Of a loop; arrays that threads keep in registers are not larger.
 constexpr unsigned kMostTurns = 128;
 
-class ArrayLoops {
+class LoopChoice {
  public:
-  ArrayLoops(llvm::Function& function, llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution)
+  LoopChoice(llvm::Function& function, llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution)
       : function_(function), loops_(loops), evolution_(evolution) {}
 
   Loops find() {
@@ -49,7 +52,39 @@ class ArrayLoops {
     return chosen;
   }
 
+  /// Adds the loops that somebody wishes unrolled, innermost first. The wish goes with the decision.
+  void add_wished(Loops& chosen) {
+    for (llvm::Loop* loop : llvm::reverse(loops_.getLoopsInPreorder())) {
+      const unsigned turns = turns_of(*loop);
+      if (turns == 0 || !is_wished(*loop, turns)) continue;
+      loop->setLoopID(nullptr);
+      Loops more = chosen;
+      more.insert(loop);
+      if (turns <= kMostTurns && !threads_meet(*loop) && size_with(more) <= kMostWished) chosen = std::move(more);
+    }
+  }
+
  private:
+  static bool is_wished(const llvm::Loop& loop, unsigned turns) {
+    if (llvm::findOptionMDForLoop(&loop, "llvm.loop.unroll.enable")) return true;
+    if (llvm::findOptionMDForLoop(&loop, "llvm.loop.unroll.full")) return true;
+    return turns <=
+           static_cast<unsigned>(llvm::getOptionalIntLoopAttribute(&loop, "llvm.loop.unroll.count").value_or(0));
+  }
+
+  /// Other than those of a warp.
+  static bool threads_meet(const llvm::Loop& loop) {
+    for (const llvm::BasicBlock* block : loop.blocks())
+      for (const llvm::Instruction& instruction : *block) {
+        const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+        if (!call || !call->isConvergent()) continue;
+        const auto known = intrinsic_of(*call);
+        using enum Intrinsic;
+        if (known != Shuffle && known != Vote && known != Match && known != Redux && known != WarpSync) return true;
+      }
+    return false;
+  }
+
   /// Adds the loops by whose counters the array is indexed. False: it stays in memory whatever is unrolled.
   bool needs(llvm::AllocaInst& array, Loops& of) {
     llvm::SmallSetVector<llvm::Value*, 16> places;
@@ -163,7 +198,9 @@ llvm::FunctionPassManager unrolling() {
 llvm::PreservedAnalyses UnrollLocalArrays::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   if (loops.empty()) return llvm::PreservedAnalyses::all();
-  const Loops chosen = ArrayLoops(function, loops, analyses.getResult<llvm::ScalarEvolutionAnalysis>(function)).find();
+  LoopChoice choice(function, loops, analyses.getResult<llvm::ScalarEvolutionAnalysis>(function));
+  Loops chosen = choice.find();
+  choice.add_wished(chosen);
   if (chosen.empty()) return llvm::PreservedAnalyses::all();
   for (llvm::Loop* loop : chosen) llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
   unrolling().run(function, analyses);

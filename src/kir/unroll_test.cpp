@@ -51,6 +51,53 @@ std::string grid(const std::string& index, const std::string& asked, int turns =
 
 const std::string kRowMajor = "%row_place = mul i32 %y, 4\n %index = add i32 %row_place, %x";
 
+/// A loop of `turns` turns that reads as many numbers, with what is said of it.
+std::string sums(int turns, const std::string& said, const std::string& more = "") {
+  return R"(
+    declare void @cupola.barrier(i32, i32) convergent
+    define i32 @f(ptr %numbers) {
+    entry:
+      br label %turn
+    turn:
+      %i = phi i32 [ 0, %entry ], [ %next, %turn ]
+      %sum = phi i32 [ 0, %entry ], [ %sum.next, %turn ]
+      )" +
+         more + R"(
+      %place = getelementptr i32, ptr %numbers, i32 %i
+      %number = load i32, ptr %place
+      %scaled = mul i32 %sum, 3
+      %sum.next = add i32 %scaled, %number
+      %next = add i32 %i, 1
+      %again = icmp ult i32 %next, )" +
+         std::to_string(turns) + R"(
+      br i1 %again, label %turn, label %end, !llvm.loop !0
+    end:
+      ret i32 %sum.next
+    }
+    !0 = distinct !{!0, !1, !2}
+    !1 = !{!"llvm.loop.mustprogress"}
+    !2 = !{)" +
+         said + "}\n";
+}
+
+bool is_unrolled(const std::string& text) {
+  TestModule module(text);
+  define_guards(*module);
+  simplify(*module);
+  EXPECT_EQ(module.text().find("mustprogress"), std::string::npos);
+  return module.text().find("phi") == std::string::npos;
+}
+
+TEST(UnrollLocalArrays, WhatThePragmaAsksForIsUnrolled) {
+  EXPECT_TRUE(is_unrolled(sums(20, "!\"llvm.loop.unroll.enable\"")));
+  EXPECT_TRUE(is_unrolled(sums(20, "!\"llvm.loop.unroll.full\"")));
+  EXPECT_TRUE(is_unrolled(sums(20, "!\"llvm.loop.unroll.count\", i32 20")));
+  EXPECT_FALSE(is_unrolled(sums(20, "!\"llvm.loop.unroll.count\", i32 4")));
+  EXPECT_FALSE(is_unrolled(sums(20, "!\"llvm.loop.unroll.disable\"")));
+  EXPECT_FALSE(is_unrolled(sums(200, "!\"llvm.loop.unroll.enable\"")));  // too many
+  EXPECT_FALSE(is_unrolled(sums(20, "!\"llvm.loop.unroll.enable\"", "call void @cupola.barrier(i32 0, i32 0)")));
+}
+
 TEST(UnrollLocalArrays, ArraysThatCountersIndexBecomeRegisters) {
   TestModule module(grid(kRowMajor, "6"));
   simplify(*module);

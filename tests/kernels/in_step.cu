@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "check.h"
 
 constexpr int kWarp = 32;
@@ -554,6 +556,34 @@ CASE(warps_that_go_far_in_memory_meet_afterwards) {
       for (int turn = 0; turn < kTurns; ++turn) sum ^= x[turn * kStep + i];
       EXPECT_EQUAL_AT(i, out[i], sum + x[(kTurns - 1) * kStep + (i + 3 * kWarp) % kThreads]);
     }
+  }
+}
+
+// Threads' places are a row in some steps of the network and none in others.
+__device__ void order(unsigned& a, unsigned& b, bool up) {
+  if ((a > b) != up) return;
+  unsigned kept = a;
+  a = b;
+  b = kept;
+}
+__global__ void network_kernel(unsigned* keys, int count) {
+  for (int k = 2; k <= count; k *= 2)
+    for (int j = k / 2; j > 0; j /= 2) {
+      int t = threadIdx.y * blockDim.x + threadIdx.x, i = 2 * t - (t & (j - 1));
+      order(keys[i], keys[i + j], (i & k) == 0);
+      __syncthreads();
+    }
+}
+
+CASE(bitonic_network) {
+  for (const dim3 block : {dim3(512), dim3(16, 32), dim3(8, 64)}) {
+    check::Managed<unsigned> keys(1024);
+    std::vector<unsigned> sorted(1024);
+    for (unsigned i = 0; i < 1024; ++i) keys[i] = sorted[i] = i * 2654435761u;
+    std::sort(sorted.begin(), sorted.end());
+    network_kernel<<<1, block>>>(keys, 1024);
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 1024; ++i) EXPECT_EQUAL_AT(i, keys[i], sorted[i]);
   }
 }
 

@@ -28,31 +28,44 @@ CUPOLA_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int offse
   return 0xffffffffu;
 }
 
-// Dot products of packed bytes (dp4a) and of two 16-bit numbers with two bytes (dp2a).
-#define CUPOLA_DOT(result, bytes, halves, word)                                                                     \
-  CUPOLA_DEVICE result __dp4a(word a, word b, result c) {                                                           \
-    for (int i = 0; i < 32; i += 8) c += (result)(bytes)(a >> i) * (result)(bytes)(b >> i);                         \
-    return c;                                                                                                       \
-  }                                                                                                                 \
-  CUPOLA_DEVICE result __dp2a_lo(word a, word b, result c) {                                                        \
-    return c + (result)(halves)a * (result)(bytes)b + (result)(halves)(a >> 16) * (result)(bytes)(b >> 8);          \
-  }                                                                                                                 \
-  CUPOLA_DEVICE result __dp2a_hi(word a, word b, result c) {                                                        \
-    return c + (result)(halves)a * (result)(bytes)(b >> 16) + (result)(halves)(a >> 16) * (result)(bytes)(b >> 24); \
+// Dot products of packed bytes (dp4a) and of two 16-bit numbers with two bytes (dp2a). PTX has them since sm_61.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 610
+#define CUPOLA_DOT(result, bytes, halves, sign)                                                            \
+  CUPOLA_DEVICE result __cupola_dp4a(result a, result b, result c) {                                       \
+    for (int i = 0; i < 32; i += 8) c += (result)(bytes)(a >> i) * (result)(bytes)(b >> i);                \
+    return c;                                                                                              \
+  }                                                                                                        \
+  CUPOLA_DEVICE result __cupola_dp2a(result a, result b, bool high, result c) {                            \
+    if (high) b >>= 16;                                                                                    \
+    return c + (result)(halves)a * (result)(bytes)b + (result)(halves)(a >> 16) * (result)(bytes)(b >> 8); \
   }
-CUPOLA_DOT(int, signed char, short, int)
-CUPOLA_DOT(unsigned int, unsigned char, unsigned short, unsigned int)
+#else
+#define CUPOLA_DOT(result, bytes, halves, sign)                                                               \
+  __device__ __attribute__((const)) result __cupola_dp4a(result a, result b,                                  \
+                                                         result c) __asm__("llvm.nvvm.idp4a." sign "." sign); \
+  __device__ __attribute__((const)) result __cupola_dp2a(result a, result b, bool high,                       \
+                                                         result c) __asm__("llvm.nvvm.idp2a." sign "." sign);
+#endif
+CUPOLA_DOT(int, signed char, short, "s")
+CUPOLA_DOT(unsigned int, unsigned char, unsigned short, "u")
 #undef CUPOLA_DOT
 
-#define CUPOLA_DOT_VECTOR(result, a4, a2, b4)                                                                \
-  CUPOLA_DEVICE result __dp4a(a4 a, a4 b, result c) {                                                        \
-    return c + (result)a.x * b.x + (result)a.y * b.y + (result)a.z * b.z + (result)a.w * b.w;                \
-  }                                                                                                          \
-  CUPOLA_DEVICE result __dp2a_lo(a2 a, b4 b, result c) { return c + (result)a.x * b.x + (result)a.y * b.y; } \
-  CUPOLA_DEVICE result __dp2a_hi(a2 a, b4 b, result c) { return c + (result)a.x * b.z + (result)a.y * b.w; }
-CUPOLA_DOT_VECTOR(int, char4, short2, char4)
-CUPOLA_DOT_VECTOR(unsigned int, uchar4, ushort2, uchar4)
-#undef CUPOLA_DOT_VECTOR
+#define CUPOLA_DOT_FUNCTIONS(result, a4, a2)                                                             \
+  CUPOLA_DEVICE result __dp4a(result a, result b, result c) { return __cupola_dp4a(a, b, c); }           \
+  CUPOLA_DEVICE result __dp2a_lo(result a, result b, result c) { return __cupola_dp2a(a, b, false, c); } \
+  CUPOLA_DEVICE result __dp2a_hi(result a, result b, result c) { return __cupola_dp2a(a, b, true, c); }  \
+  CUPOLA_DEVICE result __dp4a(a4 a, a4 b, result c) {                                                    \
+    return __dp4a(__builtin_bit_cast(result, a), __builtin_bit_cast(result, b), c);                      \
+  }                                                                                                      \
+  CUPOLA_DEVICE result __dp2a_lo(a2 a, a4 b, result c) {                                                 \
+    return __dp2a_lo(__builtin_bit_cast(result, a), __builtin_bit_cast(result, b), c);                   \
+  }                                                                                                      \
+  CUPOLA_DEVICE result __dp2a_hi(a2 a, a4 b, result c) {                                                 \
+    return __dp2a_hi(__builtin_bit_cast(result, a), __builtin_bit_cast(result, b), c);                   \
+  }
+CUPOLA_DOT_FUNCTIONS(int, char4, short2)
+CUPOLA_DOT_FUNCTIONS(unsigned int, uchar4, ushort2)
+#undef CUPOLA_DOT_FUNCTIONS
 
 // Minimum and maximum of three, with and without a floor of zero ("DPX").
 #define CUPOLA_DPX_BOTH static __host__ __device__ __inline__ __attribute__((always_inline, unused))

@@ -2,16 +2,17 @@
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
-#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include <memory>
 #include <string>
 
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/lone_threads.h"
+#include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/test_program.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
@@ -84,8 +85,7 @@ class AnalysedKernel {
     const Exits exits = separate();
     auto* made = llvm::Function::Create(function_->getFunctionType(), llvm::GlobalValue::InternalLinkage, "widened",
                                         module_.get());
-    accesses_ = widen(*function_, *made, blocks_, *shapes_, groups(), departures(), *loops_, exits,
-                      llvm::TargetTransformInfo(module_->getDataLayout()));
+    accesses_ = widen(*function_, *made, blocks_, *shapes_, groups(), departures(), *loops_, exits, *machine_);
     EXPECT_FALSE(llvm::verifyFunction(*made, &llvm::errs()));
     return *made;
   }
@@ -132,6 +132,7 @@ class AnalysedKernel {
   std::unique_ptr<llvm::LoopInfo> loops_;
   std::unique_ptr<Shapes> shapes_;
   Accesses accesses_;
+  const std::unique_ptr<llvm::TargetMachine> machine_ = *machine_for("cpu:x86_64:x86-64");
 };
 
 /// A kernel of %n and %p that begins with its lane's number, %l.

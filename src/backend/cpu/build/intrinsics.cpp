@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "backend/cpu/build/thread_context.h"
+#include "kir/dot_product.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -78,6 +79,10 @@ class Lowering {
         return in_window(context_, image::cpu::kLocalWindow);
       case Intrinsic::IsConstant:
         return in_constants();
+      case Intrinsic::Dot4:
+      case Intrinsic::Dot2:
+        return kir::add_products(builder_, kir::dot_product_of(call_), call_.getArgOperand(1), call_.getArgOperand(2),
+                                 call_.getArgOperand(3));
       case Intrinsic::Barrier:
         return meeting(Service::barrier);
       case Intrinsic::BarrierArrive:

@@ -1,5 +1,8 @@
 #include "backend/cpu/build/object_file.h"
 
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/TypeFinder.h>
@@ -20,6 +23,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "backend/cpu/build/gather_addresses.h"
 #include "kir/pass_analyses.h"
 
 namespace cupola::cpu::build {
@@ -108,14 +112,28 @@ void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
   pipeline.addPass(llvm::GlobalDCEPass());
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(simplify)));
   pipeline.run(module, analyses.modules);
+  for (llvm::Function& function : module) make_addresses_beside_gathers(function);
 }
 
 namespace {
 
+/// As TargetMachine::addPassesToEmitFile, without the pass that moves instructions to where their results are used:
+/// between rows, each of which is read in one of two ways, it would move arithmetic behind the last of them, so that no
+/// register is left for what they read.
 bool emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,
           llvm::CodeGenFileType kind) {
   llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, out, nullptr, kind)) return false;
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  if (!config) return false;
+  config->disablePass(&llvm::MachineSinkingLegacyID);
+  passes.add(config);
+  auto* functions = new llvm::MachineModuleInfoWrapperPass(&machine);
+  passes.add(functions);
+  if (config->addISelPasses()) return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, out, nullptr, kind, functions->getMMI().getContext())) return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);
   return true;
 }

@@ -54,6 +54,8 @@ class RandomKernel : RandomMeetings {
         "declare i32 @cupola.vote(i32, i32, i32) convergent\n"
         "declare i64 @cupola.match(i32, i32, i64) convergent\n"
         "declare i32 @cupola.redux(i32, i32, i32) convergent\n"
+        "declare i32 @cupola.dot4(i32, i32, i32, i32) nounwind speculatable willreturn memory(none)\n"
+        "declare i32 @cupola.dot2(i32, i32, i32, i32) nounwind speculatable willreturn memory(none)\n"
         "declare i32 @cupola.active_mask() convergent\n"
         "define internal i32 @half_or_triple(i32 %a, i32 %b) {\n"
         "  %odd = trunc i32 %a to i1\n  br i1 %odd, label %up, label %down\n"

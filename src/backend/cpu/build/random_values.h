@@ -77,9 +77,14 @@ class RandomValues : public RandomText {
   }
 
   std::string int_leaf() {
-    switch (pick(13)) {
+    switch (pick(14)) {
       case 0:
         return number();
+      case 13: {  // a row or not, by what the running code finds
+        const std::string mixed = let("{} i32 {}, {}", one_of({"xor", "or"}), one_of({"%lin", "%me", "%laneid"}),
+                                      let("and i32 {}, {}", uniform(1), one_of({"96", "-32", "1", "127"})));
+        return let("load i32, ptr {}", element("i32", "%in", let("and i32 {}, 1023", mixed)));
+      }
       case 10:
         return row_value();
       case 11:
@@ -113,9 +118,12 @@ class RandomValues : public RandomText {
     if (depth <= 0 || chance(5))
       return depth <= 0 && chance(2) ? load(variable("i32")) : depth < -2 ? "%me" : int_leaf();
     const auto part = [&] { return int_expression(depth - 1); };
-    switch (pick(15)) {
+    switch (pick(16)) {
       case 0:
         return let("{} i32 {}, {}", one_of({"lshr", "ashr", "shl"}), part(), std::to_string(pick(32)));
+      case 13:
+        return let("call i32 @cupola.{}(i32 {}, i32 {}, i32 {}, i32 {})", one_of({"dot4", "dot2"}),
+                   std::to_string(pick(4)), chance(3) ? uniform(1) : part(), part(), part());
       case 1:
         return let("{} i32 {}, {}", one_of({"lshr", "ashr", "shl"}), part(), let("and i32 {}, 31", part()));
       case 2:

@@ -3,6 +3,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "backend/cpu/build/dot_products.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_atomics.h"
 #include "backend/cpu/build/vector_groups.h"
@@ -13,6 +14,7 @@
 #include "backend/cpu/build/vector_structures.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "image/cpu_abi.h"
+#include "kir/dot_product.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -50,6 +52,20 @@ Bases rows_in_block(Lanes& lanes, llvm::CallInst& call) {
   return result;
 }
 
+bool is_dot_product(const llvm::CallInst& call) {
+  const auto known = kir::intrinsic_of(call);
+  return known == kir::Intrinsic::Dot4 || known == kir::Intrinsic::Dot2;
+}
+
+Value* dot_product(Lanes& lanes, llvm::CallInst& call) {
+  const kir::DotProduct product = kir::dot_product_of(call);
+  Value *left = call.getArgOperand(1), *right = call.getArgOperand(2);
+  if (product.of_bytes && product.left_signed == product.right_signed && lanes.shape(left).is_uniform())
+    std::swap(left, right);
+  return add_products_of_lanes(lanes.builder, product, lanes.vector(left), lanes.vector(right),
+                               lanes.vector(call.getArgOperand(3)), lanes.machine);
+}
+
 Value* elementwise_intrinsic(Lanes& lanes, llvm::IntrinsicInst& call) {
   llvm::SmallVector<Value*, 4> arguments;
   llvm::SmallVector<Type*, 4> types;
@@ -73,6 +89,7 @@ bool is_lane_by_lane(const Lanes& lanes, const llvm::CallInst& call, Shape shape
              return llvm::isVectorIntrinsicWithScalarOpAtArg(id, static_cast<unsigned>(each.index()), nullptr) &&
                     !lanes.shape(each.value().get()).is_uniform();
            });
+  if (is_dot_product(call)) return false;
   using enum kir::Intrinsic;
   const auto known = kir::intrinsic_of(call);
   if (known == TidX || known == TidY || known == TidZ) return false;
@@ -199,7 +216,8 @@ Value* elementwise(Lanes& lanes, Instruction& instruction) {
     return lanes.builder.CreateInsertValue(lanes.vector(insert->getAggregateOperand()),
                                            lanes.vector(insert->getInsertedValueOperand()), insert->getIndices());
   if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) return elementwise_intrinsic(lanes, *call);
-  if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) return place_in_block(lanes, *call);
+  if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+    return is_dot_product(*call) ? dot_product(lanes, *call) : place_in_block(lanes, *call);
   Instruction* copy = instruction.clone();
   copy->mutateType(type);
   for (llvm::Use& operand : copy->operands()) operand.set(lanes.vector(operand.get()));

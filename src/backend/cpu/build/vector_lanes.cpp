@@ -3,6 +3,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include <numeric>
@@ -37,10 +38,11 @@ Type* widened(Type* type) {
 }
 
 Lanes::Lanes(llvm::Function& old, llvm::Function& made, BlockClass of, const Shapes& known, const Exits& exits,
-             const llvm::TargetTransformInfo& machine)
+             const llvm::TargetMachine& processor)
     : from(old),
       to(made),
-      target(machine),
+      machine(processor),
+      target(processor.getTargetTransformInfo(old)),
       shapes(known),
       layout(old.getDataLayout()),
       blocks(of),
@@ -102,7 +104,9 @@ void Lanes::find_needed(llvm::ArrayRef<BasicBlock*> order) {
   while (!open.empty()) {
     const Instruction* next = open.pop_back_val();
     if (!needed_.insert(next).second || llvm::isa<llvm::PHINode>(next)) continue;
-    if (!shapes.of(next).is_extended) continue;
+    // What an address is made of, too: see look_for_row.
+    if (!shapes.of(next).is_extended && !llvm::isa<llvm::GetElementPtrInst, llvm::SExtInst, llvm::ZExtInst>(next))
+      continue;
     for (const Value* operand : next->operands())
       if (const auto* made = llvm::dyn_cast<Instruction>(operand)) open.push_back(made);
   }

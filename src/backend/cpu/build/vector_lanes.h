@@ -10,6 +10,10 @@
 #include "backend/cpu/build/vector_exits.h"
 #include "backend/cpu/build/vector_shapes.h"
 
+namespace llvm {
+class TargetMachine;
+}
+
 namespace cupola::cpu::build {
 
 /// `type` for each lane: vectors, of structures a structure of them.
@@ -23,10 +27,11 @@ using Bases = llvm::SmallVector<llvm::Value*, 4>;
 class Lanes {
  public:
   Lanes(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Exits& exits,
-        const llvm::TargetTransformInfo& target);
+        const llvm::TargetMachine& machine);
 
   llvm::Function &from, &to;
-  const llvm::TargetTransformInfo& target;
+  const llvm::TargetMachine& machine;
+  const llvm::TargetTransformInfo target;  ///< what code for the machine costs
   const Shapes& shapes;
   const llvm::DataLayout& layout;
   const BlockClass blocks;
@@ -42,6 +47,7 @@ class Lanes {
   const llvm::BasicBlock* current = nullptr;
   /// What became of the accesses that have been written.
   Accesses accesses;
+  unsigned at_length = 0;  ///< accesses that are more code than one for all lanes
   /// While it is set, code is for the case that all 32 lanes run that block.
   bool all_run = false;
 

@@ -5,7 +5,9 @@
 #include "backend/cpu/build/lane_operand.h"
 #include "backend/cpu/build/shared_atomics.h"
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_found_rows.h"
 #include "backend/cpu/build/vector_lanes.h"
+#include "backend/cpu/build/vector_strides.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -263,6 +265,23 @@ Access way_to_load(const Lanes& lanes, llvm::LoadInst& load) {
   return can_gather(lanes, type, alignment) ? Access::Gather : Access::LaneByLane;
 }
 
+/// Whether one instruction can do it for all lanes, or for those that run.
+bool can_be_wide(const Lanes& lanes, const llvm::LoadInst& load) {
+  return !load.isAtomic() &&
+         (!lanes.has_mask() || lanes.target.isLegalMaskedLoad(widened(load.getType()), load.getAlign(), 0));
+}
+bool can_be_wide(const Lanes& lanes, const llvm::StoreInst& store) {
+  Type* type = widened(store.getValueOperand()->getType());
+  return !store.isAtomic() && (!lanes.has_mask() || lanes.target.isLegalMaskedStore(type, store.getAlign(), 0));
+}
+
+Value* read_wide(Lanes& lanes, llvm::LoadInst& load, const FoundRow& row) {
+  Type* type = widened(load.getType());
+  Value* mask = lanes.mask();
+  if (!mask) return lanes.builder.CreateAlignedLoad(type, row.first, load.getAlign());
+  return lanes.builder.CreateMaskedLoad(type, row.first, load.getAlign(), mask, llvm::Constant::getNullValue(type));
+}
+
 }  // namespace
 
 bool can_gather(const Lanes& lanes, Type* type, llvm::Align alignment) {
@@ -277,14 +296,24 @@ Value* gather(Lanes& lanes, Value* addresses, Type* type, llvm::Align alignment)
 
 void widen_load(Lanes& lanes, llvm::LoadInst& load) {
   const Access way = way_to_load(lanes, load);
-  if (way == Access::LaneByLane) return widen_lane_by_lane(lanes, load);
-  lanes.accesses[&load] = way;
-  keep_volatile(lanes, load);
   Value* address = load.getPointerOperand();
   Type* type = load.getType();
+  const bool has_strides = way != Access::Row && takes_strides(lanes, load);
+  Value* has_steps = has_strides ? lanes.straight(address) : nullptr;
+  if (way == Access::LaneByLane && (!has_strides || has_steps)) return widen_lane_by_lane(lanes, load);
+  lanes.accesses[&load] = way;
+  keep_volatile(lanes, load);
   const auto row = [&] { return load_row(lanes, load); };
   const auto gathered = [&] { return gather(lanes, lanes.vector(address), type, load.getAlign()); };
-  if (way == Access::Gather) return lanes.define(load, gathered());
+  if (has_strides) {
+    const auto strides = [&] { return load_strides(lanes, load); };
+    return lanes.define(load, has_steps ? lanes.choose(has_steps, widened(type), strides, gathered) : strides());
+  }
+  if (way == Access::Gather) {
+    const auto found = can_be_wide(lanes, load) ? look_for_row(lanes, address, type) : std::nullopt;
+    const auto found_row = [&] { return read_wide(lanes, load, *found); };
+    return lanes.define(load, found ? lanes.choose(found->is_row, widened(type), found_row, gathered) : gathered());
+  }
   Value* condition = lanes.straight(address);
   lanes.define(load, condition ? lanes.choose(condition, widened(type), row, gathered) : row());
 }
@@ -327,7 +356,13 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   const bool can_be_row =
       is_row(lanes.shape(address), value->getType(), lanes.layout) &&
       (!mask || lanes.target.isLegalMaskedStore(row_type(lanes, address, value->getType()), alignment, 0));
-  if (store.isAtomic() || !(can_be_row || can_scatter)) return widen_lane_by_lane(lanes, store);
+  const bool has_strides = !can_be_row && takes_strides(lanes, store);
+  Value* has_steps = has_strides ? lanes.straight(address) : nullptr;
+  const bool always = has_strides && !has_steps;
+  const auto found = !can_be_row && !has_strides && can_be_wide(lanes, store)
+                         ? look_for_row(lanes, address, value->getType())
+                         : std::nullopt;
+  if (store.isAtomic() || !(can_be_row || can_scatter || always || found)) return widen_lane_by_lane(lanes, store);
   lanes.accesses[&store] = can_be_row ? Access::Row : Access::Gather;
   keep_volatile(lanes, store);
   Value* wide = lanes.vector(value);
@@ -336,8 +371,23 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
     return nullptr;
   };
   const auto scatter = [&]() -> Value* {
+    if (!can_scatter) {
+      widen_lane_by_lane(lanes, store);
+      return nullptr;
+    }
     return builder.CreateMaskedScatter(wide, lanes.vector(address), alignment, lanes.full_mask(lanes.current));
   };
+  const auto strides = [&]() -> Value* {
+    store_strides(lanes, store, wide);
+    return nullptr;
+  };
+  if (always) return void(strides());
+  if (has_strides) return void(lanes.choose(has_steps, nullptr, strides, scatter));
+  const auto found_row = [&]() -> Value* {
+    if (mask) return builder.CreateMaskedStore(wide, found->first, alignment, mask);
+    return builder.CreateAlignedStore(wide, found->first, alignment);
+  };
+  if (found) return void(lanes.choose(found->is_row, nullptr, found_row, scatter));
   if (!can_be_row) return void(scatter());
   Value* condition = lanes.straight(address);
   if (!condition) return void(row());

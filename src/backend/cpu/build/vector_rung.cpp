@@ -2,7 +2,7 @@
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
-#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -150,8 +150,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   (*whole).setSubprogram((*draft).getSubprogram());
   (*draft).setSubprogram(nullptr);
   const Groups groups(*draft, shapes, dominators);
-  const Accesses accesses =
-      widen(*draft, *whole, blocks, shapes, groups, departures, loops, exits, machine.getTargetTransformInfo(prepared));
+  const Accesses accesses = widen(*draft, *whole, blocks, shapes, groups, departures, loops, exits, machine);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);

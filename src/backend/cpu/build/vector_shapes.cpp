@@ -274,6 +274,7 @@ Shape Shapes::transfer(const llvm::Instruction& instruction) const {
   }
   if (const auto intrinsic = kir::intrinsic_of(instruction)) {
     if (const auto known = of_register(*intrinsic, blocks_)) return *known;
+    if (*intrinsic == kir::Intrinsic::Dot4 || *intrinsic == kir::Intrinsic::Dot2) return of_operands(instruction);
     if (*intrinsic != kir::Intrinsic::Vote && *intrinsic != kir::Intrinsic::Redux) return kVarying;
     const Shape members = shape(0);  // the same for all lanes of a group
     return members.kind == Kind::Unknown || members.is_uniform() ? members : kVarying;

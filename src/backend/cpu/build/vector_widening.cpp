@@ -30,8 +30,8 @@ class Widening {
  public:
   Widening(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
            const Departures& departures, const llvm::LoopInfo& loops, const Exits& exits,
-           const llvm::TargetTransformInfo& target)
-      : lanes_(from, to, blocks, shapes, exits, target),
+           const llvm::TargetMachine& machine)
+      : lanes_(from, to, blocks, shapes, exits, machine),
         builder_(lanes_.builder),
         shapes_(shapes),
         groups_(groups),
@@ -375,8 +375,8 @@ class Widening {
 
 Accesses widen(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
                const Departures& departures, const llvm::LoopInfo& loops, const Exits& exits,
-               const llvm::TargetTransformInfo& target) {
-  return Widening(from, to, blocks, shapes, groups, departures, loops, exits, target).run();
+               const llvm::TargetMachine& machine) {
+  return Widening(from, to, blocks, shapes, groups, departures, loops, exits, machine).run();
 }
 
 }  // namespace cupola::cpu::build

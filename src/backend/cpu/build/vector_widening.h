@@ -5,7 +5,7 @@
 
 namespace llvm {
 class LoopInfo;
-class TargetTransformInfo;
+class TargetMachine;
 }  // namespace llvm
 
 namespace cupola::cpu::build {
@@ -19,6 +19,6 @@ class Shapes;
 /// accesses to memory.
 Accesses widen(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
                const Departures& departures, const llvm::LoopInfo& loops, const Exits& exits,
-               const llvm::TargetTransformInfo& target);
+               const llvm::TargetMachine& machine);
 
 }  // namespace cupola::cpu::build

@@ -1,0 +1,62 @@
+#include "backend/cpu/build/gather_addresses.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include "backend/cpu/build/object_file.h"
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kText = R"(
+  declare <16 x i32> @llvm.masked.gather.v16i32.v16p0(<16 x ptr>, <16 x i1>, <16 x i32>)
+  declare void @llvm.masked.scatter.v16i32.v16p0(<16 x i32>, <16 x ptr>, <16 x i1>)
+  define void @f(ptr %base, ptr %numbers, i1 %which) {
+    %i = load <16 x i32>, ptr %numbers
+    %far = sext <16 x i32> %i to <16 x i64>
+    %a = getelementptr i32, ptr %base, <16 x i64> %far
+    br i1 %which, label %yes, label %over
+  yes:
+    %v = call <16 x i32> @llvm.masked.gather.v16i32.v16p0(<16 x ptr> align 4 %a, <16 x i1> splat (i1 true), <16 x i32> poison)
+    %w = add <16 x i32> %v, splat (i32 1)
+    call void @llvm.masked.scatter.v16i32.v16p0(<16 x i32> %w, <16 x ptr> align 4 %a, <16 x i1> splat (i1 true))
+    br label %over
+  over:
+    ret void
+  })";
+
+TEST(GatherAddresses, AreMadeOfNumbersOf32BitsInTheSameBlock) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  const auto module = llvm::parseAssemblyString(kText, error, context);
+  ASSERT_TRUE(module) << error.getMessage().str();
+  const auto machine = *machine_for("cpu:x86_64:x86-64-v4");
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
+  llvm::Function& function = *module->getFunction("f");
+  make_addresses_beside_gathers(function);
+  EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
+  for (const llvm::Instruction& instruction : *std::next(function.begin()))
+    for (const llvm::Value* operand : instruction.operands())
+      if (const auto* made = llvm::dyn_cast<llvm::GetElementPtrInst>(operand)) {
+        EXPECT_EQ(made->getParent(), instruction.getParent());
+        EXPECT_EQ(llvm::cast<llvm::Instruction>(*made->idx_begin())->getParent(), instruction.getParent());
+      }
+  if (machine->getTargetTriple().getArch() != llvm::Triple::x86_64) return;
+  const std::string assembly = emit_assembly(*module, *machine);
+  EXPECT_THAT(assembly, HasSubstr("vpscatterdd"));
+  EXPECT_THAT(assembly, Not(HasSubstr("vpscatterq")));
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
