@@ -16,6 +16,7 @@
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_groups.h"
+#include "backend/cpu/build/vector_neighbours.h"
 #include "backend/cpu/build/vector_next_block.h"
 #include "backend/cpu/build/vector_next_turn.h"
 #include "backend/cpu/build/vector_prepare.h"
@@ -153,8 +154,10 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   const Accesses accesses = widen(*draft, *whole, blocks, shapes, groups, departures, loops, exits, machine);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
-  const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
-  return WideBody{.code = whole.keep(), .blocks = blocks, .is_rows_only = is_rows_only};
+  return WideBody{.code = whole.keep(),
+                  .blocks = blocks,
+                  .is_rows_only = loops.empty() && has_rows_only(*draft, shapes),
+                  .goes_on_beside = rows_go_on_beside(*draft, blocks, shapes, loops, dominators)};
 }
 
 /// Whether threads ask for more than threadIdx.x: rows of 16 and of 8 are for kernels of several dimensions.

@@ -165,17 +165,19 @@ TEST(WholeBlock, BlocksRunOneAfterTheOtherElsewhere) {
 
 /// Whether the parts of blocks beside each other that lie between two barriers are run in turns: all blocks' first part
 /// before the second of any. Threads tell the block before theirs, in memory of all, that they came to the first.
-bool stops_beside(uint32_t width, const std::string& body = "") {
+bool stops_beside(uint32_t width, const std::string& body = "", const std::string& step = "%w") {
   TestProgram program(R"(
     @tile = internal addrspace(3) global [1024 x i32] undef
     declare i32 @cupola.tid.x()
     declare i32 @cupola.ctaid.x()
+    declare i32 @cupola.ntid.x()
     declare void @cupola.barrier(i32, i32)
     declare i32 @cupola.barrier_reduce(i32, i32, i32, i32)
     define ptx_kernel void @k(ptr %p, ptr %q, i32 %n) {
     start:
       %t = call i32 @cupola.tid.x()
       %b = call i32 @cupola.ctaid.x()
+      %w = call i32 @cupola.ntid.x()
       %far = zext i32 %b to i64
       %mark = getelementptr i32, ptr %p, i64 %far
       store i32 1, ptr %mark
@@ -190,7 +192,8 @@ bool stops_beside(uint32_t width, const std::string& body = "") {
       %seen = load i32, ptr %next
       %high = mul i32 %mine, 10
       %found = add i32 %high, %seen
-      %first = mul i32 %b, %n
+      %first = mul i32 %b, )" +
+                      step + R"(
       %i = add i32 %first, %t
       %place = getelementptr i32, ptr %q, i32 %i
       store i32 %found, ptr %place
@@ -208,7 +211,8 @@ TEST(WholeBlock, BlocksBesideEachOtherStopAtBarriersTogether) {
 }
 
 TEST(WholeBlock, BlocksStopAloneWhereTheyFillTheCacheOrDiffer) {
-  EXPECT_FALSE(stops_beside(256));  // long rows: nothing is won
+  EXPECT_FALSE(stops_beside(256));           // long rows: nothing is won
+  EXPECT_FALSE(stops_beside(32, "", "%n"));  // as far as is known each has a piece of memory for itself
   EXPECT_FALSE(stops_beside(32, "%votes = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 1, i32 1)"));
   EXPECT_FALSE(stops_beside(32, R"(
       %some = icmp ult i32 %b, 1
