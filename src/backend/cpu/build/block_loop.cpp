@@ -8,7 +8,6 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <array>
-#include <optional>
 
 #include "backend/cpu/build/block_regions.h"
 #include "backend/cpu/build/block_votes.h"
@@ -31,9 +30,6 @@ constexpr unsigned kWarp = 32;
 /// Of frames and shared memory of blocks beside each other that take turns in loops, which pass through the caches with
 /// what they read: 8 blocks of 8 warps with frames of 512 bytes and some shared memory, whose rows are pages together.
 constexpr uint32_t kTurningBytes = 64 << 10;
-/// And of those that go from barrier to barrier together, which stay in the cache next to the processor, where they
-/// make rows of memory of this many threads.
-constexpr uint32_t kStoppingBytes = 16 << 10, kStoppingRow = 256;
 /// The shared memory of each is aligned so, which is the most that instructions ask of it.
 constexpr uint32_t kLeastWindow = 1024;
 
@@ -84,7 +80,12 @@ class BlockLoop {
       return finish();
     }
     each_group([&](Value* first, Value* blocks) {
-      each_warp_beside(first, blocks, calls_others(code), run_code);
+      each_row(calls_others(code), [&](auto row) {
+        count(blocks, 1, [&](Value* number) {
+          go_to(first, number);
+          row(run_code);
+        });
+      });
       return blocks;
     });
     return finish();
@@ -92,24 +93,16 @@ class BlockLoop {
 
   llvm::Function* over_regions(BlockRegions& cut) {
     const bool is_shown = calls_others(*placed_.code);
-    make_frames(cut.frame_bytes, cut.is_beside, kStoppingBytes, kStoppingRow);
+    make_frames(cut.frame_bytes, /*beside=*/false);
     for (llvm::AllocaInst* array : cut.arrays) array->moveBefore(made_->getEntryBlock().begin());
-    const auto run_some = [&](auto each) {
+    each_block([&] {
       reset_votes(builder_, context_of(*made_));
       builder_.CreateBr(&placed_.code->getEntryBlock());
-      take_code(cut.is_beside);
-      for (const BlockRegion& region : cut.regions) run_region(region, each);
+      take_code();
+      for (const BlockRegion& region : cut.regions) run_region(region, is_shown);
       cut.over->getTerminator()->eraseFromParent();
       builder_.SetInsertPoint(cut.over);
-    };
-    if (cut.is_beside)
-      each_group([&](Value* first, Value* left) {
-        Value* blocks = least(left, most_beside_);
-        run_some([&](auto code) { each_warp_beside(first, blocks, is_shown, code); });
-        return blocks;
-      });
-    else
-      each_block([&] { run_some([&](auto code) { each_warp(is_shown, code); }); });
+    });
     placed_.code->eraseFromParent();
     return finish();
   }
@@ -118,7 +111,7 @@ class BlockLoop {
     says_where_ = stops.at_barriers && stops.in_turns;
     const bool is_shown = calls_others(*parts.first) || calls_others(*parts.second);
     const bool beside = stops.beside && !is_shown;
-    make_frames(parts.frame_bytes, beside, kTurningBytes);
+    make_frames(parts.frame_bytes, beside);
     for (llvm::AllocaInst** flag : {&left_, &in_turns_}) {
       *flag = builder_.CreateAlloca(builder_.getInt1Ty());
       builder_.CreateStore(builder_.getFalse(), *flag);
@@ -179,28 +172,22 @@ class BlockLoop {
 
   // ---- frames and shared memory ----
 
-  /// Frames of `bytes` for the warps of a block, or of as many beside each other as there may be: at least one, and no
-  /// more than make a row of so many threads and have so much memory.
-  void make_frames(uint64_t bytes, bool beside, uint32_t most_bytes, std::optional<uint32_t> most_threads = {}) {
+  /// Frames of `bytes` for the warps of a block, or of as many blocks beside each other as there may be.
+  void make_frames(uint64_t bytes, bool beside) {
     frame_bytes_ = bytes;
     block_frames_ = builder_.CreateMul(warps_, builder_.getInt32(static_cast<uint32_t>(bytes)));
     most_beside_ = builder_.getInt32(1);
     if (beside) {
       window_bytes_ = window_bytes();
-      Value* fitting = fit(most_bytes, builder_.CreateAdd(block_frames_, window_bytes_));
-      if (most_threads) fitting = least(fitting, fit(*most_threads, block_size_[0]));
-      most_beside_ = at_least_one(fitting);
+      Value* fitting =
+          builder_.CreateUDiv(builder_.getInt32(kTurningBytes), builder_.CreateAdd(block_frames_, window_bytes_));
+      most_beside_ = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, fitting, most_beside_);
     }
     if (bytes == 0) return;
     frames_ = builder_.CreateAlloca(builder_.getInt8Ty(), builder_.CreateMul(block_frames_, most_beside_), "frames");
     frames_->setAlignment(llvm::Align(kFrameAlignment));
     block_frame_ = frames_;
   }
-
-  Value* at_least_one(Value* number) {
-    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, number, builder_.getInt32(1));
-  }
-  Value* fit(uint32_t all, Value* each) { return builder_.CreateUDiv(builder_.getInt32(all), at_least_one(each)); }
 
   /// What lies between the shared memory of blocks beside each other: a power of two, so that it is aligned as the
   /// window is. None for code that has none.
@@ -233,27 +220,25 @@ class BlockLoop {
 
   // ---- regions ----
 
-  /// With what it takes of the launch and of all blocks that it runs for together.
-  void take_code(bool beside) {
+  /// With what it takes of the launch and of the block.
+  void take_code() {
     llvm::Function& code = *placed_.code;
     for (llvm::Argument& argument : made_->args()) code.getArg(argument.getArgNo())->replaceAllUsesWith(&argument);
-    const auto differing = placed_.differing(beside);
+    const auto differing = placed_.places_in_block();
     for (const size_t field : placed_.fields)
       if (llvm::Argument* given = placed_.place(field); !llvm::is_contained(differing, given))
         given->replaceAllUsesWith(place(field, {}));
     made_->splice(made_->end(), &code);
   }
 
-  /// `each` runs what it is given for each warp.
-  template <typename Each>
-  void run_region(const BlockRegion& region, Each each) {
+  void run_region(const BlockRegion& region, bool is_shown) {
     if (region.is_for_block) return void(region.frame->eraseFromParent());
     BasicBlock *next = region.end->getSingleSuccessor(), *before = make_block("region");
     for (BasicBlock* from : llvm::SmallVector<BasicBlock*, 4>(llvm::predecessors(region.begin)))
       from->getTerminator()->replaceSuccessorWith(region.begin, before);
     region.end->getTerminator()->eraseFromParent();
     builder_.SetInsertPoint(before);
-    each([&](const Warp& warp) {
+    each_warp(is_shown, [&](const Warp& warp) {
       for (const size_t field : placed_.fields) hand(placed_.place(field), region, [&] { return place(field, warp); });
       hand(region.frame, region, [&] { return frame_of(warp.index); });
       region.frame->eraseFromParent();
@@ -438,17 +423,6 @@ class BlockLoop {
     count_while(end, step, [&](Value* number) {
       body(number);
       return builder_.getTrue();
-    });
-  }
-
-  /// For each row of threads of blocks beside each other, block after block.
-  template <typename Body>
-  void each_warp_beside(Value* first, Value* blocks, bool is_shown, Body body) {
-    each_row(is_shown, [&](auto row) {
-      count(blocks, 1, [&](Value* number) {
-        go_to(first, number);
-        row(body);
-      });
     });
   }
 

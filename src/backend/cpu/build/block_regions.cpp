@@ -440,11 +440,9 @@ class Cutting {
 
 }  // namespace
 
-std::optional<BlockRegions> cut_at_barriers(const PlacedCode& placed, bool beside, uint64_t most_bytes,
+std::optional<BlockRegions> cut_at_barriers(const PlacedCode& placed, uint64_t most_bytes,
                                             llvm::TargetMachine& machine) {
-  std::optional<BlockRegions> cut = Cutting(*placed.code, placed.differing(beside), machine).cut(most_bytes);
-  if (cut) cut->is_beside = beside;
-  return cut;
+  return Cutting(*placed.code, placed.places_in_block(), machine).cut(most_bytes);
 }
 
 }  // namespace cupola::cpu::build

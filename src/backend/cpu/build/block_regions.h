@@ -37,12 +37,11 @@ struct BlockRegions {
   llvm::BasicBlock* over = nullptr;                ///< returns
   llvm::SmallVector<llvm::AllocaInst*, 4> arrays;  ///< that one warp after the other uses
   uint64_t frame_bytes = 0;                        ///< of a warp; a multiple of kFrameAlignment
-  bool is_beside = false;                          ///< the way is the same for blocks beside each other too
 };
 
 /// Nothing where warps may take different ways to a barrier, or a warp would keep more than `most_bytes`: then the code
-/// does what it did. `beside`: warps of blocks beside each other. Code without turn marks.
-std::optional<BlockRegions> cut_at_barriers(const PlacedCode& placed, bool beside, uint64_t most_bytes,
+/// does what it did. Code without turn marks.
+std::optional<BlockRegions> cut_at_barriers(const PlacedCode& placed, uint64_t most_bytes,
                                             llvm::TargetMachine& machine);
 
 }  // namespace cupola::cpu::build

@@ -18,7 +18,7 @@ namespace {
 /// place, %b the block's.
 class Cut {
  public:
-  explicit Cut(const std::string& body, bool beside = false, uint64_t most_bytes = 4096) {
+  explicit Cut(const std::string& body, uint64_t most_bytes = 4096) {
     module_ = parse(context_, R"(
       declare i32 @cupola.tid.x()
       declare i32 @cupola.ctaid.x()
@@ -36,7 +36,7 @@ class Cut {
     auto machine = machine_for("cpu:test");
     EXPECT_TRUE(machine && retarget(*module_, **machine) && lower_intrinsics(*module_, 0));
     const PlacedCode placed = give_places_as_arguments(*module_->getFunction("warp"));
-    regions = cut_at_barriers(placed, beside, most_bytes, **machine);
+    regions = cut_at_barriers(placed, most_bytes, **machine);
   }
 
   explicit operator bool() const { return regions.has_value(); }
@@ -73,6 +73,7 @@ TEST(BlockRegions, AreWhereAllWarpsGoTheSameWay) {
   EXPECT_TRUE(Cut(kMeet));
   EXPECT_TRUE(Cut(turns("%more = icmp ult i32 %next, %n")));
   EXPECT_TRUE(Cut(turns("%more = icmp ult i32 %next, %w")));
+  EXPECT_TRUE(Cut(turns("%more = icmp ult i32 %next, %b")));
   EXPECT_TRUE(
       Cut(turns("%votes = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 1, i32 %t)\n"
                 "%more = icmp ne i32 %votes, 0")));
@@ -107,13 +108,6 @@ TEST(BlockRegions, AreNotWhereWarpsMayGoOtherWays) {
                    "br label %on\n on:"));
 }
 
-TEST(BlockRegions, AreOfBlocksBesideEachOtherWhereTheseGoTheSameWayToo) {
-  const std::string of_block = turns("%more = icmp ult i32 %next, %b");
-  EXPECT_TRUE(Cut(of_block));
-  EXPECT_FALSE(Cut(of_block, /*beside=*/true));
-  EXPECT_TRUE(Cut(turns("%more = icmp ult i32 %next, %n"), /*beside=*/true));
-}
-
 TEST(BlockRegions, WhatIsTheSameForAllIsDoneOnce) {
   EXPECT_EQ(Cut(kMeet).for_warps(), 0u);
   EXPECT_EQ(Cut(turns("%more = icmp ult i32 %next, %n")).for_warps(), 0u);
@@ -142,8 +136,8 @@ TEST(BlockRegions, WarpsKeepWhatCannotBeMadeAgain) {
 
 TEST(BlockRegions, NoMoreIsKeptThanAskedFor) {
   const std::string text = "%v = load <32 x i32>, ptr %p\n" + kMeet + "store <32 x i32> %v, ptr %q";
-  EXPECT_TRUE(Cut(text, false, 256));
-  EXPECT_FALSE(Cut(text, false, 255));
+  EXPECT_TRUE(Cut(text, 256));
+  EXPECT_FALSE(Cut(text, 255));
 }
 
 TEST(BlockRegions, ArraysAreKeptThatAreUsedAgain) {

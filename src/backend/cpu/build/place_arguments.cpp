@@ -18,13 +18,10 @@ bool lies_in(size_t field, size_t begin, size_t bytes) {
   return field >= begin && field < begin + bytes;
 }
 
-/// What the context holds of the block that goes on alone, not of others in its row of the grid too.
-bool is_of_block_in_row(size_t field) {
-  return field == offsetof(ThreadContext, ctaid) || field == offsetof(ThreadContext, shared_window);
-}
-
+/// What the context holds of the block that goes on alone.
 bool is_of_block(size_t field) {
-  return is_of_block_in_row(field) || lies_in(field, offsetof(ThreadContext, ctaid), sizeof ThreadContext::ctaid);
+  return field == offsetof(ThreadContext, shared_window) ||
+         lies_in(field, offsetof(ThreadContext, ctaid), sizeof ThreadContext::ctaid);
 }
 
 /// What it holds of its warp.
@@ -55,10 +52,10 @@ llvm::Argument* PlacedCode::place(size_t field) const {
   return code->getArg(static_cast<unsigned>(code->arg_size() - fields.size() + static_cast<size_t>(index)));
 }
 
-llvm::SmallVector<llvm::Value*, 8> PlacedCode::differing(bool beside) const {
+llvm::SmallVector<llvm::Value*, 8> PlacedCode::places_in_block() const {
   llvm::SmallVector<llvm::Value*, 8> places;
   for (const size_t field : fields)
-    if (is_of_warp(field) || (beside && is_of_block_in_row(field))) places.push_back(place(field));
+    if (is_of_warp(field)) places.push_back(place(field));
   return places;
 }
 

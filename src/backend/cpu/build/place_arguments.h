@@ -19,8 +19,8 @@ struct PlacedCode {
   llvm::SmallVector<size_t, 8> fields;  ///< of ThreadContext: what its last arguments are, in order
 
   llvm::Argument* place(size_t field) const;
-  /// Those of its last arguments that differ between a block's warps; `beside`: or between blocks beside each other.
-  llvm::SmallVector<llvm::Value*, 8> differing(bool beside) const;
+  /// Those of its last arguments that differ between a block's warps.
+  llvm::SmallVector<llvm::Value*, 8> places_in_block() const;
 };
 
 /// A copy of a warp's code that takes what it reads of these as further arguments, so that

@@ -16,9 +16,7 @@
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_groups.h"
-#include "backend/cpu/build/vector_neighbours.h"
 #include "backend/cpu/build/vector_next_block.h"
-#include "backend/cpu/build/vector_next_turn.h"
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_report.h"
 #include "backend/cpu/build/vector_shapes.h"
@@ -130,8 +128,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   llvm::LoopInfo loops(dominators);
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
   const FarTurns turns = mark_far_turns(*draft, loops, dominators);
-  Fetches fetches = fetch_for_next_block(*draft, loops, dominators);
-  fetches.append(fetch_for_next_turn(*draft, loops, dominators));
+  const Fetches fetches = fetch_for_next_block(*draft, loops, dominators);
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
   keep_fetches_of_rows(fetches, shapes);
@@ -154,10 +151,8 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   const Accesses accesses = widen(*draft, *whole, blocks, shapes, groups, departures, loops, exits, machine);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
-  return WideBody{.code = whole.keep(),
-                  .blocks = blocks,
-                  .is_rows_only = loops.empty() && has_rows_only(*draft, shapes),
-                  .goes_on_beside = rows_go_on_beside(*draft, blocks, shapes, loops, dominators)};
+  const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
+  return WideBody{.code = whole.keep(), .blocks = blocks, .is_rows_only = is_rows_only};
 }
 
 /// Whether threads ask for more than threadIdx.x: rows of 16 and of 8 are for kernels of several dimensions.

@@ -111,14 +111,6 @@ bool run_whole_block(Candidate& candidate) {
   return true;
 }
 
-std::optional<BlockRegions> cut(const WideBody& body, const PlacedCode& placed, llvm::TargetMachine& machine) {
-  constexpr uint64_t kMostBytes = kMostFrames / kMostWarps;
-  std::optional<BlockRegions> regions;
-  if (body.goes_on_beside && !calls_others(*placed.code) && !counts_threads(*placed.code))
-    regions = cut_at_barriers(placed, /*beside=*/true, kMostBytes, machine);
-  return regions ? std::move(regions) : cut_at_barriers(placed, /*beside=*/false, kMostBytes, machine);
-}
-
 /// Those whose frames are too large if they take turns.
 std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candidate>& candidates,
                                         llvm::TargetMachine& machine) {
@@ -127,7 +119,8 @@ std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candid
     candidate.placed = give_places_as_arguments(*candidate.body->code);
     if (!candidate.takes_turns) remove_turn_marks(*candidate.placed.code);
     if (!candidate.has_barriers && !candidate.takes_turns) continue;
-    if (!candidate.takes_turns) candidate.regions = cut(*candidate.body, candidate.placed, machine);
+    if (!candidate.takes_turns)
+      candidate.regions = cut_at_barriers(candidate.placed, kMostFrames / kMostWarps, machine);
     if (candidate.regions) continue;
     candidate.coroutine = make_coroutine(*candidate.placed.code, machine);
     some_stop = true;

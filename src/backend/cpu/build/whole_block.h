@@ -25,7 +25,6 @@ struct WideBody {
   std::string why_not;      ///< code for a warp does not run a block
   /// It has no loop, and what it reads and writes lies in rows: those of blocks beside each other continue each other.
   bool is_rows_only = false;
-  bool goes_on_beside = false;  ///< rows that it reads or writes go on in those of the next block in x
 };
 
 /// Turns code for a warp, or for a thread, into code that runs all of a block, one after the other, where nothing in it

@@ -163,66 +163,6 @@ TEST(WholeBlock, BlocksRunOneAfterTheOtherElsewhere) {
                            {32, 3}));
 }
 
-/// Whether the parts of blocks beside each other that lie between two barriers are run in turns: all blocks' first part
-/// before the second of any. Threads tell the block before theirs, in memory of all, that they came to the first.
-bool stops_beside(uint32_t width, const std::string& body = "", const std::string& step = "%w") {
-  TestProgram program(R"(
-    @tile = internal addrspace(3) global [1024 x i32] undef
-    declare i32 @cupola.tid.x()
-    declare i32 @cupola.ctaid.x()
-    declare i32 @cupola.ntid.x()
-    declare void @cupola.barrier(i32, i32)
-    declare i32 @cupola.barrier_reduce(i32, i32, i32, i32)
-    define ptx_kernel void @k(ptr %p, ptr %q, i32 %n) {
-    start:
-      %t = call i32 @cupola.tid.x()
-      %b = call i32 @cupola.ctaid.x()
-      %w = call i32 @cupola.ntid.x()
-      %far = zext i32 %b to i64
-      %mark = getelementptr i32, ptr %p, i64 %far
-      store i32 1, ptr %mark
-      %cell = getelementptr i32, ptr addrspace(3) @tile, i32 %t
-      store i32 %b, ptr addrspace(3) %cell
-      )" + body + R"(
-      call void @cupola.barrier(i32 0, i32 0)
-      %other = xor i32 %t, 1
-      %other_cell = getelementptr i32, ptr addrspace(3) @tile, i32 %other
-      %mine = load i32, ptr addrspace(3) %other_cell
-      %next = getelementptr i32, ptr %mark, i64 1
-      %seen = load i32, ptr %next
-      %high = mul i32 %mine, 10
-      %found = add i32 %high, %seen
-      %first = mul i32 %b, )" +
-                      step + R"(
-      %i = add i32 %first, %t
-      %place = getelementptr i32, ptr %q, i32 %i
-      store i32 %found, ptr %place
-      ret void
-    })");
-  std::vector<uint32_t> marks(kBlocks + 1), found(kBlocks * width);
-  program.call_for_blocks("k", {kBlocks}, {width}, kBlocks, marks.data(), found.data(), width);
-  for (uint32_t i = 0; i < found.size(); ++i)  // its own block's shared memory
-    EXPECT_EQ(found[i] / 10, i / width) << width << ": " << i;
-  return found[0] % 10 == 1;
-}
-
-TEST(WholeBlock, BlocksBesideEachOtherStopAtBarriersTogether) {
-  for (const uint32_t width : {32u, 64u}) EXPECT_TRUE(stops_beside(width)) << width;
-}
-
-TEST(WholeBlock, BlocksStopAloneWhereTheyFillTheCacheOrDiffer) {
-  EXPECT_FALSE(stops_beside(256));           // long rows: nothing is won
-  EXPECT_FALSE(stops_beside(32, "", "%n"));  // as far as is known each has a piece of memory for itself
-  EXPECT_FALSE(stops_beside(32, "%votes = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 1, i32 1)"));
-  EXPECT_FALSE(stops_beside(32, R"(
-      %some = icmp ult i32 %b, 1
-      br i1 %some, label %meet, label %on
-    meet:
-      call void @cupola.barrier(i32 0, i32 0)
-      br label %on
-    on:)"));
-}
-
 /// Each thread of a plane of 5 blocks writes its block's number; %n is the width of the plane.
 TEST(WholeBlock, BlocksThatTakeTurnsRunAllTheirThreads) {
   const std::string text = R"(
