@@ -7,6 +7,7 @@
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
@@ -20,6 +21,7 @@
 #include "backend/cpu/build/vector_steps.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "image/cpu_abi.h"
+#include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -30,6 +32,8 @@ using llvm::Value;
 /// From block to block, in bytes. What is nearer lies where the processor goes on by itself; of more, which blocks may
 /// all read, the second cache would lose the beginning before it is needed.
 constexpr uint64_t kNearest = 4096, kFarthest = 128 << 10;
+/// The same where each thread of a block that meets reads once, several pieces as wide as the block maybe.
+constexpr uint64_t kNearestOfPieces = 512;
 /// From turn to turn: a warp that goes on by less reads the same lines again.
 constexpr uint64_t kLeastStep = 128;
 
@@ -44,6 +48,14 @@ class NextBlock {
         if (Value* address = llvm::getLoadStorePointerOperand(&instruction)) fetch_with(instruction, address, loop);
   }
 
+  /// What is read outside of loops.
+  void fetch_pieces(llvm::Function& function, const llvm::LoopInfo& loops) {
+    for (llvm::BasicBlock& block : function)
+      for (llvm::Instruction& instruction : block)
+        if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && !loops.getLoopFor(&block))
+          fetch_piece(*load);
+  }
+
   Fetches fetches;
 
  private:
@@ -53,30 +65,49 @@ class NextBlock {
     if (!turn || !is_near(turn)) return;
     if (const auto* known = llvm::dyn_cast<llvm::SCEVConstant>(turn); known && known->getAPInt().abs().ult(kLeastStep))
       return;
-    const SCEV* step = Steps(evolution_).of(address);
-    llvm::Instruction* before = loop.getLoopPreheader()->getTerminator();
+    fetch(access, place, {evolution_.getPointerBase(address), loop.getLoopPreheader()->getTerminator(), kNearest});
+  }
+
+  void fetch_piece(llvm::LoadInst& load) {
+    Value* place = load.getPointerOperand();
+    fetch(load, place, {evolution_.getSCEV(place), &load, kNearestOfPieces});
+  }
+
+  struct How {
+    const SCEV* once;           ///< what is fetched once for each step
+    llvm::Instruction* before;  ///< where the distance is computed
+    uint64_t nearest;           ///< the least distance, in bytes
+  };
+  void fetch(llvm::Instruction& access, Value* place, const How& how) {
+    const SCEV* step = Steps(evolution_).of(evolution_.getSCEV(place));
     llvm::SCEVExpander expander(evolution_, "next_block");
-    if (!step || step->isZero() || !expander.isSafeToExpandAt(step, before)) return;
-    if (!rows_.insert({evolution_.getPointerBase(address), step}).second) return;
-    llvm::IRBuilder<> builder(before);
-    Value* distance = expander.expandCodeFor(step, builder.getInt64Ty(), before);
-    distance = builder.CreateSelect(is_near_by(builder, distance), distance, builder.getInt64(0));
+    if (!step || step->isZero() || !expander.isSafeToExpandAt(step, how.before)) return;
+    if (!fetched_.insert({how.once, step}).second) return;
+    llvm::IRBuilder<> builder(how.before);
+    Value* distance = expander.expandCodeFor(step, builder.getInt64Ty(), how.before);
+    distance = builder.CreateSelect(is_near_by(builder, distance, how.nearest), distance, builder.getInt64(0));
     builder.SetInsertPoint(&access);
     fetches.push_back(fetch_line(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance)));
   }
 
   /// Whether the next block is run by this call, and its row lies where the cache can have it in time.
-  static Value* is_near_by(llvm::IRBuilder<>& builder, Value* distance) {
+  static Value* is_near_by(llvm::IRBuilder<>& builder, Value* distance, uint64_t nearest) {
     Value* blocks = load_field(builder, context_of(*builder.GetInsertBlock()->getParent()),
                                offsetof(image::cpu::ThreadContext, blocks), builder.getInt32Ty(), /*constant=*/false);
-    Value* beyond = builder.CreateSub(distance, builder.getInt64(kNearest));
+    Value* beyond = builder.CreateSub(distance, builder.getInt64(nearest));
     return builder.CreateAnd(builder.CreateICmpUGT(blocks, builder.getInt32(1)),
-                             builder.CreateICmpULE(beyond, builder.getInt64(kFarthest - kNearest)));
+                             builder.CreateICmpULE(beyond, builder.getInt64(kFarthest - nearest)));
   }
 
   llvm::ScalarEvolution& evolution_;
-  std::set<std::pair<const SCEV*, const SCEV*>> rows_;  ///< that are fetched: where they begin, and from block to block
+  std::set<std::pair<const SCEV*, const SCEV*>> fetched_;  ///< rows by where they begin, pieces, and their steps
 };
+
+bool meets(llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    return kir::intrinsic_of(instruction) == kir::Intrinsic::Barrier;
+  });
+}
 
 }  // namespace
 
@@ -89,6 +120,7 @@ Fetches fetch_for_next_block(llvm::Function& function, llvm::LoopInfo& loops, ll
   for (const llvm::Loop* loop : loops.getLoopsInPreorder())
     if (loop->isInnermost() && loop->getLoopPreheader() && loop->getLoopLatch() && may_wait_for_memory(*loop))
       next.fetch_in(*loop);
+  if (meets(function)) next.fetch_pieces(function, loops);
   return std::move(next.fetches);
 }
 

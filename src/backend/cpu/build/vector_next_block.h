@@ -16,7 +16,8 @@ namespace cupola::cpu::build {
 
 /// In innermost loops whose turns lie beside each other, has what the next block reads or writes in the same turn
 /// brought into the cache, if that lies some pages further on, and this call runs that block: a block's time is enough
-/// for it to come. Only in the first of the loops that go through a row. Returns the calls that do so.
+/// for it to come. Only in the first of the loops that go through a row. Where a block's threads meet, the same of what
+/// each reads once, outside of loops. Returns the calls that do so.
 Fetches fetch_for_next_block(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators);
 
 }  // namespace cupola::cpu::build

@@ -107,5 +107,30 @@ TEST(VectorNextBlock, IsNotFetchedForElsewhere) {
   EXPECT_EQ(fetched(kRead + "call void @cupola.barrier(i32 0, i32 0)"), Names{});
 }
 
+const std::string kMeet = "call void @cupola.barrier(i32 0, i32 0)\n";
+
+/// Outside of loops.
+Names fetched_once(const std::string& code) {
+  return fetched("", "%width", "%first = mul i32 %b, %columns", R"(
+      %at = add i32 %first, %t
+      %mine = sext i32 %at to i64
+      %piece = getelementptr i32, ptr %p, i64 %mine
+      %w = load i32, ptr %piece
+      )" + code);
+}
+
+TEST(VectorNextBlock, PiecesAreFetchedForByBlocksThatMeet) {
+  EXPECT_EQ(fetched_once(kMeet), Names{"piece"});
+  EXPECT_EQ(fetched_once(R"(
+      %at2 = add i32 %at, %width
+      %mine2 = sext i32 %at2 to i64
+      %piece2 = getelementptr i32, ptr %p, i64 %mine2
+      %w2 = load i32, ptr %piece2
+      )" + kMeet),
+            (Names{"piece", "piece2"}));
+  EXPECT_EQ(fetched_once(""), Names{});  // such blocks take turns
+  EXPECT_EQ(fetched_once("store i32 %w, ptr %q\n" + kMeet), Names{"piece"});
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build::testing
