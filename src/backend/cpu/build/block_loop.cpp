@@ -30,8 +30,6 @@ constexpr unsigned kWarp = 32;
 /// Of frames and shared memory of blocks beside each other that take turns in loops, which pass through the caches with
 /// what they read: 8 blocks of 8 warps with frames of 512 bytes and some shared memory, whose rows are pages together.
 constexpr uint32_t kTurningBytes = 64 << 10;
-/// The shared memory of each is aligned so, which is the most that instructions ask of it.
-constexpr uint32_t kLeastWindow = 1024;
 
 /// For a loop into which `code` will be inlined: a function without debug information would swallow its lines.
 llvm::DISubprogram* lines_beside(const llvm::Function& code) {
@@ -189,11 +187,10 @@ class BlockLoop {
     block_frame_ = frames_;
   }
 
-  /// What lies between the shared memory of blocks beside each other: a power of two, so that it is aligned as the
-  /// window is. None for code that has none.
+  /// What lies between the shared memory of blocks beside each other. None for code that has none.
   Value* window_bytes() {
     if (!llvm::is_contained(placed_.fields, offsetof(ThreadContext, shared_window))) return builder_.getInt32(0);
-    Value* bytes = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, builder_.getInt32(kLeastWindow),
+    Value* bytes = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, builder_.getInt32(kSharedAlignment),
                                                   word(offsetof(ThreadContext, total_shared_bytes)));
     Value* zeros = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz,
                                                   builder_.CreateSub(bytes, builder_.getInt32(1)), builder_.getTrue());

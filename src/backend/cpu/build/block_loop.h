@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 namespace llvm {
 class Function;
 }
@@ -22,6 +24,9 @@ llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed,
 /// The same of code for a warp that stops at barriers, which has been cut there: a loop over the warps for each region.
 /// The code of `placed` is gone then.
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, BlockRegions& cut);
+
+/// Shared memory of blocks beside each other is aligned so, and not to more.
+inline constexpr uint32_t kSharedAlignment = 1024;
 
 /// Where code for a warp stops.
 struct Stops {

@@ -65,6 +65,11 @@ Result<SharedLayout> lay_out_shared(llvm::Module& module, llvm::ArrayRef<llvm::F
   SharedLayout layout;
   std::vector<Placed> placed;
   const auto users = users_of(module, kernels, reach);
+  for (const auto& [variable, reaching] : users)
+    for (const llvm::Function* kernel : reaching) {
+      uint64_t& alignment = layout.alignments[kernel];
+      alignment = std::max(alignment, variable->getAlign().valueOrOne().value());
+    }
   for (const auto& [variable, reaching] : users) {
     const uint64_t size = data_layout.getTypeAllocSize(variable->getValueType());
     if (variable->isDeclaration() || size == 0) continue;  // dynamic

@@ -155,6 +155,9 @@ class Lowering {
   llvm::DenseMap<llvm::GlobalVariable*, llvm::Value*> addresses_;
 };
 
+/// Of a function.
+constexpr const char* kAlignment = "cupola-shared-alignment";
+
 }  // namespace
 
 Result<> lower_shared(llvm::Module& module, const SharedLayout& layout) {
@@ -168,7 +171,13 @@ Result<> lower_shared(llvm::Module& module, const SharedLayout& layout) {
     variable->replaceAllUsesWith(llvm::PoisonValue::get(variable->getType()));  // debug metadata
     variable->eraseFromParent();
   }
+  for (const auto& [kernel, alignment] : layout.alignments)
+    module.getFunction(kernel->getName())->addFnAttr(kAlignment, std::to_string(alignment));
   return {};
+}
+
+uint64_t shared_alignment(const llvm::Function& code) {
+  return code.getFnAttributeAsParsedInteger(kAlignment, 1);
 }
 
 }  // namespace cupola::cpu::build

@@ -13,6 +13,7 @@
 #include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/place_arguments.h"
+#include "backend/cpu/build/shared_memory.h"
 #include "backend/cpu/build/streaming_stores.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_turns.h"
@@ -61,6 +62,11 @@ bool counts_threads(const llvm::Function& code) {
     const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
     return call && is_block_barrier(*call) && is_reduction(*call);
   });
+}
+
+/// Whether blocks whose warps take turns may do so beside each other, each with shared memory of its own.
+bool can_take_turns_beside(const WideBody& body) {
+  return !counts_threads(*body.code) && shared_alignment(*body.code) <= kSharedAlignment;
 }
 
 /// Whether a call may run blocks beside each other, a row of each in turn: they are full rows of warps, and have no
@@ -142,7 +148,7 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
     if (std::string why = obstacle(*body->code, reach); why.empty()) {
       const bool takes_turns = !turn_marks(*body->code).empty();
       candidates.push_back({body, !block_barriers(*body->code).empty(), takes_turns,
-                            takes_turns ? !counts_threads(*body->code) : can_be_beside(*body, reach)});
+                            takes_turns ? can_take_turns_beside(*body) : can_be_beside(*body, reach)});
     } else {
       body->why_not = std::move(why);
       if (!body->is_alone) continue;

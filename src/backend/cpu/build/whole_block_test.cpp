@@ -212,9 +212,11 @@ TEST(WholeBlock, BlocksThatTakeTurnsRunAllTheirThreads) {
 
 /// Runs the first 5 blocks of a plane of 3 x 2; each thread goes through rows of %p that lie far apart and then writes
 /// what `after` makes of its block's number, %number, and its own, %t, to its word of the result.
-std::vector<uint32_t> after_turns(uint32_t threads, const std::string& before, const std::string& after) {
+std::vector<uint32_t> after_turns(uint32_t threads, const std::string& before, const std::string& after,
+                                  const std::string& alignment = "4") {
   TestProgram program(R"(
-    @tile = internal addrspace(3) global [64 x i32] undef
+    @tile = internal addrspace(3) global [64 x i32] undef, align )" +
+                      alignment + R"(
     declare i32 @cupola.tid.x()
     declare i32 @cupola.ntid.x()
     declare i32 @cupola.ctaid.x()
@@ -286,6 +288,19 @@ TEST(WholeBlock, BlocksWhoseWarpsTakeTurnsCountTheirOwnVotes) {
       %vote = zext i1 %is_low to i32
       %result = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 0, i32 %vote))");
   for (uint32_t at = 0; at < result.size(); ++at) ASSERT_EQ(result[at], at / 64 < 5 ? at / 64 + 1 : 0) << at;
+}
+
+TEST(WholeBlock, BlocksWhoseWarpsTakeTurnsHaveSharedMemoryAsAligned) {
+  for (const std::string alignment : {"1024", "4096"}) {
+    const auto result = after_turns(64, "%kept = alloca ptr", R"(
+      %generic = addrspacecast ptr addrspace(3) @tile to ptr
+      store volatile ptr %generic, ptr %kept
+      %address = load volatile i64, ptr %kept
+      %bits = urem i64 %address, )" + alignment + R"(
+      %result = trunc i64 %bits to i32)",
+                                    alignment);
+    for (uint32_t at = 0; at < result.size(); ++at) ASSERT_EQ(result[at], 0u) << alignment << ": " << at;
+  }
 }
 
 }  // namespace
