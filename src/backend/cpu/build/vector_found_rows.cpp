@@ -13,8 +13,6 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-/// Of a kernel, for the code's size.
-constexpr unsigned kMostAccesses = 32;
 /// That an index is followed through.
 constexpr size_t kMostValues = 32;
 
@@ -59,7 +57,7 @@ llvm::CastInst* counter_of(const Lanes& lanes, const llvm::GetElementPtrInst& ad
 
 std::optional<FoundRow> look_for_row(Lanes& lanes, Value* address, llvm::Type* type) {
   const auto* sum = llvm::dyn_cast<llvm::GetElementPtrInst>(address);
-  if (!sum || !lanes.shape(address).is_varying() || lanes.at_length >= kMostAccesses) return std::nullopt;
+  if (!sum || !lanes.shape(address).is_varying() || lanes.at_length >= Lanes::kMostAtLength) return std::nullopt;
   llvm::CastInst* extension = counter_of(lanes, *sum, type);
   if (!extension || !follows_from_place(lanes, extension->getOperand(0))) return std::nullopt;
   ++lanes.at_length;

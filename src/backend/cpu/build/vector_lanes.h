@@ -47,7 +47,9 @@ class Lanes {
   const llvm::BasicBlock* current = nullptr;
   /// What became of the accesses that have been written.
   Accesses accesses;
-  unsigned at_length = 0;  ///< accesses that are more code than one for all lanes
+  /// Accesses that are more code than one for all lanes, each some 90 instructions: no more than kMostAtLength.
+  unsigned at_length = 0;
+  static constexpr unsigned kMostAtLength = 32;
   /// While it is set, code is for the case that all 32 lanes run that block.
   bool all_run = false;
 

@@ -10,9 +10,6 @@ namespace {
 using llvm::Type;
 using llvm::Value;
 
-/// Of a kernel: each is some 90 instructions.
-constexpr unsigned kMostAccesses = 32;
-
 /// Numbers of whole bytes that fit a register, and addresses.
 bool is_plain(Type* type) {
   if (type->isPointerTy() || type->isFloatTy() || type->isDoubleTy() || type->isHalfTy()) return true;
@@ -22,7 +19,7 @@ bool is_plain(Type* type) {
 bool are_strides(const Lanes& lanes, const Value* address, Type* type) {
   const Shape shape = lanes.shape(address);
   return shape.has_steps() && shape.stride != 0 && !lanes.has_mask() && is_plain(type) &&
-         lanes.at_length < kMostAccesses;
+         lanes.at_length < Lanes::kMostAtLength;
 }
 
 /// The same bits as a number that every processor has registers for.
