@@ -24,8 +24,8 @@ class SharedWindows {
 
   bool add_slab() {
     using image::cpu::kSharedWindow;
-    // Wide accesses under a mask may reach below a window, with lanes that do not run. That takes the processor some 200
-    // cycles where no page is, so each has one below it, of the window before or of the first, which is no block's.
+    // Wide accesses under a mask may reach below a window, with lanes that do not run. That takes the processor some
+    // 200 cycles where no page is, so each has one below it, of the window before or of the first, which is no block's.
     AlignedMapping slab =
         AlignedMapping::reserve((1 + kSlabWindows) * kSharedWindow, kSharedWindow, PROT_READ | PROT_WRITE);
     if (!slab.data()) return false;
