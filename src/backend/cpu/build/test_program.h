@@ -7,8 +7,12 @@
 #include <llvm/Support/SourceMgr.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,6 +45,21 @@ inline std::unique_ptr<llvm::Module> parse(llvm::LLVMContext& context, const std
 inline Result<image::KernelImage> build_text(const std::string& text) {
   llvm::LLVMContext context;
   return build(parse(context, text), {.target = "cpu:test", .keep = getenv("KEEP") ? getenv("KEEP") : ""});
+}
+
+/// What `text`'s kernel becomes, as LLVM's text: of the entry's function, from its name on. `entry`:
+/// "kernel.block.warp.k" is that of @k for blocks of rows of 32.
+inline std::string host_code(const std::string& text, const std::string& entry = "kernel.block.warp.k") {
+  const std::string path = ::testing::TempDir() + "host_code-" + std::to_string(getpid());
+  llvm::LLVMContext context;
+  const auto built = build(parse(context, text), {.target = "cpu:test", .keep = path});
+  EXPECT_TRUE(built) << built.error().message;
+  std::ifstream file(path + ".host.ll");
+  const std::string all{std::istreambuf_iterator<char>(file), {}};
+  for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+  const size_t begin = all.find("@" + entry + "(");
+  EXPECT_NE(begin, std::string::npos) << entry;
+  return begin == std::string::npos ? "" : all.substr(begin, all.find("\n}", begin) - begin);
 }
 
 /// What the services saw.
@@ -151,7 +170,6 @@ class TestProgram {
     context.lanes = ~0u;
     context.total_shared_bytes = what.info.static_shared_bytes;
     context.blocks = count;
-    context.total_shared_bytes = static_cast<uint32_t>(what.info.static_shared_bytes);
     for (unsigned d = 0; d < 3; ++d) context.places[d] = places[d].data();
     const uint64_t entry = what.wide_entries[image::class_of(block)].place;
     reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment_->at(entry)))(&context, parameters.data());

@@ -62,21 +62,9 @@ constexpr const char* kPermutation = R"(
     ret void
   })";
 
-std::string code_of(const std::string& text) {
-  const std::string path = ::testing::TempDir() + "vector_found_rows_test";
-  llvm::LLVMContext context;
-  const auto built = build(parse(context, text), {.target = "cpu:test", .keep = path});
-  EXPECT_TRUE(built) << built.error().message;
-  std::ifstream file(path + ".host.ll");
-  const std::string all{std::istreambuf_iterator<char>(file), {}};
-  const size_t begin = all.find("@kernel.block.warp.k(");
-  EXPECT_NE(begin, std::string::npos);
-  return all.substr(begin, all.find("\n}", begin) - begin);
-}
-
 TEST(VectorFoundRows, AreLookedForWherePlacesFollowFromTheThreads) {
-  EXPECT_THAT(code_of(kStep), HasSubstr("load <32 x i32>, ptr"));
-  const std::string permuted = code_of(kPermutation);
+  EXPECT_THAT(host_code(kStep), HasSubstr("load <32 x i32>, ptr"));
+  const std::string permuted = host_code(kPermutation);
   const size_t row = permuted.find("load <32 x i32>, ptr");
   ASSERT_NE(row, std::string::npos);  // the one that is known
   EXPECT_THAT(permuted.substr(row + 1), Not(HasSubstr("load <32 x i32>, ptr")));

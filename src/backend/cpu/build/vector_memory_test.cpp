@@ -34,17 +34,8 @@ std::string rows(const std::string& body) {
     })";
 }
 
-/// The code for rows of 16, or of 32, as LLVM's text.
-std::string code_of(const std::string& text, const std::string& kernel = "kernel.block.rows16.k") {
-  const std::string path = ::testing::TempDir() + "vector_memory_test";
-  llvm::LLVMContext context;
-  const auto built = build(parse(context, text), {.target = "cpu:test", .keep = path});
-  EXPECT_TRUE(built) << built.error().message;
-  std::ifstream file(path + ".host.ll");
-  const std::string all{std::istreambuf_iterator<char>(file), {}};
-  const size_t begin = all.find("@" + kernel + "(");
-  EXPECT_NE(begin, std::string::npos);
-  return all.substr(begin, all.find("\n}", begin) - begin);
+std::string code_of(const std::string& body, const std::string& entry = "kernel.block.rows16.k") {
+  return host_code(rows(body), entry);
 }
 
 bool has(const std::string& code, const std::string& what) {
@@ -60,9 +51,9 @@ const std::string kStoreBySome = R"(
 
 TEST(VectorMemory, APlaceThatARowSharesIsWrittenOnce) {
   const std::string end = "\n br label %over\n over:\n ret void";
-  EXPECT_TRUE(has(code_of(rows(kStoreBySome + "%column" + end)), "masked.scatter"));
-  EXPECT_FALSE(has(code_of(rows(kStoreBySome + "%row" + end)), "masked.scatter"));
-  EXPECT_FALSE(has(code_of(rows("store i32 %t, ptr %row\n ret void")), "masked.scatter"));
+  EXPECT_TRUE(has(code_of(kStoreBySome + "%column" + end), "masked.scatter"));
+  EXPECT_FALSE(has(code_of(kStoreBySome + "%row" + end), "masked.scatter"));
+  EXPECT_FALSE(has(code_of("store i32 %t, ptr %row\n ret void"), "masked.scatter"));
 }
 
 TEST(VectorMemory, TheLastLaneOfARowWritesLast) {
@@ -81,21 +72,21 @@ TEST(VectorMemory, TheLastLaneOfARowWritesLast) {
 }
 
 TEST(VectorMemory, WhatRowsHaveForThemselvesBecomesAMaskByWords) {
-  const std::string code = code_of(rows(R"(
+  const std::string code = code_of(R"(
       %some = icmp slt i32 %y, %n
       br i1 %some, label %write, label %over
     write:
       store i32 %t, ptr %cell
       br label %over
     over:
-      ret void)"));
+      ret void)");
   EXPECT_TRUE(has(code, "masked.store"));
   EXPECT_FALSE(has(code, "insertelement <32 x i1>")) << code;  // of which a mask would be put together
 }
 
 // What a branch brings where its ways meet it brings in each turn: nothing of the turn before is needed.
 TEST(VectorMemory, NoVectorIsCarriedFromTurnToTurnThatEachTurnMakes) {
-  const std::string code = code_of(rows(R"(
+  const std::string code = code_of(R"(
       br label %turn
     turn:
       %i = phi i32 [ 0, %start ], [ %next, %both ]
@@ -113,7 +104,7 @@ TEST(VectorMemory, NoVectorIsCarriedFromTurnToTurnThatEachTurnMakes) {
       %more = icmp slt i32 %next, %n
       br i1 %more, label %turn, label %over
     over:
-      ret void)"),
+      ret void)",
                                    "kernel.block.warp.k");
   const std::string phi = "phi <32 x i32>";
   const size_t found = code.find(phi);  // what the ways bring
@@ -152,13 +143,13 @@ TEST(VectorMemory, IndicesThatWrapBeforeTheLanesThatRunAreInOrder) {
     for (uint32_t t = 0; t < 128; ++t) ASSERT_EQ(to[t], t < n ? ~0u : from[t - n]) << n << ", " << t;
   }
   // Which lane is the first is asked for where it is not lane 0.
-  EXPECT_TRUE(has(code_of(kBehind, "kernel.block.warp.k"), "llvm.cttz.i32("));
+  EXPECT_TRUE(has(host_code(kBehind), "llvm.cttz.i32("));
 }
 
 // Made of the block's number or of a parameter: made again after the barrier.
 TEST(VectorMemory, NoVectorIsKeptThatCanBeMadeAgain) {
   for (const std::string from : {"%b", "%n"}) {
-    const std::string code = code_of(rows(R"(
+    const std::string code = code_of(R"(
       %b = call i32 @cupola.ctaid.x()
       %first = mul i32 )" + from + R"(, 16
       %i = add i32 %first, %t
@@ -176,7 +167,7 @@ TEST(VectorMemory, NoVectorIsKeptThatCanBeMadeAgain) {
       store i32 %n, ptr %q
       br label %over
     over:
-      ret void)"));
+      ret void)");
     EXPECT_FALSE(has(code, "store <32 x i32>")) << from << code;
   }
 }

@@ -83,21 +83,8 @@ TEST(VectorStrides, EachLaneReadsAndWritesItsPlace) {
   }
 }
 
-/// The code for whole warps of rows of 32.
-std::string code_of(const std::string& text) {
-  const std::string path = ::testing::TempDir() + "vector_strides_test";
-  llvm::LLVMContext context;
-  const auto built = build(parse(context, text), {.target = "cpu:test", .keep = path});
-  EXPECT_TRUE(built) << built.error().message;
-  std::ifstream file(path + ".host.ll");
-  const std::string all{std::istreambuf_iterator<char>(file), {}};
-  const size_t begin = all.find("@kernel.block.warp.k(");
-  EXPECT_NE(begin, std::string::npos);
-  return all.substr(begin, all.find("\n}", begin) - begin);
-}
-
 TEST(VectorStrides, TakeNoGather) {
-  const std::string code = code_of(copies("float"));
+  const std::string code = host_code(copies("float"));
   EXPECT_THAT(code, Not(HasSubstr("masked.gather")));
   EXPECT_THAT(code, Not(HasSubstr("masked.scatter")));
   EXPECT_THAT(code, Not(HasSubstr("cttz")));  // nor a loop over lanes
@@ -113,7 +100,7 @@ TEST(VectorStrides, AreNotTakenByVeryMany) {
             " = load volatile i32, ptr %f" + n + "\n";
   }
   text.insert(text.find("%far ="), more);
-  const std::string code = code_of(text);
+  const std::string code = host_code(text);
   size_t inserted = 0;
   for (size_t at = 0; (at = code.find("= insertelement <32 x i32>", at)) != std::string::npos; ++at) ++inserted;
   EXPECT_LE(inserted, 32u * 32u);
