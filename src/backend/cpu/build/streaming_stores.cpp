@@ -13,6 +13,7 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_prefetch.h"
 #include "image/cpu_abi.h"
 
 namespace cupola::cpu::build {
@@ -21,8 +22,6 @@ namespace {
 using image::cpu::ThreadContext;
 using llvm::Value;
 
-/// A store fills whole lines of the caches.
-constexpr uint64_t kLine = 64;
 /// Outputs of so many bytes no cache holds for who comes next.
 constexpr uint64_t kLargeFrom = 32 << 20;
 /// Of shorter rows of the grid the ends count, which may be written in parts: such a store waits for its line, and
@@ -140,14 +139,16 @@ void stream_large_outputs(llvm::Function& code) {
   llvm::BasicBlock& entry = code.getEntryBlock();
   llvm::IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
   Value *in_row = thread_count(builder, code, 1), *in_all = thread_count(builder, code, 3);
-  llvm::MapVector<const llvm::Argument*, Value*> is_large;
+  llvm::MapVector<const llvm::Argument*, Value*> is_large;  // any of the stores to the argument
+  Value* last = in_all;
   for (llvm::StoreInst* store : stores) {
-    builder.SetInsertPoint(llvm::cast<llvm::Instruction>(in_all)->getNextNode());
+    builder.SetInsertPoint(llvm::cast<llvm::Instruction>(last)->getNextNode());
     const auto are_bytes = [&](Value* threads, uint64_t least) {
       return builder.CreateICmpUGE(threads, builder.getInt64(least * kWarp / bytes_of(*store)));
     };
-    Value*& large = is_large[argument_of(store->getPointerOperand())];
-    large = builder.CreateAnd(are_bytes(in_all, kLargeFrom), are_bytes(in_row, kLongFrom));
+    Value* large = builder.CreateAnd(are_bytes(in_all, kLargeFrom), are_bytes(in_row, kLongFrom));
+    Value*& some = is_large[argument_of(store->getPointerOperand())];
+    last = some = some ? builder.CreateOr(some, large) : large;
     make_two_ways(*store, large);
   }
   keep_out_of_caches(code, is_large);
