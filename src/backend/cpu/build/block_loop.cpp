@@ -93,8 +93,8 @@ class BlockLoop {
     const bool is_shown = calls_others(*placed_.code);
     make_frames(cut.frame_bytes, /*beside=*/false);
     for (llvm::AllocaInst* array : cut.arrays) array->moveBefore(made_->getEntryBlock().begin());
+    reset_votes(builder_, context_of(*made_));
     each_block([&] {
-      reset_votes(builder_, context_of(*made_));
       builder_.CreateBr(&placed_.code->getEntryBlock());
       take_code();
       for (const BlockRegion& region : cut.regions) run_region(region, is_shown);
@@ -114,6 +114,7 @@ class BlockLoop {
       *flag = builder_.CreateAlloca(builder_.getInt1Ty());
       builder_.CreateStore(builder_.getFalse(), *flag);
     }
+    reset_votes(builder_, context_of(*made_));
     const auto run_some = [&](Value* first, Value* most) {
       Value* begun = begin_blocks(parts, is_shown, first, most);
       BasicBlock *again = make_block("phase"), *over = make_block("block_over");
@@ -260,7 +261,6 @@ class BlockLoop {
   /// Runs blocks from `first` on to their first stops, at most `most`: the next one only while warps are in turns.
   /// Returns how many.
   Value* begin_blocks(const CoroutineParts& parts, bool is_shown, Value* first, Value* most) {
-    reset_votes(builder_, context_of(*made_));
     builder_.CreateStore(builder_.getFalse(), left_);
     return count_while(most, 1, [&](Value* number) {
       go_to(first, number);

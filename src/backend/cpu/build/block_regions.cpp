@@ -283,8 +283,9 @@ class Cutting {
     return true;
   }
 
-  /// The use may write the address itself where others find it.
-  static bool is_written(const llvm::Use& use) {
+  /// Others may learn of the address itself.
+  static bool gives_away(const llvm::Use& use) {
+    if (llvm::isa<llvm::LoadInst>(use.getUser())) return false;
     if (llvm::isa<llvm::StoreInst>(use.getUser())) return use.getOperandNo() == 0;
     const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(use.getUser());
     if (!call) return true;
@@ -305,8 +306,7 @@ class Cutting {
           continue;
         }
         const BlockRegion* user = region_of(use);
-        const bool is_access = llvm::isa<llvm::LoadInst>(instruction) || !is_written(use);
-        if (!user || (region && region != user) || !is_access) return nullptr;
+        if (!user || (region && region != user) || gives_away(use)) return nullptr;
         region = user;
       }
     return region;
@@ -319,8 +319,8 @@ class Cutting {
   // ---- keeping it ----
 
   void keep_what_crosses() {
-    llvm::SmallVector<Value*, 32>
-        values;  // all before the first is set: some are copies of instructions that use others
+    // All before the first is set: some are copies of instructions that use others.
+    llvm::SmallVector<Value*, 32> values;
     for (llvm::Use* use : crossing_) values.push_back(in_region(*region_of(*use), *use));
     for (const auto& [use, value] : llvm::zip(crossing_, values)) {
       if (!is_of_kept_phi(*use)) {

@@ -14,7 +14,7 @@ namespace cupola::cpu::build {
 /// Whether the barrier, which call_service made, asks its threads.
 bool is_reduction(const llvm::CallInst& barrier);
 
-/// Before the first barrier.
+/// Before the first barrier of the first block: count_votes leaves none.
 void reset_votes(llvm::IRBuilderBase& builder, llvm::Value* context);
 /// What the warp says that comes to the barrier.
 void add_votes(llvm::IRBuilderBase& builder, llvm::Value* context, const llvm::CallInst& barrier);

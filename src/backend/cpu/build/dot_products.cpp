@@ -3,8 +3,7 @@
 //   AVX-VNNI-INT8    an instruction adds four products of bytes, of any sign
 //   VNNI             ... four products of an unsigned byte and a signed one, or two of signed halves
 //   all              pmaddwd gives the sum of two products of signed halves; bytes are made halves, those at even
-//   places
-//                    and those at odd ones apart
+//                    places and those at odd ones apart
 //
 // A side whose sign an instruction does not take has the highest bits of its parts inverted, which moves them by half
 // their range: (x + 128) * y is x * y and 128 * y. The latter depends neither on the sum nor on the side that was
