@@ -1,10 +1,7 @@
 #include "backend/cpu/build/vector_next_block.h"
 
-#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -111,15 +108,9 @@ bool meets(llvm::Function& function) {
 
 }  // namespace
 
-Fetches fetch_for_next_block(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators) {
-  const llvm::TargetLibraryInfoImpl known(function.getParent()->getTargetTriple());
-  llvm::TargetLibraryInfo library(known);
-  llvm::AssumptionCache assumptions(function);
-  llvm::ScalarEvolution evolution(function, library, assumptions, dominators, loops);
-  NextBlock next(evolution);
-  for (const llvm::Loop* loop : loops.getLoopsInPreorder())
-    if (loop->isInnermost() && loop->getLoopPreheader() && loop->getLoopLatch() && may_wait_for_memory(*loop))
-      next.fetch_in(*loop);
+Fetches fetch_for_next_block(llvm::Function& function, Evolution& evolution, llvm::LoopInfo& loops) {
+  NextBlock next(*evolution);
+  for (const llvm::Loop* loop : short_loops(loops)) next.fetch_in(*loop);
   if (meets(function)) next.fetch_pieces(function, loops);
   return std::move(next.fetches);
 }

@@ -3,7 +3,6 @@
 #include "backend/cpu/build/vector_prefetch.h"
 
 namespace llvm {
-class DominatorTree;
 class Function;
 class LoopInfo;
 }  // namespace llvm
@@ -14,10 +13,12 @@ class LoopInfo;
 
 namespace cupola::cpu::build {
 
+class Evolution;
+
 /// In innermost loops whose turns lie beside each other, has what the next block reads or writes in the same turn
 /// brought into the cache, if that lies some pages further on, and this call runs that block: a block's time is enough
 /// for it to come. Only in the first of the loops that go through a row. Where a block's threads meet, the same of what
 /// each reads once, outside of loops. Returns the calls that do so.
-Fetches fetch_for_next_block(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators);
+Fetches fetch_for_next_block(llvm::Function& function, Evolution& evolution, llvm::LoopInfo& loops);
 
 }  // namespace cupola::cpu::build

@@ -3,6 +3,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "backend/cpu/build/analysed_kernel.h"
+#include "backend/cpu/build/vector_steps.h"
 
 // Which loops fetch for the next block. That it arrives in time only benchmarks tell.
 
@@ -50,7 +51,8 @@ std::vector<std::string> fetched(const std::string& turn, const std::string& ste
   llvm::Function& function = *module->getFunction("k");
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
-  const Fetches fetches = fetch_for_next_block(function, loops, dominators);
+  Evolution evolution(function, loops, dominators);
+  const Fetches fetches = fetch_for_next_block(function, evolution, loops);
   const llvm::PostDominatorTree post_dominators(function);
   keep_fetches_of_rows(fetches, Shapes(function, BlockClass::Rows, loops, post_dominators));
   EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));

@@ -20,6 +20,7 @@
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_report.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "backend/cpu/build/vector_steps.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/vector_widening.h"
 #include "image/cpu_abi.h"
@@ -127,8 +128,9 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   const llvm::PostDominatorTree post_dominators(*draft);
   llvm::LoopInfo loops(dominators);
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
-  const FarTurns turns = mark_far_turns(*draft, loops, dominators);
-  const Fetches fetches = fetch_for_next_block(*draft, loops, dominators);
+  Evolution evolution(*draft, loops, dominators);
+  const FarTurns turns = mark_far_turns(evolution, loops, dominators);
+  const Fetches fetches = fetch_for_next_block(*draft, evolution, loops);
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
   keep_fetches_of_rows(fetches, shapes);

@@ -5,7 +5,6 @@
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/Instructions.h>
 
-#include <optional>
 #include <utility>
 
 #include "kir/intrinsics.h"
@@ -15,12 +14,6 @@ namespace {
 
 using kir::Intrinsic;
 using llvm::SCEV;
-
-std::optional<Intrinsic> register_of(const SCEV* value) {
-  const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(value);
-  const auto* call = unknown ? llvm::dyn_cast<llvm::CallInst>(unknown->getValue()) : nullptr;
-  return call ? kir::intrinsic_of(*call) : std::nullopt;
-}
 
 /// The same for a thread of one block as for that of another, for certain.
 bool is_of_all_blocks(const llvm::SCEVUnknown& value) {
@@ -32,6 +25,12 @@ bool is_of_all_blocks(const llvm::SCEVUnknown& value) {
 }
 
 }  // namespace
+
+std::optional<Intrinsic> register_of(const SCEV* value) {
+  const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(value);
+  const auto* call = unknown ? llvm::dyn_cast<llvm::CallInst>(unknown->getValue()) : nullptr;
+  return call ? kir::intrinsic_of(*call) : std::nullopt;
+}
 
 const SCEV* Steps::zero(const SCEV* value) const {
   return evolution_.getZero(evolution_.getEffectiveSCEVType(value->getType()));

@@ -1,15 +1,35 @@
 #pragma once
 
-#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/Module.h>
 
-namespace llvm {
-class Loop;
-class SCEV;
-class ScalarEvolution;
-class Value;
-}  // namespace llvm
+#include <optional>
+
+#include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
+
+/// What moves how in a function's loops. It holds as long as code is only added, before loops and beside accesses.
+class Evolution {
+ public:
+  Evolution(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators)
+      : known_(function.getParent()->getTargetTriple()),
+        library_(known_),
+        assumptions_(function),
+        evolution_(function, library_, assumptions_, dominators, loops) {}
+  llvm::ScalarEvolution& operator*() { return evolution_; }
+
+ private:
+  const llvm::TargetLibraryInfoImpl known_;
+  llvm::TargetLibraryInfo library_;
+  llvm::AssumptionCache assumptions_;
+  llvm::ScalarEvolution evolution_;
+};
+
+/// The register of the thread or the launch (threadIdx.x) that the value is; nothing: it is another.
+std::optional<kir::Intrinsic> register_of(const llvm::SCEV* value);
 
 /// By how much values of a thread's code move, unless they wrap: from turn to turn of a loop, or from a block to the
 /// next one in x, of the same thread of it and in the same turns of loops.

@@ -1,11 +1,8 @@
 #include "backend/cpu/build/vector_turns.h"
 
 #include <llvm/ADT/MapVector.h>
-#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
@@ -113,8 +110,7 @@ void mark(const llvm::Loop& loop, llvm::ScalarEvolution& evolution, const llvm::
   turns.push_back({mark_turn(builder, far, rows), std::move(addresses)});
 }
 
-}  // namespace
-
+/// A turn waits for memory more than it computes, and meets nobody.
 bool may_wait_for_memory(const llvm::Loop& loop) {
   size_t count = 0;
   for (const llvm::BasicBlock* block : loop.blocks())
@@ -123,26 +119,28 @@ bool may_wait_for_memory(const llvm::Loop& loop) {
   return true;
 }
 
+}  // namespace
+
+llvm::SmallVector<llvm::Loop*, 8> short_loops(llvm::LoopInfo& loops) {
+  llvm::SmallVector<llvm::Loop*, 8> result;
+  for (llvm::Loop* loop : loops.getLoopsInPreorder())
+    if (loop->isInnermost() && loop->getLoopPreheader() && loop->getLoopLatch() && may_wait_for_memory(*loop))
+      result.push_back(loop);
+  return result;
+}
+
 bool is_near(const SCEV* step) {
   if (const auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(step)) return constant->getAPInt().abs().ult(kFar);
   return !llvm::SCEVExprContains(step, [](const SCEV* part) {
-    const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
-    const auto* call = unknown ? llvm::dyn_cast<llvm::CallInst>(unknown->getValue()) : nullptr;
-    const auto known = call ? kir::intrinsic_of(*call) : std::nullopt;
+    const auto known = register_of(part);
     using enum kir::Intrinsic;
-    return unknown && known != NtidX && known != NtidY && known != NtidZ;
+    return llvm::isa<llvm::SCEVUnknown>(part) && known != NtidX && known != NtidY && known != NtidZ;
   });
 }
 
-FarTurns mark_far_turns(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators) {
-  const llvm::TargetLibraryInfoImpl known(function.getParent()->getTargetTriple());
-  llvm::TargetLibraryInfo library(known);
-  llvm::AssumptionCache assumptions(function);
-  llvm::ScalarEvolution evolution(function, library, assumptions, dominators, loops);
+FarTurns mark_far_turns(Evolution& evolution, llvm::LoopInfo& loops, const llvm::DominatorTree& dominators) {
   FarTurns turns;
-  for (llvm::Loop* loop : loops.getLoopsInPreorder())
-    if (loop->isInnermost() && loop->getLoopPreheader() && loop->getLoopLatch() && may_wait_for_memory(*loop))
-      mark(*loop, evolution, dominators, turns);
+  for (const llvm::Loop* loop : short_loops(loops)) mark(*loop, *evolution, dominators, turns);
   return turns;
 }
 

@@ -25,6 +25,7 @@ class Value;
 
 namespace cupola::cpu::build {
 
+class Evolution;
 class Lanes;
 class Shapes;
 
@@ -43,14 +44,15 @@ using FarRows = llvm::SmallVector<FarRow, 4>;
 /// Marks, and of each the addresses that move far in its loop.
 using FarTurns = llvm::SmallVector<std::pair<llvm::CallInst*, llvm::SmallVector<llvm::Value*, 4>>, 4>;
 
-/// Whether a turn waits for memory more than it computes, and meets nobody.
-bool may_wait_for_memory(const llvm::Loop& loop);
+/// Innermost loops with a preheader and a latch, whose turns are short: they wait for memory more than they compute,
+/// and meet nobody.
+llvm::SmallVector<llvm::Loop*, 8> short_loops(llvm::LoopInfo& loops);
 /// A step of less than kFar bytes for certain, or one that the whole block goes as its threads are: the turns of all
 /// its warps lie beside each other whatever their order.
 bool is_near(const llvm::SCEV* step);
 
-/// Marks innermost loops, which have a preheader and a latch, whose turns may be far apart, and are short.
-FarTurns mark_far_turns(llvm::Function& function, llvm::LoopInfo& loops, llvm::DominatorTree& dominators);
+/// Marks short loops whose turns may be far apart.
+FarTurns mark_far_turns(Evolution& evolution, llvm::LoopInfo& loops, const llvm::DominatorTree& dominators);
 /// Removes marks of turns that are not far for all lanes alike, or where lanes beside each other do not touch what lies
 /// beside each other.
 void keep_turns_of_rows(const FarTurns& turns, const Shapes& shapes);

@@ -1,6 +1,7 @@
 #include "backend/cpu/build/vector_turns.h"
 
 #include "backend/cpu/build/analysed_kernel.h"
+#include "backend/cpu/build/vector_steps.h"
 #include "backend/cpu/run/cpu_device.h"
 
 // Which loops let other warps on, and that they do.
@@ -47,7 +48,8 @@ class Marked {
     llvm::DominatorTree dominators(function);
     const llvm::PostDominatorTree post_dominators(function);
     llvm::LoopInfo loops(dominators);
-    const FarTurns turns = mark_far_turns(function, loops, dominators);
+    Evolution evolution(function, loops, dominators);
+    const FarTurns turns = mark_far_turns(evolution, loops, dominators);
     EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
     keep_turns_of_rows(turns, Shapes(function, BlockClass::Rows, loops, post_dominators));
     marks = turn_marks(function);
