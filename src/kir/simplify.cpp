@@ -46,7 +46,7 @@ llvm::FunctionPassManager general() {
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SCCPPass());
-  passes.addPass(UnrollLocalArrays());
+  passes.addPass(UnrollLoops());
   passes.addPass(llvm::LowerConstantIntrinsicsPass());  // what is not constant or of known size by now will not be
   passes.addPass(llvm::ReassociatePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));

@@ -195,7 +195,7 @@ llvm::FunctionPassManager unrolling() {
 
 }  // namespace
 
-llvm::PreservedAnalyses UnrollLocalArrays::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+llvm::PreservedAnalyses UnrollLoops::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   if (loops.empty()) return llvm::PreservedAnalyses::all();
   LoopChoice choice(function, loops, analyses.getResult<llvm::ScalarEvolutionAnalysis>(function));

@@ -88,7 +88,7 @@ bool is_unrolled(const std::string& text) {
   return module.text().find("phi") == std::string::npos;
 }
 
-TEST(UnrollLocalArrays, WhatThePragmaAsksForIsUnrolled) {
+TEST(UnrollLoops, WhatThePragmaAsksForIsUnrolled) {
   EXPECT_TRUE(is_unrolled(sums(20, "!\"llvm.loop.unroll.enable\"")));
   EXPECT_TRUE(is_unrolled(sums(20, "!\"llvm.loop.unroll.full\"")));
   EXPECT_TRUE(is_unrolled(sums(20, "!\"llvm.loop.unroll.count\", i32 20")));
@@ -98,7 +98,7 @@ TEST(UnrollLocalArrays, WhatThePragmaAsksForIsUnrolled) {
   EXPECT_FALSE(is_unrolled(sums(20, "!\"llvm.loop.unroll.enable\"", "call void @cupola.barrier(i32 0, i32 0)")));
 }
 
-TEST(UnrollLocalArrays, ArraysThatCountersIndexBecomeRegisters) {
+TEST(UnrollLoops, ArraysThatCountersIndexBecomeRegisters) {
   TestModule module(grid(kRowMajor, "6"));
   simplify(*module);
   EXPECT_THAT(module.text(), Not(HasSubstr("alloca")));
@@ -111,14 +111,14 @@ const std::string kOfTable =
     "%entry_of = getelementptr inbounds i32, ptr @order, i32 %at\n"
     "%index = load i32, ptr %entry_of";
 
-TEST(UnrollLocalArrays, IndicesMayComeFromConstantTables) {
+TEST(UnrollLoops, IndicesMayComeFromConstantTables) {
   TestModule module(grid(kOfTable, "6"));
   simplify(*module);
   EXPECT_THAT(module.text(), Not(HasSubstr("alloca")));
   EXPECT_EQ(module.function<int(int)>("f")(100), 102);  // place 6 is filled in turn 9: x 1, y 2
 }
 
-TEST(UnrollLocalArrays, NothingIsUnrolledForArraysThatStayInMemory) {
+TEST(UnrollLoops, NothingIsUnrolledForArraysThatStayInMemory) {
   TestModule asked(grid(kRowMajor, "%n"));
   simplify(*asked);
   EXPECT_THAT(asked.text(), HasSubstr("alloca"));
@@ -143,14 +143,14 @@ TEST(UnrollLocalArrays, NothingIsUnrolledForArraysThatStayInMemory) {
   EXPECT_THAT(escapes.text(), HasSubstr("phi"));
 }
 
-TEST(UnrollLocalArrays, LoopsThatWouldGrowTheFunctionTooMuchStay) {
+TEST(UnrollLoops, LoopsThatWouldGrowTheFunctionTooMuchStay) {
   TestModule module(grid("%many = mul i32 %y, 4\n %all = add i32 %many, %x\n %index = and i32 %all, 15", "6", 120));
   simplify(*module);
   EXPECT_THAT(module.text(), HasSubstr("alloca"));
   EXPECT_EQ(module.function<int(int)>("f")(1000), 2000 + 117);
 }
 
-TEST(UnrollLocalArrays, LoopsOfManyTurnsStay) {
+TEST(UnrollLoops, LoopsOfManyTurnsStay) {
   const auto has_array = [](int turns) {
     TestModule module(R"(
       define i32 @f(i32 %n) {
