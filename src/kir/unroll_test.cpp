@@ -94,7 +94,10 @@ TEST(UnrollLoops, WhatThePragmaAsksForIsUnrolled) {
   EXPECT_TRUE(is_unrolled(sums(20, "!\"llvm.loop.unroll.count\", i32 20")));
   EXPECT_FALSE(is_unrolled(sums(20, "!\"llvm.loop.unroll.count\", i32 4")));
   EXPECT_FALSE(is_unrolled(sums(20, "!\"llvm.loop.unroll.disable\"")));
-  EXPECT_FALSE(is_unrolled(sums(200, "!\"llvm.loop.unroll.enable\"")));  // too many
+  EXPECT_FALSE(is_unrolled(sums(200, "!\"llvm.loop.unroll.enable\"")));  // too many turns
+  const std::string reads = "%a = load volatile i32, ptr %numbers\n%b = load volatile i32, ptr %numbers\n";
+  EXPECT_TRUE(is_unrolled(sums(60, "!\"llvm.loop.unroll.enable\"", reads)));
+  EXPECT_FALSE(is_unrolled(sums(120, "!\"llvm.loop.unroll.enable\"", reads)));  // too many instructions
   EXPECT_FALSE(is_unrolled(sums(20, "!\"llvm.loop.unroll.enable\"", "call void @cupola.barrier(i32 0, i32 0)")));
 }
 

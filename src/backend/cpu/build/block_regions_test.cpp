@@ -134,6 +134,19 @@ TEST(BlockRegions, WarpsKeepWhatCannotBeMadeAgain) {
             256u);  // takes longer than to read it
 }
 
+// What is made again of what is made again comes from the region's own warp.
+TEST(BlockRegions, NothingIsTakenFromAnotherRegionsWarp) {
+  const Cut cut("%a = add i32 %t, 1\n store i32 %a, ptr %p\n" + kMeet + "%c = mul i32 %a, 3\n store i32 %c, ptr %p\n" +
+                kMeet + "store i32 %c, ptr %q\n");
+  ASSERT_TRUE(cut);
+  for (const BlockRegion& region : cut.regions->regions)
+    for (const llvm::BasicBlock* block : region.blocks)
+      for (const llvm::Instruction& instruction : *block)
+        for (const llvm::Value* operand : instruction.operands())
+          if (const auto* made = llvm::dyn_cast<llvm::Instruction>(operand))
+            EXPECT_TRUE(llvm::is_contained(region.blocks, made->getParent())) << made->getName().str();
+}
+
 TEST(BlockRegions, NoMoreIsKeptThanAskedFor) {
   const std::string text = "%v = load <32 x i32>, ptr %p\n" + kMeet + "store <32 x i32> %v, ptr %q";
   EXPECT_TRUE(Cut(text, 256));
