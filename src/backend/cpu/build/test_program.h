@@ -42,6 +42,17 @@ inline std::unique_ptr<llvm::Module> parse(llvm::LLVMContext& context, const std
   return module;
 }
 
+/// Text of a thread of blocks of 16 x N: %t is threadIdx.x, %y threadIdx.y, whose row of 64 numbers behind %p begins at
+/// %row and has the thread's at %cell.
+inline const std::string kRowOfBlock = R"(
+      %t = call i32 @cupola.tid.x()
+      %y = call i32 @cupola.tid.y()
+      %far = zext i32 %y to i64
+      %row = getelementptr [64 x i32], ptr %p, i64 %far
+      %x = zext i32 %t to i64
+      %cell = getelementptr i32, ptr %row, i64 %x
+      )";
+
 inline Result<image::KernelImage> build_text(const std::string& text) {
   llvm::LLVMContext context;
   return build(parse(context, text), {.target = "cpu:test", .keep = getenv("KEEP") ? getenv("KEEP") : ""});

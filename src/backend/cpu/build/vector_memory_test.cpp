@@ -21,12 +21,8 @@ std::string rows(const std::string& body) {
     declare void @cupola.barrier(i32, i32)
     define ptx_kernel void @k(ptr %p, ptr %q, i32 %n) {
     start:
-      %t = call i32 @cupola.tid.x()
-      %y = call i32 @cupola.tid.y()
-      %far = zext i32 %y to i64
-      %row = getelementptr [64 x i32], ptr %p, i64 %far
-      %x = zext i32 %t to i64
-      %cell = getelementptr i32, ptr %row, i64 %x
+      )" +
+         kRowOfBlock + R"(
       %column = getelementptr [32 x i32], ptr %q, i64 %x
       )" +
          body +

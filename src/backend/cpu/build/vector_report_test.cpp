@@ -21,13 +21,8 @@ struct Written {
 Written written(const std::string& body) {
   AnalysedKernel kernel(R"(
     define ptx_kernel void @k(ptr %context, ptr %p, i32 %n) {
-      %t = call i32 @cupola.tid.x()
-      %y = call i32 @cupola.tid.y()
-      %far = zext i32 %y to i64
-      %row = getelementptr [64 x i32], ptr %p, i64 %far
-      %x = zext i32 %t to i64
-      %cell = getelementptr i32, ptr %row, i64 %x
-      )" + body + R"(
+      )" + kRowOfBlock + body +
+                            R"(
       br label %end
     end:
       ret void
