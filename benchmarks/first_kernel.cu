@@ -1,5 +1,5 @@
-// From cuInit to the end of a first kernel, in this process; ./bench runs it many times in fresh processes. Says whether the
-// compiler (libLLVM) was mapped.
+// From cuInit to the end of a first kernel, in this process; ./bench runs it many times in fresh processes. Says
+// whether the compiler (libLLVM) was mapped.
 
 #include <cuda_runtime.h>
 
@@ -8,7 +8,9 @@
 
 #include "measure.h"
 
-__global__ void add(float* a, float b) { a[threadIdx.x] += b; }
+__global__ void add(float* a, float b) {
+  a[threadIdx.x] += b;
+}
 
 int main() {
   double begin = bench::now();

@@ -38,6 +38,36 @@ function(cupola_folder folder)
   endif()
 endfunction()
 
+# cupola_compiler_library(folder NAME name VERSION a.b SOVERSION a): a library of CUDA's compilers, lib/libNAME.so.A, from the
+# folder's *.cpp: thin, without LLVM, for libcupola-compiler does the work. Its tests are cupola-cuda-FOLDER-test.
+function(cupola_compiler_library folder)
+  cmake_parse_arguments(ARG "" "NAME;VERSION;SOVERSION" "LIBS" ${ARGN})
+  set(here ${CMAKE_SOURCE_DIR}/src/cuda/${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${here}/*.cpp)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  set(target cupola-cuda-${folder})
+  add_library(${target} SHARED ${sources})
+  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include/cuda PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_compile_options(${target} PUBLIC -fno-sanitize=enum)  # programs pass any number where an enum is asked for
+  target_link_libraries(${target} PRIVATE cupola-image ${ARG_LIBS})
+  target_link_options(${target} PRIVATE -Wl,--version-script=${here}/lib${ARG_NAME}.map -Wl,--exclude-libs,ALL
+                                        -Wl,-z,nodelete -Wl,--gc-sections)
+  if(NOT CUPOLA_SANITIZE)  # a sanitizer's functions come from the program
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_NAME} VERSION ${ARG_VERSION} SOVERSION ${ARG_SOVERSION}
+                                             LINK_DEPENDS ${here}/lib${ARG_NAME}.map)
+  install(TARGETS ${target} LIBRARY DESTINATION lib)
+  if(CUPOLA_TESTS AND tests)
+    cupola_test(${target}-test SOURCES ${tests} LIBS ${target} cupola-image)
+    target_compile_definitions(${target}-test PRIVATE CUPOLA_API_NAMES="${CMAKE_SOURCE_DIR}/tests/api/${folder}_names.txt"
+                                                      CUPOLA_API_LIBRARY="$<TARGET_FILE:${target}>")
+    add_dependencies(${target}-test cupola-compiler cupola-device)
+  endif()
+endfunction()
+
 # cupola_test(name SOURCES file... LIBS target... [DEVICES device...]): a GoogleTest program, which is one CTest test of its
 # name. With DEVICES it is one for each: the first has the program's name, the others are name-DEVICE.
 function(cupola_test name)

@@ -1,7 +1,7 @@
 # What `cmake --install` and CPack take besides what the folders' own rules name. A prefix has the layout of the build tree:
 # bin, lib, lib/cupola, include/cuda. Nothing in it holds an absolute path, so that it can be moved as a whole; except that
 # libcudart_static.a knows where libcuda lies, for programs without a RUNPATH.
-install(TARGETS cupola-cuda-driver cupola-cuda-cudart cupola-compiler LIBRARY DESTINATION lib)
+install(TARGETS cupola-cuda-driver cupola-cuda-cudart cupola-compiler cupola-frontend LIBRARY DESTINATION lib)
 install(TARGETS cupola-cuda-cudart-static ARCHIVE DESTINATION lib)
 install(FILES LICENSE DESTINATION share/doc/cupola)
 

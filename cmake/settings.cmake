@@ -18,6 +18,7 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 option(CUPOLA_TESTS "Build the tests" ON)
 option(CUPOLA_BENCH "Build the benchmarks" ON)
 option(CUPOLA_FUZZ "Build the libFuzzer targets" OFF)
+option(CUPOLA_PYTHON "Build what a wheel of the Python package holds: pip sets it" OFF)
 set(CUPOLA_SANITIZE "" CACHE STRING "address,undefined or thread: instrument everything built here")
 
 add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror=switch -Werror=return-type
@@ -32,6 +33,9 @@ if(CUPOLA_SANITIZE)
 endif()
 
 find_program(CUPOLA_CCACHE ccache)
+if(CUPOLA_CCACHE AND SKBUILD)  # what scripts/build says, so that pip finds what that compiled
+  set(CUPOLA_CCACHE ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CUPOLA_CCACHE})
+endif()
 if(CUPOLA_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CUPOLA_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CUPOLA_CCACHE})

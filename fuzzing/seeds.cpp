@@ -8,6 +8,7 @@
 #include "image/compile_request.h"
 #include "image/fatbin.h"
 #include "image/sample_image.h"
+#include "image/source_request.h"
 
 // fuzz-seeds FOLDER: writes a valid input for each fuzzer to FOLDER/NAME, from where mutation reaches past the headers.
 
@@ -76,6 +77,24 @@ $L__end:
 .section .debug_info { .b8 1 }
 )";
 
+/// A name expression, options, a source.
+constexpr std::string_view kRuntimeSource = R"(N::f<int>
+-arch=sm_80 -DK=3 -lineinfo
+#include <cuda_fp16.h>
+namespace N {
+template <typename T> struct S { T a[K]; __device__ T get(int i) const { return a[i]; } };
+__constant__ int c[2] = {1, 2};
+template <typename T> __global__ void f(T* x) {
+  __shared__ S<T> s;
+  auto g = [=](int i) { return s.get(i) + c[i & 1]; };
+  if (threadIdx.x == 0) s.a[0] = static_cast<T>(sinf(2.0f) + __half2float(__float2half(1.0f)));
+  __syncthreads();
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(*(unsigned*)x));
+  switch (x[1]) { case 0: x[0] = g(0); break; default: for (;;) break; }
+}
+}
+)";
+
 constexpr std::string_view kModules[] = {
 #define PTX_SEED(text) ".version 8.7\n.target sm_90\n.address_size 64\n" text,
 #include "ptx_seeds.def"
@@ -121,6 +140,11 @@ int main(int argc, char** argv) {
       write_seed(argv[1], "kernel_image", image::serialize(image::sample_image())) &&
       write_seed(argv[1], "compile_request",
                  image::serialize(image::CompileRequest{"cpu:x86-64-v3", "", {{image::CodeKind::Kir, code}}, "all"})) &&
+      write_seed(argv[1], "source_request",
+                 image::serialize(image::SourceRequest{.name = "k.cu", .source = "text", .headers = {{"a", "b"}}})) &&
+      write_seed(argv[1], "source_request", image::serialize(image::SourceAnswer{.log = "l", .kir = code}),
+                 "-answer") &&
+      write_seed(argv[1], "nvrtc", std::as_bytes(std::span(kRuntimeSource))) &&
       write_seed(argv[1], "fatbin", image::write_fatbin(entries)) &&
       write_seed(argv[1], "ptx", std::as_bytes(std::span(kPtx))) &&
       write_seed(argv[1], "ptx_lower", std::as_bytes(std::span(kPtx))) && write_modules(argv[1]) &&

@@ -1,7 +1,8 @@
 """./bench SUITE --json FILE: runs a suite of benchmarks, prints a table (ratios first) and writes JSON.
 
-A suite is a list of programs under build/bin/bench that print one JSON object a line (see benchmarks/measure.h). A ratio is
-baseline seconds over ours: above 1 we are faster. `./bench cpu --only REGEX` runs the cases with such a name.
+A suite is a list of programs under build/bin/bench that print one JSON object a line (see benchmarks/measure.h); `python` is
+benchmarks/python/suite.py, in the virtual environment of `./clients numba`. A ratio is baseline seconds over ours: above 1 we are
+faster. `--only REGEX` runs the cases of cpu and python with such a name.
 """
 
 import argparse
@@ -14,6 +15,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+from client_venv import venv_python, with_cupola
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "build" / "bin" / "bench"
@@ -31,7 +34,11 @@ def machine():
 
 
 def run_program(name, results, metrics, arguments=()):
-    with subprocess.Popen([PROGRAMS / name, *arguments], stdout=subprocess.PIPE, text=True) as program:
+    run_command(name, [PROGRAMS / name, *arguments], results, metrics)
+
+
+def run_command(name, command, results, metrics, environment=None):
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as program:
         for line in program.stdout:
             row = json.loads(line)
             if "metric" in row:
@@ -64,8 +71,16 @@ def run_read_ptx(results, metrics):
         run_program("read_ptx", results, metrics, sorted(pathlib.Path(folder).glob("*.ptx")))
 
 
+def run_python(results, metrics, arguments):
+    """Numba's programs; the build folder's libraries are the CUDA that they find."""
+    folder = ROOT / "build" / "clients" / "numba"
+    environment = with_cupola(ROOT / "build", folder)
+    environment["PYTHONPATH"] = str(ROOT / "python")
+    run_command("the python suite", [venv_python("numba", folder), ROOT / "benchmarks" / "python" / "suite.py", *arguments], results, metrics, environment)
+
+
 SUITES = {
-    "compile": lambda results, metrics: (run_read_ptx(results, metrics), run_program("cache", results, metrics)),
+    "compile": lambda results, metrics: (run_read_ptx(results, metrics), run_program("cache", results, metrics), run_program("nvrtc", results, metrics)),
     "launch": lambda results, metrics: (run_program("launch", results, metrics), run_first_kernel(results, metrics)),
 }
 
@@ -103,16 +118,19 @@ def print_table(results):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("suite", choices=sorted([*SUITES, "cpu"]))
+    parser.add_argument("suite", choices=sorted([*SUITES, "cpu", "python"]))
     parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--only", default="", metavar="REGEX", help="cpu: the cases whose names match")
-    parser.add_argument("--rounds", default="11", metavar="N", help="cpu: how often each version is timed")
-    parser.add_argument("--cpu-time", action="store_true", help="cpu: count what threads work, not what passes: for a busy machine, no figures to report")
+    parser.add_argument("--only", default="", metavar="REGEX", help="cpu, python: the cases whose names match")
+    parser.add_argument("--rounds", default="11", metavar="N", help="cpu, python: how often each version is timed")
+    parser.add_argument("--cpu-time", action="store_true", help="cpu, python: count what threads work, not what passes: for a busy machine, no figures to report")
     arguments = parser.parse_args()
     results, metrics = [], {}
-    if arguments.suite == "cpu":
-        metrics["cpu/clock"] = "cpu-time" if arguments.cpu_time else "wall"
-        run_program("cpu", results, metrics, [arguments.only, arguments.rounds, metrics["cpu/clock"]])
+    if arguments.suite in ("cpu", "python"):
+        clock = metrics[f"{arguments.suite}/clock"] = "cpu-time" if arguments.cpu_time else "wall"
+        if arguments.suite == "cpu":
+            run_program("cpu", results, metrics, [arguments.only, arguments.rounds, clock])
+        else:
+            run_python(results, metrics, ["--only", arguments.only, "--rounds", arguments.rounds, "--clock", clock])
     else:
         SUITES[arguments.suite](results, metrics)
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()

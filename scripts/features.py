@@ -8,7 +8,7 @@ one that is Partial must have its gap in docs/api_gaps.tsv, with the tests that 
 Every form of the PTX census must lower and be run by a test, or have its gap in docs/ptx_gaps.tsv (ptx_table.py).
 
 README.md holds a table of feature groups by device, which --readme writes anew from docs/readme_table.tsv: each cell is a list
-of feature ids, or table:NAME for the coverage of a .def table. A stale table is a problem too, as are docs/api.md and docs/ptx.md.
+of feature ids, or table:NAME for the coverage of a .def table. A stale table is a problem too, as are docs/api.md, docs/ptx.md and docs/libdevice.md.
 """
 
 import argparse
@@ -18,17 +18,18 @@ import sys
 
 import api_calls
 import api_errors
+import libdevice_page
 import ptx_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DRIVER_TABLE = ROOT / "src/cuda/driver/driver.def"
 RUNTIME_TABLE = ROOT / "src/cuda/cudart/runtime.def"
-UNTESTED = ROOT / "docs/api_untested.txt"
+UFUNC_TABLE = ROOT / "src/array/ufunc.def"
 # A row with a signature: name, suffix (none for internal rows), status.
 FUNCTION_ROW = r"^\s*\w+_(?:FN\(|FN_AS\([^,]*,|INTERNAL\([^,]*,)\s*(\w+)\s*,(?:\s*(\w*)\s*,)?\s*\d+\s*,\s*(\w+)"
 STATUSES = {"done", "partial", "todo", "na", "needs-mac"}
 DEVICES = ("cpu", "metal", "nvidia")
-LONG_TESTS = ("bare-root", "asan:", "tsan:")  # only ./test --full runs them: a claim that names one is not checked without --full
+LONG_TESTS = ("bare-root", "asan:", "tsan:", "python.pythons")  # only ./test --full runs them: a claim that names one is not checked without --full
 
 
 def read_results():
@@ -81,9 +82,7 @@ def table_rows(path):
     text = re.sub(r"//.*", "", path.read_text()) if path.exists() else ""
     rows = [(name, suffix or "", status) for name, suffix, status in re.findall(FUNCTION_ROW, text, re.M)]
     rows += [(name, suffix, "Refused") for name, suffix in re.findall(r"^\s*\w+_REFUSED\(\s*(\w+)\s*,\s*(\w*)\s*,", text, re.M)]
-    rows += [(name, "", "Refused") for name in re.findall(r"^\s*\w+_ABSENT\((\w+)", text, re.M)]
-    untested = set(UNTESTED.read_text().split("\n\n", 1)[1].split())
-    return [(name, suffix, "Untested" if name + suffix in untested else status) for name, suffix, status in rows]
+    return rows + [(name, "", "Refused") for name in re.findall(r"^\s*\w+_ABSENT\((\w+)", text, re.M)]
 
 
 def refusals(path):
@@ -110,14 +109,12 @@ def read_gaps(results, full, problems):
 
 
 def check_functions(label, path, called, gaps, problems):
-    counts = {"Full": 0, "Partial": 0, "Untested": 0, "Refused": 0, "Todo": 0}
+    counts = {"Full": 0, "Partial": 0, "Refused": 0, "Todo": 0}
     for name, suffix, status in table_rows(path):
         counts[status] += 1
         exported = name + suffix
         if status in ("Full", "Partial") and exported not in called:
             problems.append(f"{label}: {exported} is {status}, but no test expects it to succeed")
-        if status == "Untested" and exported in called:
-            problems.append(f"{label}: a test calls {exported}: take it out of docs/api_untested.txt")
         if status == "Partial" and without_stream_variant(exported) not in gaps:
             problems.append(f"{label}: {exported} is Partial, but docs/api_gaps.tsv does not state its gap")
     return counts
@@ -125,7 +122,7 @@ def check_functions(label, path, called, gaps, problems):
 
 def check_gaps(gaps, problems):
     partial = {without_stream_variant(name + suffix) for path in (DRIVER_TABLE, RUNTIME_TABLE) for name, suffix, status in table_rows(path)
-               if status in ("Partial", "Untested")}
+               if status == "Partial"}
     problems += [f"docs/api_gaps.tsv: {name} is not Partial" for name in gaps if name not in partial]
 
 
@@ -168,13 +165,12 @@ def api_page(gaps):
         parts.append(f"**As documented:** {functions_text(path, 'Full')}")
         parts.append(f"**With a gap,** also in their variants for per-thread default streams:\n\n{gaps_text(path, gaps)}")
         parts.append(f"**Refused, and why:**\n\n{refusals_text(path)}")
-        parts.append(f"**There, but no test of ours calls it directly yet:** {functions_text(path, 'Untested') or 'none'}")
         parts.append(f"**Not there yet:** {functions_text(path, 'Todo')}")
     return "\n\n".join(parts) + "\n"
 
 
 def functions_line(label, counts):
-    return f"{label}: {counts['Full']} full, {counts['Partial']} partial, {counts['Untested']} untested, {counts['Refused']} refused, {counts['Todo']} todo of {sum(counts.values())}"
+    return f"{label}: {counts['Full']} full, {counts['Partial']} partial, {counts['Refused']} refused, {counts['Todo']} todo of {sum(counts.values())}"
 
 
 def cell(items, statuses, tables, problems):
@@ -223,10 +219,24 @@ def check_readme(table, pages, write, problems):
             problems.append(f"{file.relative_to(ROOT)} is stale; run ./features --readme")
 
 
-def intrinsics_line():
-    path = ROOT / "src" / "kir" / "intrinsics.def"
-    rows = len(re.findall(r"^KIR_INTRINSIC\(", path.read_text(), re.M)) if path.exists() else 0
-    return f"intrinsics: {rows} of {rows} lowered by cpu"  # the switch over them has no default: a missing one fails to build
+def intrinsics_line(problems):
+    """How many rows of intrinsics.def each back-end's lowering has a case for."""
+    rows = re.findall(r"^KIR_INTRINSIC\((\w+)", (ROOT / "src/kir/intrinsics.def").read_text(), re.M)
+    texts = []
+    for path in sorted((ROOT / "src/backend").glob("*/build/intrinsics.cpp")):
+        device = path.parent.parent.name
+        lowered = set(re.findall(r"\bcase Intrinsic::(\w+):", path.read_text()))
+        missing = [row for row in rows if row not in lowered]
+        problems += [f"intrinsics: {path.relative_to(ROOT)} does not lower {row}" for row in missing]
+        texts.append(f"{len(rows) - len(missing)} of {len(rows)} lowered by {device}")
+    return f"intrinsics: {', '.join(texts)}"
+
+
+def ufunc_line(problems):
+    if not UFUNC_TABLE.exists():
+        return "ufunc: 0 of 0 (no table yet)"
+    problems.append(f"ufunc: nothing counts the rows of {UFUNC_TABLE.relative_to(ROOT)} that tests hold: do it here")
+    return "ufunc: not counted"
 
 
 def main():
@@ -248,15 +258,15 @@ def main():
     }
     check_gaps(gaps, problems)
     tables["isa"] = isa = ptx_table.census(results, problems)
-    pages = {"docs/api.md": api_page(gaps), "docs/ptx.md": ptx_table.page()}
+    pages = {"docs/api.md": api_page(gaps), "docs/ptx.md": ptx_table.page(), "docs/libdevice.md": libdevice_page.page()}
     check_readme(readme_table(rows, tables, problems), pages, arguments.readme, problems)
     errors = api_errors.expected_errors()
     for label in ("driver", "runtime"):
         print(functions_line(label, tables[label]))
         print(api_errors.line(label, errors))
     print(f"isa: {isa['Full']} of {sum(isa.values())} census forms")
-    print(intrinsics_line())
-    print("ufunc: 0 full, 0 partial, 0 todo of 0 (no table yet)")
+    print(intrinsics_line(problems))
+    print(ufunc_line(problems))
     for problem in problems:
         print(f"features: {problem}")
     print(f"features: {counts['done']} done, {counts['partial']} partial, {counts['todo']} todo of {len(rows)}")

@@ -1,19 +1,7 @@
-"""Runs the test stages and counts what passed. Stages, in this order:
+"""Runs the test stages and counts what passed. STAGES is the table of them; --list prints it.
 
-  format    clang-format over all C++
-  tests     the release build, then all of CTest, or what --pattern matches
-  tidy      clang-tidy over the sources that differ from the main branch, 12 at most
-  fuzz      every fuzzer for 10 seconds
-  features  the claims of docs/features.tsv and of the API tables, last
-  and, with --full, longer ones in place of tidy and fuzz:
-  levels      the kernel tests with code for plain x86-64 and for x86-64-v3
-  asan, tsan  the unit tests under the sanitizers, on all devices, and many kinds of work together
-  long-fuzz   every fuzzer for 2 minutes
-  tidy-all    clang-tidy over everything
-  bare-root   ./demo and ./test where there is nothing but Debian
-
---only names the stages to run. Every GoogleTest case counts as one test, every other CTest entry as one, every further step as one. The results go to
-build/test-results/results.tsv (name, status), which scripts/features.py reads.
+--only names the stages to run. Every GoogleTest case counts as one test, every other CTest entry as one, every further step as one. What a
+stage leaves out counts as skipped. The results go to build/test-results/results.tsv (name, status), which scripts/features.py reads.
 """
 
 import argparse
@@ -57,7 +45,7 @@ def tracked(*patterns):
 
 def check_format(tally, _):
     tool = shutil.which("clang-format-22") or shutil.which("clang-format")
-    step(tally, "format", [tool, "--dry-run", "--Werror", *tracked("*.h", "*.cpp")])
+    step(tally, "format", [tool, "--dry-run", "--Werror", *tracked("*.h", "*.cpp", "*.cu")])
 
 
 def changed_sources():
@@ -68,11 +56,17 @@ def changed_sources():
     return [line for line in out.splitlines() if line.endswith(".cpp") and (ROOT / line).exists()]
 
 
-def check_tidy(tally, sources):
+def check_tidy(tally, sources, most=None):
+    """clang-tidy over `most` of the sources that are ours to check, or all of them; the others are skipped tests."""
     tool = shutil.which("clang-tidy-22") or shutil.which("clang-tidy")
     sources = [s for s in sources if s.startswith(("src/", "tools/"))]
+    sources, left_out = sources[:most], sources[most:] if most else []
+    for source in left_out:
+        print(f"== tidy: left out {source}; --only tidy-all checks it")
+        tally.add(f"tidy:{source}", "skipped")
     if not sources:
-        tally.add("tidy", "passed")
+        print("== tidy: no source differs from the main branch")
+        tally.add("tidy", "skipped")
         return
     step(tally, "tidy", ["xargs", "-n", "1", "-P", str(os.cpu_count()), tool, "--quiet", "-p", "build"],
          input="\n".join(sources), text=True, stderr=subprocess.DEVNULL)
@@ -132,6 +126,10 @@ def levels(tally, _):
     run_ctest(tally, "build", "-x86-64(-v3)?$", configuration="levels")
 
 
+def pythons(tally, _):
+    run_ctest(tally, "build", "^python.(wheel|pythons)$", configuration="pythons")
+
+
 def sanitizer(preset):
     def run(tally, _):
         programs = unit_tests()
@@ -161,22 +159,32 @@ def features(tally, arguments):
     step(tally, "features", [sys.executable, "scripts/features.py", *(["--full"] if arguments.full else [])])
 
 
+MOST_TIDY = 12
+# What --only takes: what is done, and the function that does it.
 STAGES = {
-    "format": check_format,
-    "tests": tests,
-    "tidy": lambda tally, _: check_tidy(tally, changed_sources()[:12]),
-    "fuzz": fuzzing(10),
-    "levels": levels,
-    "asan": sanitizer("asan"),
-    "tsan": sanitizer("tsan"),
-    "long-fuzz": fuzzing(120),
-    "tidy-all": lambda tally, _: check_tidy(tally, tracked("src/*.cpp", "tools/*.cpp")),
-    "bare-root": lambda tally, _: step(tally, "bare-root", ["tests/bare-root"]),
-    "features": features,
+    "format": ("clang-format over all C++ and CUDA sources", check_format),
+    "tests": ("the release build, then all of CTest, or what PATTERN matches", tests),
+    "tidy": (f"clang-tidy over the sources that differ from the main branch, {MOST_TIDY} at most",
+             lambda tally, _: check_tidy(tally, changed_sources(), MOST_TIDY)),
+    "fuzz": ("every fuzzer for 10 seconds", fuzzing(10)),
+    "levels": ("the kernel tests with code for plain x86-64 and for x86-64-v3", levels),
+    "pythons": ("the Python package's tests with the other Pythons of the machine", pythons),
+    "asan": ("the unit tests under the address and undefined-behaviour sanitizers, and many kinds of work together", sanitizer("asan")),
+    "tsan": ("the same under the thread sanitizer", sanitizer("tsan")),
+    "long-fuzz": ("every fuzzer for 2 minutes", fuzzing(120)),
+    "tidy-all": ("clang-tidy over everything", lambda tally, _: check_tidy(tally, tracked("src/*.cpp", "tools/*.cpp"))),
+    "bare-root": ("./demo and ./test where there is nothing but Debian", lambda tally, _: step(tally, "bare-root", ["tests/bare-root"])),
+    "features": ("the claims of docs/features.tsv and of the API tables", features),
 }
 DEFAULT = ("format", "tests", "tidy", "fuzz", "features")
-FULL = ("format", "tests", "levels", "asan", "tsan", "long-fuzz", "tidy-all", "bare-root", "features")
+FULL = ("format", "tests", "levels", "pythons", "asan", "tsan", "long-fuzz", "tidy-all", "bare-root", "features")
 ONE_PATTERN = ("format", "tests", "tidy")
+
+
+def list_stages():
+    for name, (what, _) in STAGES.items():
+        when = [label for label, stages in (("./test", DEFAULT), ("--full", FULL), ("with PATTERN", ONE_PATTERN)) if name in stages]
+        print(f"  {name:<10} {what} ({', '.join(when)})")
 
 
 def stages_of(arguments):
@@ -192,7 +200,11 @@ def main():
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", help="stages, separated by commas")
     parser.add_argument("--pattern", default=".")
+    parser.add_argument("--list", action="store_true", help="print the stages")
     arguments = parser.parse_args()
+    if arguments.list:
+        list_stages()
+        return 0
     stages = stages_of(arguments)
     unknown = [stage for stage in stages if stage not in STAGES]
     if unknown:
@@ -200,14 +212,14 @@ def main():
     tally = Tally()
     arguments.full = arguments.full and not arguments.only
     for stage in stages:
-        STAGES[stage](tally, arguments)
+        STAGES[stage][1](tally, arguments)
     if "tests" in stages:
         write_results(tally)
     for name, status in tally.rows:
         if status == "failed":
             print(f"failed: {name}")
     print(f"{tally.count('passed')} passed, {tally.count('failed')} failed, {tally.count('skipped')} skipped")
-    return 1 if tally.count("failed") or not tally.count("passed") else 0
+    return 1 if tally.count("failed") or not tally.rows else 0
 
 
 if __name__ == "__main__":

@@ -34,9 +34,10 @@ ALLOWED = {
     "backend/cpu/build": ["kir", "image"],
     "backend/metal/build": ["kir", "image"],
     "compile": ["backend/cpu/build", "backend/metal/build", "kir", "ptx/lower", "image"],
-    "cuda/nvrtc": ["compile"],
-    "cuda/nvvm": ["compile"],
-    "cuda/nvjitlink": ["compile"],
+    "frontend": ["kir", "image"],
+    "cuda/nvrtc": ["image", "cuda"],
+    "cuda/nvvm": ["image", "cuda"],
+    "cuda/nvjitlink": ["image", "cuda"],
     "device": ["image"],
     "array": ["runtime"],
 }

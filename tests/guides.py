@@ -1,6 +1,6 @@
-"""Runs the user guides: blocks of docs/*.md marked `cuda file=NAME`, `sh` and `output` are written, run and compared.
+"""Runs the user guides: blocks of docs/*.md marked `cuda file=NAME` or `python file=NAME`, `sh` and `output` are written, run and compared.
 
-usage: guides.py BUILD_DIR GUIDE.md. An `output` block is the exact standard output of the `sh` block before it, but for
+usage: guides.py BUILD_DIR GUIDE.md [FOLDER...]. The folders are on the PATH too, before all others. An `output` block is the exact standard output of the `sh` block before it, but for
 trailing spaces.
 """
 
@@ -23,11 +23,11 @@ def stripped(text):
 
 def main():
     build, guide = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-    environment = dict(os.environ, PATH=f"{build}/bin:{os.environ['PATH']}")
+    environment = dict(os.environ, PATH=":".join([*sys.argv[3:], f"{build}/bin", os.environ["PATH"]]))
     ran, output = 0, ""
     with tempfile.TemporaryDirectory() as folder:
         for kind, info, body in blocks(guide.read_text()):
-            if kind == "cuda":
+            if kind in ("cuda", "python"):
                 pathlib.Path(folder, re.fullmatch(r"file=(\S+)", info).group(1)).write_text(body)
             elif kind == "sh":
                 done = subprocess.run(["bash", "-e", "-c", body], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)

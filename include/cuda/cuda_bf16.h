@@ -3,6 +3,7 @@
 
 // bfloat16: "CUDA Math API, Bfloat16 Precision Intrinsics". Serves host files of any compiler too.
 
+#include "cuda_fp16.h"
 #include "cuda_runtime.h"
 
 #if defined(__cplusplus)
@@ -39,7 +40,5 @@ typedef __nv_bfloat162 nv_bfloat162;
 #define CUDART_ONE_BF16 __ushort_as_bfloat16((unsigned short)0x3f80u)
 
 #define __CUDA_BF16_TYPES_EXIST__
-#if defined(__CUDA_FP16_TYPES_EXIST__)
 #include "cupola/half_crossing.h"
-#endif
 #endif

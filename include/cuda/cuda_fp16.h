@@ -47,7 +47,4 @@ typedef __half2 half2;
 #define CUDART_ONE_FP16 __ushort_as_half((unsigned short)0x3c00u)
 
 #define __CUDA_FP16_TYPES_EXIST__
-#if defined(__CUDA_BF16_TYPES_EXIST__)
-#include "cupola/half_crossing.h"
-#endif
 #endif

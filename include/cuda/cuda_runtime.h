@@ -14,11 +14,13 @@
 
 #include "builtin_types.h"
 #include "channel_descriptor.h"
+#ifndef __CUDACC_RTC__  // which compiles no host code
 #include "cuda_runtime_api.h"
 #include "driver_functions.h"
+#include "library_types.h"
+#endif
 #include "driver_types.h"
 #include "host_defines.h"
-#include "library_types.h"
 #include "vector_functions.h"
 
 #if defined(__CUDA__)
@@ -33,6 +35,6 @@
 #include "cupola/textures.h"
 #endif
 
-#if defined(__cplusplus)
+#if defined(__cplusplus) && !defined(__CUDACC_RTC__)
 #include "cupola/runtime_overloads.h"
 #endif

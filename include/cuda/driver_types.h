@@ -6,7 +6,9 @@
 // Types of the runtime API: "CUDA Runtime API, Data types used by CUDA Runtime" and "cudaDeviceProp" of the public
 // documentation give names, numbers and order. src/cuda/cudart/layout_test.cpp asserts sizes and offsets.
 
+#ifndef __CUDACC_RTC__
 #include <limits.h>
+#endif
 #include <stddef.h>
 
 #include "channel_descriptor.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <new>
 
 #include "base/result.h"
@@ -13,6 +14,8 @@ Result<> guarded(Body&& body) {
     return body();
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::OutOfMemory, "the host is out of memory");
+  } catch (const std::exception& unexpected) {
+    return fail(ErrorCode::Unknown, "an unexpected exception: {}", unexpected.what());
   } catch (...) {
     return fail(ErrorCode::Unknown, "an unexpected exception");
   }

@@ -23,6 +23,7 @@ struct KernelInfo {
   std::vector<Parameter> parameters;
   uint32_t parameter_bytes = 0;  ///< size of the parameter block
   uint32_t static_shared_bytes = 0;
+  uint32_t constant_bytes = 0;            ///< of its module's __constant__ variables
   uint32_t local_bytes = 0;               ///< a thread's stack that is known at compile time
   uint32_t max_threads_per_block = 1024;  ///< from __launch_bounds__, or the device's
   Dim3 required_block{0, 0, 0};           ///< from .reqntid; zeros when free

@@ -4,7 +4,10 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <concepts>
 #include <cstdlib>
+#include <optional>
+#include <ranges>
 #include <string_view>
 
 #include "base/format.h"
@@ -15,30 +18,69 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kOn = {"1", "on", "true", "yes"}, kOff = {"0", "off", "false", "no"};
 
-// Each stores what the text says and returns null, or leaves the value alone and returns what would be right.
-const char* read_into(std::string& value, std::string_view text) {
-  value = text;
-  return nullptr;
+/// The words that a text may be, or that it may be a list of; any text if there are none.
+struct Words {
+  std::vector<std::string_view> allowed;
+  bool is_list = false;
+};
+
+// The words of the table's rows.
+Words any() {
+  return {};
+}
+template <typename... Texts>
+Words one_of(Texts... allowed) {
+  return {{allowed...}, false};
+}
+template <typename... Texts>
+Words list_of(Texts... allowed) {
+  return {{allowed...}, true};
 }
 
-const char* read_into(std::optional<std::string>& value, std::string_view text) {
-  value = text;
-  return nullptr;
+bool is_among(std::string_view word, const auto& words) {
+  return std::ranges::find(words, word) != words.end();
 }
 
-const char* read_into(int64_t& value, std::string_view text) {
+bool is_allowed(std::string_view text, const Words& words) {
+  if (words.allowed.empty()) return true;
+  if (!words.is_list) return is_among(text, words.allowed);
+  return std::ranges::all_of(std::views::split(text, ','), [&](auto part) {
+    const std::string_view word(part);
+    return word.empty() || is_among(word, words.allowed);
+  });
+}
+
+std::string description(const Words& words) {
+  std::string names;
+  for (const std::string_view word : words.allowed) names += formatted("{}{}", names.empty() ? "" : ", ", word);
+  if (words.is_list) return formatted("some of {}, separated by commas", names);
+  return words.allowed.size() == 1 ? names : "one of " + names;
+}
+
+// Each stores what the text says and returns nothing, or leaves the value alone and returns what would be right.
+using Wanted = std::optional<std::string>;
+
+template <typename Text>
+  requires std::same_as<Text, std::string> || std::same_as<Text, std::optional<std::string>>
+Wanted read_into(Text& value, std::string_view text, const Words& words) {
+  if (!is_allowed(text, words)) return description(words);
+  value = text;
+  return {};
+}
+
+Wanted read_into(int64_t& value, std::string_view text, const Words&) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0) return "a number, 0 or above";
   value = number;
-  return nullptr;
+  return {};
 }
 
-const char* read_into(bool& value, std::string_view text) {
-  const bool on = std::ranges::find(kOn, text) != kOn.end();
-  if (!on && std::ranges::find(kOff, text) == kOff.end()) return "one of 1, on, true, yes, 0, off, false, no";
+Wanted read_into(bool& value, std::string_view text, const Words&) {
+  const bool on = is_among(text, kOn);
+  if (!on && !is_among(text, kOff)) return "one of 1, on, true, yes, 0, off, false, no";
   value = on;
-  return nullptr;
+  return {};
 }
 
 /// Whether the variable says something.
@@ -61,10 +103,10 @@ struct Reading {
 
 Settings read_settings(std::vector<std::string>& problems) {
   Settings result;
-#define CUPOLA_SETTING(name, variable, type, fallback, doc)                \
+#define CUPOLA_SETTING(name, variable, type, fallback, words, doc)         \
   if (const char* text = std::getenv(variable); is_set(result.name, text)) \
-    if (const char* right = read_into(result.name, text))                  \
-      problems.push_back(formatted("{} is '{}', which is ignored: it must be {}", variable, text, right));
+    if (const Wanted right = read_into(result.name, text, words))          \
+      problems.push_back(formatted("{} is '{}', which is ignored: it must be {}", variable, text, *right));
 #include "base/settings.def"
 #undef CUPOLA_SETTING
   return result;

@@ -83,6 +83,34 @@ TEST(Settings, ValuesOfAnotherTypeAreReportedAndIgnored) {
   }
 }
 
+TEST(Settings, MisspeltWordsAreReportedWithThoseAllowed) {
+  Variable rung("CUPOLA_RUNG", "thread"), code("CUPOLA_CODE", "PTX"), log("CUPOLA_LOG", "api,lunch");
+  std::vector<std::string> problems;
+  const Settings read = cupola::read_settings(problems);
+  EXPECT_EQ(read.rung, Settings().rung);
+  EXPECT_EQ(read.code, Settings().code);
+  EXPECT_EQ(read.log, Settings().log);
+  EXPECT_EQ(problems, (std::vector<std::string>{
+                          "CUPOLA_LOG is 'api,lunch', which is ignored: it must be some of error, api, compile, "
+                          "launch, memory, cache, all, none, separated by commas",
+                          "CUPOLA_CODE is 'PTX', which is ignored: it must be one of kir, ptx",
+                          "CUPOLA_RUNG is 'thread', which is ignored: it must be threads",
+                      }));
+}
+
+TEST(Settings, AllowedWordsAreTaken) {
+  Variable rung("CUPOLA_RUNG", "threads");
+  EXPECT_EQ(read_settings().rung, "threads");
+  for (const char* text : {"kir", "ptx"}) {
+    Variable code("CUPOLA_CODE", text);
+    EXPECT_EQ(read_settings().code, text);
+  }
+  for (const char* text : {"none", "all", "error", "api", "compile,launch", "memory,cache,", ","}) {
+    Variable log("CUPOLA_LOG", text);
+    EXPECT_EQ(read_settings().log, text);
+  }
+}
+
 TEST(SettingsDeathTest, ProblemsAreLoggedOnce) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";  // a process that has not read its settings yet
   Variable workers("CUPOLA_WORKERS", "abc"), log("CUPOLA_LOG", "");

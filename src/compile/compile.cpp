@@ -1,7 +1,5 @@
 #include "compile/compile.h"
 
-#include <llvm/Support/ErrorHandling.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -9,37 +7,18 @@
 
 #include "compile/pipeline.h"
 #include "image/compile_request.h"
+#include "kir/fatal_error.h"
 
 namespace cupola {
 namespace {
 
-/// What LLVM calls when it gives up. Thrown through LLVM's frames, which run no destructors: a little memory leaks, and
-/// the program that asked for the compilation lives on.
-struct FatalError {
-  std::string reason;
-};
-
-thread_local bool compiling = false;
-
-void on_fatal_error(void*, const char* reason, bool) {
-  if (compiling) throw FatalError{reason};
-}
-
 Result<std::vector<std::byte>> compile_guarded(std::span<const std::byte> bytes) {
-  static const bool installed = [] {
-    llvm::install_fatal_error_handler(on_fatal_error);
-    return true;
-  }();
-  (void)installed;
-  compiling = true;
-  struct Leave {
-    ~Leave() { compiling = false; }
-  } leave;
+  const kir::CatchFatalErrors guard;
   try {
     TRY(const image::CompileRequest request, image::deserialize_request(bytes));
     return compile(request);
-  } catch (const FatalError& error) {
-    return fail(ErrorCode::InvalidSource, "the compiler gave up: {}", error.reason.substr(0, error.reason.find('\n')));
+  } catch (const kir::FatalError& error) {
+    return fail(ErrorCode::InvalidSource, "the compiler gave up: {}", error.reason);
   } catch (const std::exception& error) {
     return fail(ErrorCode::InvalidSource, "the compiler failed: {}", error.what());
   }

@@ -5,18 +5,20 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <span>
 
 #include "backend/cpu/build/build.h"
+#include "backend/cpu/build/keep_file.h"
 #include "backend/cpu/build/vector_report.h"
 #include "base/dynlib.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "compile/ptx_text.h"
 #include "compile/separate_units.h"
 #include "image/block_class.h"
 #include "image/kernel_image.h"
 #include "kir/kir.h"
+#include "kir/nvvm_ir.h"
 #include "kir/to_nvptx.h"
 #include "ptx/lower/lower.h"
 #include "ptx/syntax/parser.h"
@@ -26,7 +28,8 @@ namespace cupola {
 namespace {
 
 constexpr std::string_view kCpuTarget = "cpu:", kPtxTarget = "ptx:", kKirTarget = "kir", kUnitTarget = "unit",
-                           kLinkedTarget = "linked", kExplainTarget = "explain", kSm = "sm_", kAllCode = "all";
+                           kLinkedTarget = "linked", kCheckTarget = "check", kExplainTarget = "explain", kSm = "sm_",
+                           kAllCode = "all";
 
 std::string library_path(const char* name) {
   return folder_of_code(reinterpret_cast<const void*>(&library_path)) + "/cupola/" + name;
@@ -49,11 +52,16 @@ std::span<const std::byte> c_library() {
   return std::as_bytes(std::span(*bytes));
 }
 
-/// Where intermediate files go: the folder, a name and the start of the request's key. Empty when they are not wanted.
+/// Where intermediate files go: the folder, a name and the start of the request's key. Empty when they are not wanted,
+/// or when the folder cannot be made, which the log says once.
 std::string keep_path(const image::CompileRequest& request, std::string_view name) {
   if (request.keep.empty()) return {};
-  std::error_code ignored;
-  std::filesystem::create_directories(request.keep, ignored);
+  std::error_code error;
+  std::filesystem::create_directories(request.keep, error);
+  if (error) {
+    log::line(log::Topic::Error, "CUPOLA_KEEP: the folder '{}' cannot be made: {}", request.keep, error.message());
+    return {};
+  }
   std::string file(name.substr(0, 80));
   std::ranges::replace(file, '/', '_');
   return request.keep + "/" + file + "-" + image::cache_key(request).substr(0, 8);
@@ -66,10 +74,11 @@ std::string name_of(llvm::Module& module) {
 }
 
 void keep_text(const std::string& path, const char* ending, const llvm::Module& module) {
-  if (!path.empty()) std::ofstream(path + ending, std::ios::binary) << kir::print(module);
+  if (!path.empty()) cpu::build::keep_file(path + ending, kir::print(module));
 }
 
-Result<std::unique_ptr<llvm::Module>> read_unit(llvm::LLVMContext& context, const image::CodeUnit& unit) {
+Result<std::unique_ptr<llvm::Module>> read_unit(llvm::LLVMContext& context, const image::CodeUnit& unit,
+                                                const image::CodeOptions& options) {
   switch (unit.kind) {
     case image::CodeKind::Kir: {
       TRY(std::unique_ptr<llvm::Module> module, kir::read(context, unit.bytes));
@@ -81,6 +90,12 @@ Result<std::unique_ptr<llvm::Module>> read_unit(llvm::LLVMContext& context, cons
       TRY(ptx::verify(parsed));
       return ptx::lower(parsed, context);
     }
+    case image::CodeKind::Nvvm:
+    case image::CodeKind::NvvmLibrary:
+      return kir::read_nvvm(context, unit.bytes,
+                            {.flush_denormals = options.flush_denormals,
+                             .contract = options.contract,
+                             .keep_inline = options.keep_inline});
     case image::CodeKind::KernelUnit:
       return fail(ErrorCode::InvalidImage,
                   "compiler: the unit of a kernel stands for itself, and for a class of blocks");
@@ -88,13 +103,20 @@ Result<std::unique_ptr<llvm::Module>> read_unit(llvm::LLVMContext& context, cons
   return fail(ErrorCode::InvalidImage, "compiler: code of an unknown kind");
 }
 
-/// All units, linked: separate compilation leaves one for each source file.
-Result<std::unique_ptr<llvm::Module>> read_units(llvm::LLVMContext& context, std::span<const image::CodeUnit> units) {
-  TRY(std::unique_ptr<llvm::Module> whole, read_unit(context, units.front()));
-  for (const image::CodeUnit& unit : units.subspan(1)) {
-    TRY(std::unique_ptr<llvm::Module> part, read_unit(context, unit));
-    TRY(kir::link(*whole, std::move(part)));
-  }
+/// All units, linked: separate compilation leaves one for each source file. Libraries come last, and after what calls
+/// them.
+Result<std::unique_ptr<llvm::Module>> read_units(llvm::LLVMContext& context, const image::CompileRequest& request) {
+  const auto is_library = [](const image::CodeUnit& unit) { return unit.kind == image::CodeKind::NvvmLibrary; };
+  std::unique_ptr<llvm::Module> whole;
+  for (const bool libraries : {false, true})
+    for (const image::CodeUnit& unit : request.units) {
+      if (is_library(unit) != libraries) continue;
+      TRY(std::unique_ptr<llvm::Module> part, read_unit(context, unit, request.options));
+      if (!whole)
+        whole = std::move(part);
+      else
+        TRY((libraries ? kir::link_needed : kir::link)(*whole, std::move(part)));
+    }
   return whole;
 }
 
@@ -161,12 +183,15 @@ Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> mo
   return bytes_of(text);
 }
 
-Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, const std::string& architecture) {
+Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, const std::string& architecture,
+                                        bool relocatable) {
   if (!architecture.starts_with(kSm))
     return fail(ErrorCode::NoBinaryForGpu, "compiler: '{}' is no architecture for PTX; sm_89 is one", architecture);
   const auto number = static_cast<uint32_t>(std::atoi(architecture.c_str() + kSm.size()));
   TRY(const std::span<const std::byte> device, device_library());
-  TRY(kir::to_nvptx(*module, {.architecture = number, .device_library = device, .c_library = c_library()}));
+  TRY(kir::to_nvptx(
+      *module,
+      {.architecture = number, .device_library = device, .c_library = c_library(), .relocatable = relocatable}));
   TRY(const std::string text, ptx_text(std::move(module), architecture));
   return bytes_of(text);
 }
@@ -188,14 +213,16 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   const std::string_view target = request.target;
   const bool image = target.starts_with(kCpuTarget), ptx = target.starts_with(kPtxTarget);
   if (!image && !ptx && target != kKirTarget && target != kUnitTarget && target != kLinkedTarget &&
-      target != kExplainTarget)
+      target != kCheckTarget && target != kExplainTarget)
     return fail(ErrorCode::NoBinaryForGpu, "compiler: target '{}' is not one that this build generates code for",
                 target);
   if (image && request.units.front().kind == image::CodeKind::KernelUnit) return make_kernel_code(request);
   llvm::LLVMContext context;
-  TRY(std::unique_ptr<llvm::Module> module, read_units(context, request.units));
+  TRY(std::unique_ptr<llvm::Module> module, read_units(context, request));
   if (image) return make_image(std::move(module), request);
-  if (ptx) return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())));
+  if (ptx)
+    return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())), request.options.relocatable);
+  if (target == kCheckTarget) return std::vector<std::byte>();
   if (target == kUnitTarget) return bitcode_of(*module);
   if (target == kExplainTarget) return make_explanation(std::move(module));
   if (target == kLinkedTarget) return make_linked(std::move(module));

@@ -15,10 +15,11 @@ namespace {
 
 constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 
-/// The oldest PTX that has what kernels use up to sm_90, so that drivers of CUDA 12.8 and later read it; newer
-/// architectures ask for more.
+/// The oldest PTX that has what kernels use up to sm_90, so that drivers of CUDA 12.8 and later read it; architectures
+/// that came with CUDA 13 ask for more.
 const char* version_for(const std::string& architecture) {
-  return std::atoi(architecture.c_str() + sizeof "sm_" - 1) < 100 ? "+ptx87" : "+ptx90";
+  const int number = std::atoi(architecture.c_str() + sizeof "sm_" - 1);
+  return number < 100 && number != 88 ? "+ptx87" : "+ptx90";
 }
 
 Result<std::unique_ptr<llvm::TargetMachine>> nvptx_machine(const std::string& architecture) {

@@ -10,8 +10,10 @@
 
 #include "device/conversions.cu"
 #include "device/exponentials.cu"
+#include "device/hyperbolic.cu"
 #include "device/integer.cu"
 #include "device/math_library.cu"
+#include "device/powers.cu"
 #include "device/rounded.cu"
 #include "device/simd_in_word.cu"
 #include "device/special.cu"

@@ -18,8 +18,6 @@ using namespace cupola::device;
 #define XYZ(Float) (Float x, Float y, Float z)
 #define NX(Float) (int n, Float x)
 #define XN(Float) (Float x, int n)
-#define X_TO_N(Float) (Float x, int* n)
-#define XY_TO_N(Float) (Float x, Float y, int* n)
 #define X_TO_Y(Float) (Float x, Float * y)
 
 /// A function of the C library, which it declares.
@@ -53,11 +51,9 @@ DOUBLE_INTRINSIC(atan2, XY, (x, y))
 DOUBLE_INTRINSIC(sinh, X, (x))
 DOUBLE_INTRINSIC(cosh, X, (x))
 DOUBLE_INTRINSIC(tanh, X, (x))
-DOUBLE_INTRINSIC(pow, XY, (x, y))
 DOUBLE_INTRINSIC(exp2, X, (x))
 DOUBLE_INTRINSIC(exp10, X, (x))
 DOUBLE_INTRINSIC(log2, X, (x))
-DOUBLE_INTRINSIC(log10, X, (x))
 DOUBLE_LIBRARY(expm1, X, (x))
 DOUBLE_LIBRARY(log1p, X, (x))
 DOUBLE_LIBRARY(erf, X, (x))
@@ -73,14 +69,13 @@ INTRINSIC(trunc, X, (x))
 INTRINSIC(round, X, (x))
 INTRINSIC(rint, X, (x))
 INTRINSIC(nearbyint, X, (x))
-INTRINSIC(fmod, XY, (x, y))
 INTRINSIC(fmin, XY, (x, y))
 INTRINSIC(fmax, XY, (x, y))
 INTRINSIC(copysign, XY, (x, y))
 INTRINSIC(fma, XYZ, (x, y, z))
 INTRINSIC(ldexp, XN, (x, n))
 BOTH(scalbn, XN, __builtin_ldexp(x, n), __builtin_ldexpf(x, n))
-BOTH(powi, XN, __builtin_pow(x, (double)n), (float)__builtin_pow((double)x, (double)n))
+BOTH(powi, XN, __nv_pow(x, (double)n), (float)__nv_pow((double)x, (double)n))
 
 LIBRARY(logb, X, (x))
 LIBRARY(acosh, X, (x))
@@ -88,18 +83,8 @@ LIBRARY(asinh, X, (x))
 LIBRARY(atanh, X, (x))
 LIBRARY(fdim, XY, (x, y))
 LIBRARY(nextafter, XY, (x, y))
-LIBRARY(remainder, XY, (x, y))
-LIBRARY(remquo, XY_TO_N, (x, y, n))
-LIBRARY(frexp, X_TO_N, (x, n))
 LIBRARY(modf, X_TO_Y, (x, y))
-THROUGH_DOUBLE(tgamma, X, (x), ((double)x))
 THROUGH_DOUBLE(lgamma, X, (x), ((double)x))
-THROUGH_DOUBLE(j0, X, (x), ((double)x))
-THROUGH_DOUBLE(j1, X, (x), ((double)x))
-THROUGH_DOUBLE(y0, X, (x), ((double)x))
-THROUGH_DOUBLE(y1, X, (x), ((double)x))
-THROUGH_DOUBLE(jn, NX, (n, x), (n, (double)x))
-THROUGH_DOUBLE(yn, NX, (n, x), (n, (double)x))
 
 /// The exponent; INT_MIN for 0 and NaN, INT_MAX for infinities ("CUDA Math API, ilogb").
 NV int __nv_ilogb(double x) {
@@ -112,6 +97,22 @@ NV int __nv_ilogb(double x) {
 }
 NV int __nv_ilogbf(float x) {
   return __nv_ilogb((double)x);
+}
+
+/// x = result * 2^*exponent with the result in [1/2, 1); 0, infinities and NaN as they are, with 0.
+NV double __nv_frexp(double x, int* exponent) {
+  const bool denormal = __builtin_fabs(x) < 0x1p-1022;
+  const unsigned long long word = bits(denormal ? x * 0x1p54 : x);
+  const bool special = x == 0 || !is_finite(x);
+  *exponent = special ? 0 : (int)(word >> 52 & 0x7ff) - (denormal ? 1076 : 1022);
+  return special ? x : from_bits((word & 0x800fffffffffffffull) | 0x3fe0000000000000ull);
+}
+NV float __nv_frexpf(float x, int* exponent) {
+  const bool denormal = __builtin_fabsf(x) < 0x1p-126f;
+  const unsigned int word = bits(denormal ? x * 0x1p25f : x);
+  const bool special = x == 0 || !is_finite(x);
+  *exponent = special ? 0 : (int)(word >> 23 & 0xff) - (denormal ? 151 : 126);
+  return special ? x : from_bits((word & 0x807fffffu) | 0x3f000000u);
 }
 
 /// A question about a number; the two precisions' names have no rule.
@@ -148,6 +149,7 @@ FAST(exp10)
 FAST(log)
 FAST(log2)
 FAST(log10)
+FAST(tanh)
 NV void __nv_fast_sincosf(float x, float* sine, float* cosine) {
   __nv_sincosf(x, sine, cosine);
 }
@@ -171,6 +173,4 @@ NV double __nv_rcp64h(double x) {
 #undef XYZ
 #undef NX
 #undef XN
-#undef X_TO_N
-#undef XY_TO_N
 #undef X_TO_Y

@@ -1,4 +1,4 @@
-#include "device.h"
+#include "powers.h"
 
 // Functions that the C library lacks. Float versions compute in double and round, except rsqrtf: half an ulp more than
 // the double's error. The error bounds in ulp stand at each function; device_test.cpp checks them against long double.
@@ -129,6 +129,19 @@ LOCAL double scaled_erfc(double x) {
   return __builtin_fma(inverse, sum, inverse);
 }
 
+/// The y whose erfc is q from a y near it, for q so small that it is no normal double or nearly none: from the
+/// logarithm of exp(-y^2) erfcx(y), by Newton's iteration.
+LOCAL double improved_by_logarithm(double y, double q) {
+  const double logarithm = __builtin_log(q);
+  for (int i = 0; i < 3; ++i) {
+    const double scaled = scaled_erfc(y);
+    const Pair square = two_product(y, y);
+    const double lack = __builtin_log(scaled) - (square.high + logarithm) - square.low;
+    y = __builtin_fma(lack * (kSqrtPi / 2), scaled, y);
+  }
+  return y;
+}
+
 /// The y whose erfc is q, for 0 < q < 1/2. 4 ulp: a start from the asymptotic form, then Halley's iteration, which
 /// triples the digits each time.
 LOCAL double inverse_erfc_tail(double q) {
@@ -138,6 +151,7 @@ LOCAL double inverse_erfc_tail(double q) {
     y = __builtin_sqrt(logarithm);
     for (int i = 0; i < 4; ++i) y = __builtin_sqrt(logarithm - __builtin_log(y) - 1 / (2 * y * y + 3));
   }
+  if (q < 0x1p-960) return improved_by_logarithm(y, q);
   for (int i = 0; i < 4; ++i) {
     const double slope = 2 * kInverseSqrtPi * gauss(y);
     if (slope == 0) break;
@@ -201,7 +215,7 @@ LOCAL double bessel_i(int order, double x) {
     Pair sum = {1, 0};
     for (int k = 20 + (int)(1.7 * magnitude); k > 0; --k) sum = Pair{1, 0} + square * sum / (double)(k * (k + order));
     value = order ? sum.high * (magnitude / 2) : sum.high;
-  } else if (is_infinite(magnitude)) {
+  } else if (magnitude > 800) {  // beyond all doubles
     value = kInfinity;
   } else {
     const double ratio = 1 / (8 * magnitude);
@@ -210,12 +224,11 @@ LOCAL double bessel_i(int order, double x) {
       const int odd = 2 * k - 1;
       sum = (double)(odd * odd - 4 * order * order) * ratio / k * (1 + sum);
     }
-    // exp(x) overflows before the result does.
-    const double power = __builtin_exp(magnitude > 700 ? magnitude - 64 * 0.693147180559945286 : magnitude);
-    value = power * ((1 + sum) * inverse_square_root(2 * kPi * magnitude));
-    if (magnitude > 700) value *= 0x1p64;
+    PowerOfE power = exponential_pair({magnitude, 0});  // which overflows before the result does
+    power.value *= (1 + sum) * inverse_square_root(2 * kPi * magnitude);
+    value = scaled(power);
   }
-  return order && x < 0 ? -value : value;
+  return order ? __builtin_copysign(value, x) : value;
 }
 
 }  // namespace
@@ -232,15 +245,13 @@ NV float __nv_frsqrt_rn(float x) {
 }
 /// 1 ulp: a Newton step on the C library's cube root.
 NV double __nv_rcbrt(double x) {
-  if (__builtin_fabs(x) < 0x1p-700) {
-    if (x == 0) return 1 / x;
-    return __nv_rcbrt(x * 0x1p600) * 0x1p200;
-  }
-  const double root = cbrt(x), inverse = 1 / root;
+  const bool small = __builtin_fabs(x) < 0x1p-700;
+  const double from = small ? x * 0x1p600 : x, root = cbrt(from), inverse = 1 / root;
   if (!is_finite(inverse) || inverse == 0) return inverse;
   const Pair cube = two_product(root, root);
-  const double lost = (__builtin_fma(-cube.high, root, x) - cube.low * root) / x / 3;
-  return __builtin_fma(inverse, __builtin_fma(-root, inverse, 1.0) - lost, inverse);
+  const double lost = (__builtin_fma(-cube.high, root, from) - cube.low * root) / from / 3;
+  const double result = __builtin_fma(inverse, __builtin_fma(-root, inverse, 1.0) - lost, inverse);
+  return small ? result * 0x1p200 : result;
 }
 
 #define NORM(name, parameters, wide, ...)                      \

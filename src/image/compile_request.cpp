@@ -17,6 +17,20 @@ void write_units(wire::Writer& out, const CompileRequest& request) {
   }
 }
 
+constexpr uint8_t kFlush = 1, kContract = 2, kRelocatable = 4, kKeepInline = 8;
+
+uint8_t bits_of(const CodeOptions& options) {
+  return static_cast<uint8_t>((options.flush_denormals ? kFlush : 0) | (options.contract ? kContract : 0) |
+                              (options.relocatable ? kRelocatable : 0) | (options.keep_inline ? kKeepInline : 0));
+}
+
+CodeOptions options_of(uint8_t bits) {
+  return {.flush_denormals = (bits & kFlush) != 0,
+          .contract = (bits & kContract) != 0,
+          .relocatable = (bits & kRelocatable) != 0,
+          .keep_inline = (bits & kKeepInline) != 0};
+}
+
 }  // namespace
 
 std::vector<std::byte> serialize(const CompileRequest& request) {
@@ -26,6 +40,7 @@ std::vector<std::byte> serialize(const CompileRequest& request) {
   out.text(request.target);
   out.text(request.code);
   out.text(request.keep);
+  out.number(bits_of(request.options));
   write_units(out, request);
   return out.take();
 }
@@ -44,11 +59,15 @@ Result<CompileRequest> deserialize_request(std::span<const std::byte> bytes) {
   TRY(request.target, in.text("target"));
   TRY(request.code, in.text("which code"));
   TRY(request.keep, in.text("keep"));
+  TRY(const uint8_t options, in.number<uint8_t>("options"));
+  if (bits_of(options_of(options)) != options)
+    return fail(ErrorCode::InvalidImage, "compile request: options {:#x} are unknown", options);
+  request.options = options_of(options);
   TRY(uint32_t units, in.number<uint32_t>("number of code units"));
   for (uint32_t i = 0; i < units; ++i) {
     CodeUnit unit;
     TRY(uint8_t kind, in.number<uint8_t>("kind of code"));
-    if (kind > static_cast<uint8_t>(CodeKind::KernelUnit))
+    if (kind > static_cast<uint8_t>(CodeKind::NvvmLibrary))
       return fail(ErrorCode::InvalidImage, "compile request: code of unknown kind {}", kind);
     unit.kind = static_cast<CodeKind>(kind);
     TRY(unit.bytes, in.bytes("code"));
@@ -65,6 +84,7 @@ std::string cache_key(const CompileRequest& request, std::string_view compiler) 
   out.text(compiler);
   out.text(request.target);
   out.text(request.code);
+  out.number(bits_of(request.options));
   write_units(out, request);
   return content_hash(out.written()).hex();
 }

@@ -11,13 +11,24 @@
 
 namespace cupola::image {
 
-enum class CodeKind : uint8_t { Kir, Ptx, KernelUnit };
+enum class CodeKind : uint8_t { Kir, Ptx, KernelUnit, Nvvm, NvvmLibrary };
 
-/// One piece of kernel code: kir bitcode or text, PTX text, or the unit of a kernel that an image holds.
+/// One piece of kernel code: kir bitcode or text, PTX text, the unit of a kernel that an image holds, or NVVM IR as
+/// libnvvm takes it: bitcode or text, of LLVM 7 (whose pointers have types) or later; of an NvvmLibrary only what other
+/// units use is taken.
 struct CodeUnit {
   CodeKind kind = CodeKind::Kir;
   std::vector<std::byte> bytes;
   bool operator==(const CodeUnit&) const = default;
+};
+
+/// What a compiler's options say of the code itself.
+struct CodeOptions {
+  bool flush_denormals = false;  ///< Nvvm: f32 arithmetic flushes denormals
+  bool contract = true;          ///< Nvvm: a product and the sum that uses it are fused
+  bool relocatable = false;      ///< "ptx:sm_89": what others may call stays, and what is defined nowhere is an extern
+  bool keep_inline = false;  ///< Nvvm: functions that may be left out where nobody calls them stay for other modules
+  bool operator==(const CodeOptions&) const = default;
 };
 
 /// What the run half asks of the compiler. Serialised, because it crosses a C boundary and is hashed for the cache key.
@@ -28,6 +39,7 @@ struct CompileRequest {
   /// Which code an image holds: empty: none, it is left for later; "all"; or, made of a KernelUnit alone, the code for
   /// blocks of a class, by its name (image/block_class.h).
   std::string code;
+  CodeOptions options = {};
 };
 
 std::vector<std::byte> serialize(const CompileRequest& request);

@@ -9,7 +9,8 @@ CompileRequest sample() {
   return {.target = "cpu:x86-64-v3",
           .keep = "/tmp/keep",
           .units = {{CodeKind::Kir, {std::byte{'B'}, std::byte{'C'}}}, {CodeKind::Ptx, {std::byte{'.'}}}},
-          .code = "rows"};
+          .code = "rows",
+          .options = {.flush_denormals = true, .contract = false, .keep_inline = true}};
 }
 
 TEST(CompileRequest, ComesBackAsItWas) {
@@ -19,6 +20,7 @@ TEST(CompileRequest, ComesBackAsItWas) {
   EXPECT_EQ(back->keep, sample().keep);
   EXPECT_EQ(back->units, sample().units);
   EXPECT_EQ(back->code, "rows");
+  EXPECT_EQ(back->options, sample().options);
 }
 
 TEST(CompileRequest, TruncationAndExtraBytesAreRefused) {
@@ -51,6 +53,9 @@ TEST(CacheKey, HangsOnTargetCodeAndCompilerOnly) {
   EXPECT_NE(cache_key(request, "llvm 22"), key);
   request = sample();
   request.code = "any";
+  EXPECT_NE(cache_key(request, "llvm 22"), key);
+  request = sample();
+  request.options.relocatable = true;
   EXPECT_NE(cache_key(request, "llvm 22"), key);
   request = sample();
   request.target += "x";

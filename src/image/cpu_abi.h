@@ -12,6 +12,9 @@
 
 namespace cupola::image::cpu {
 
+/// Threads of a warp, which are its lanes.
+inline constexpr uint32_t kWarp = 32;
+
 /// Size and alignment of the shared window, so that `address & ~(kSharedWindow - 1)` is its base.
 inline constexpr uint64_t kSharedWindow = 256 * 1024;
 
@@ -73,12 +76,10 @@ static_assert(sizeof(ThreadContext) == 168);
 /// reads.
 using KernelEntry = void (*)(ThreadContext*, const std::byte* parameters);
 
-/// What a device function's address points at, in module data. The loader fills in entries; kernels copy and compare
+/// What a device function's address points at, in module data. The loader fills the entry in; kernels copy and compare
 /// the descriptor's address, and call through it.
 struct FunctionDescriptor {
-  const void* scalar_entry;  ///< f(ThreadContext*, arguments...)
-  const void* vector_entry;  ///< for the vector rung; null until then
-  uint64_t signature;        ///< hash of the function's type, checked by debug builds
+  const void* scalar_entry;  ///< f(ThreadContext*, arguments...), for one thread
 };
 
 /// What a kernel's address points at, in module data, where code takes it to launch the kernel. Kernels may write over

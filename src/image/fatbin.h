@@ -17,6 +17,9 @@ enum class FatbinKind : uint16_t { Ptx = 1, Elf = 2, LtoIr = 8, Kir = 0x4375, Ke
 /// Bits of FatbinEntry::flags.
 inline constexpr uint64_t kFlag64Bit = 0x1, kFlagLinux = 0x10, kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
 
+/// What devices that run kir report, as FatbinEntry::sm.
+inline constexpr uint32_t kArchitecture = 89;
+
 struct FatbinEntry {
   FatbinKind kind;
   uint32_t sm;  ///< 89 for sm_89

@@ -37,6 +37,7 @@ void write_kernel(wire::Writer& out, const Kernel& kernel) {
   out.number(info.required_block.y);
   out.number(info.required_block.z);
   out.number(info.registers);
+  out.number(info.constant_bytes);
   out.blob(kernel.unit);
   out.number(kernel.entry);
   for (const BlockClass blocks : kBlockClasses) {
@@ -66,6 +67,7 @@ Result<Kernel> read_kernel(wire::Reader& in) {
   TRY(info.required_block.y, in.number<uint32_t>("required block y"));
   TRY(info.required_block.z, in.number<uint32_t>("required block z"));
   TRY(info.registers, in.number<uint32_t>("registers"));
+  TRY(info.constant_bytes, in.number<uint32_t>("constant bytes"));
   TRY(kernel.unit, in.bytes("unit"));
   TRY(kernel.entry, in.number<uint64_t>("kernel entry"));
   for (const BlockClass blocks : kBlockClasses) {

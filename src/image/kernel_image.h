@@ -20,9 +20,9 @@
 
 namespace cupola::image {
 
-inline constexpr uint32_t kFormatVersion = 10;
+inline constexpr uint32_t kFormatVersion = 12;
 
-/// How a kernel may be executed; decided by the compiler, see ARCHITECTURE's ladder.
+/// How a kernel may be executed; decided by the compiler, see "Threads" in docs/design.md.
 enum class Rung : uint32_t {
   ThreadLoop,    ///< no synchronisation at all: threads run one after the other on one stack
   ThreadFibres,  ///< a fibre a thread

@@ -22,8 +22,7 @@ class LoadedSegment {
   LoadedSegment& operator=(const LoadedSegment&) = delete;
 
   const std::byte* base() const { return base_; }
-  uint64_t size() const { return size_; }       ///< of the whole segment, in bytes
-  uint64_t code_size() const { return code_; }  ///< of code and read-only data, from the base on
+  uint64_t size() const { return size_; }  ///< of the whole segment, in bytes
 
   /// The address of an offset of the manifest: a Kernel::entry, a DataRelocation's addend.
   const void* at(uint64_t offset) const { return base_ + offset; }

@@ -9,6 +9,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/IPO/Internalize.h>
 
 #include "kir/diagnostics.h"
 #include "kir/passes.h"
@@ -52,10 +53,14 @@ void set_coordinate(Dim3& bound, char axis, uint32_t value) {
 
 }  // namespace
 
+bool is_bitcode(std::string_view code) {
+  return code.starts_with("BC\xC0\xDE") || code.starts_with("\xDE\xC0\x17\x0B");
+}
+
 Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span<const std::byte> bitcode) {
   const std::string& diagnostic = collect_diagnostics(context);
   const llvm::StringRef bytes(reinterpret_cast<const char*>(bitcode.data()), bitcode.size());
-  if (bytes.starts_with("BC\xC0\xDE") || bytes.starts_with("\xDE\xC0\x17\x0B")) {
+  if (is_bitcode(bytes)) {
     auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, "kir"), context);
     if (module) return std::move(*module);
     std::string words = llvm::toString(module.takeError());
@@ -74,6 +79,16 @@ Result<> link(llvm::Module& whole, std::unique_ptr<llvm::Module> part) {
   const std::string& why = collect_diagnostics(whole.getContext());
   if (llvm::Linker::linkModules(whole, std::move(part)))
     return fail(ErrorCode::InvalidImage, "kir: the modules cannot be linked: {}", why);
+  return {};
+}
+
+Result<> link_needed(llvm::Module& whole, std::unique_ptr<llvm::Module> library) {
+  const std::string& why = collect_diagnostics(whole.getContext());
+  const auto hide = [](llvm::Module& module, const llvm::StringSet<>& linked) {
+    llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) { return !linked.contains(value.getName()); });
+  };
+  if (llvm::Linker::linkModules(whole, std::move(library), llvm::Linker::Flags::LinkOnlyNeeded, hide))
+    return fail(ErrorCode::InvalidImage, "kir: the library cannot be linked: {}", why);
   return {};
 }
 

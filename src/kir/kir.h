@@ -6,16 +6,23 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/kernel_info.h"
 #include "base/result.h"
 #include "kir/intrinsics.h"
 
-// kir: LLVM IR in clang's nvptx64 dialect, the waist that all kernel code passes. ARCHITECTURE.md, "What kernel code
+// kir: LLVM IR in clang's nvptx64 dialect, the waist that all kernel code passes. docs/design.md, "What kernel code
 // means".
 
 namespace cupola::kir {
+
+inline constexpr char kTriple[] = "nvptx64-nvidia-cuda";
+inline constexpr char kDataLayout[] = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64";
+
+/// True for what begins as bitcode does; other code is text.
+bool is_bitcode(std::string_view code);
 
 /// Parses bitcode or textual IR. Errors: InvalidImage with LLVM's words. Never ends the process: the context's
 /// diagnostic handler is replaced by one that collects, and what it collected is in the message.
@@ -24,6 +31,9 @@ Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span
 /// Moves all of `part` into `whole`: what one declares, the other may define; weak definitions give way. Error:
 /// InvalidImage with LLVM's words, where both define a symbol.
 Result<> link(llvm::Module& whole, std::unique_ptr<llvm::Module> part);
+
+/// As link, of a library: only what `whole` uses and does not define, as functions of its own that nobody else sees.
+Result<> link_needed(llvm::Module& whole, std::unique_ptr<llvm::Module> library);
 
 /// What the cpu and metal devices report: 10 * the compute capability.
 inline constexpr uint32_t kDefaultArchitecture = 89;

@@ -1,3 +1,4 @@
+#include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Attributes.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/Linker/Linker.h>
@@ -18,6 +19,16 @@ void strip_module_level(llvm::Module& library) {
     if (llvm::GlobalVariable* list = library.getGlobalVariable(name)) list->eraseFromParent();
 }
 
+/// Bitcode of which functions are read when they are linked: a program uses few. Text as read() does.
+Result<std::unique_ptr<llvm::Module>> read_lazily(llvm::LLVMContext& context, std::span<const std::byte> code) {
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(code.data()), code.size());
+  if (!is_bitcode(bytes)) return read(context, code);
+  auto module = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bytes, "device library"), context);
+  llvm::Error error = module ? (*module)->materializeMetadata() : module.takeError();
+  if (!error) return std::move(*module);
+  return fail(ErrorCode::InvalidImage, "kir: the device library cannot be read: {}", llvm::toString(std::move(error)));
+}
+
 bool flushes(const llvm::Module& module) {
   auto* flag = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(module.getModuleFlag("nvvm-reflect-ftz"));
   return flag && !flag->isZero();
@@ -27,7 +38,7 @@ bool flushes(const llvm::Module& module) {
 
 Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bitcode) {
   if (bitcode.empty()) return {};
-  TRY(std::unique_ptr<llvm::Module> library, read(module.getContext(), bitcode));
+  TRY(std::unique_ptr<llvm::Module> library, read_lazily(module.getContext(), bitcode));
   strip_module_level(*library);
   library->setDataLayout(module.getDataLayout());
   library->setTargetTriple(module.getTargetTriple());
@@ -48,13 +59,14 @@ Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bi
   return {};
 }
 
-void internalize(llvm::Module& module) {
+void internalize(llvm::Module& module, bool relocatable) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     for (const char* host : {"target-cpu", "target-features", "frame-pointer", "stack-protector-buffer-size"})
       function.removeFnAttr(host);  // no back-end's, and where they differ nothing would be inlined
     function.setComdat(nullptr);
     function.setVisibility(llvm::GlobalValue::DefaultVisibility);
+    if (relocatable && (function.hasExternalLinkage() || function.hasWeakLinkage())) continue;
     function.setLinkage(is_kernel(function) ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage);
   }
   remove_unreached(module);

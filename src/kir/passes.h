@@ -29,8 +29,8 @@ inline constexpr char kElementarySection[] = "elementary", kElementary[] = "cupo
 Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bitcode);
 
 /// Makes everything but kernels and variables internal and removes what no kernel and no variable reaches, so that
-/// nothing unused is refused later.
-void internalize(llvm::Module& module);
+/// nothing unused is refused later. `relocatable`: functions that other modules may call stay as they are.
+void internalize(llvm::Module& module, bool relocatable = false);
 
 /// Removes functions and internal variables that nothing reaches.
 void remove_unreached(llvm::Module& module);

@@ -6,42 +6,20 @@
 #include "kir/to_nvptx.h"
 
 #include <llvm/ADT/STLExtras.h>
-#include <llvm/ADT/SmallPtrSet.h>
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InstIterator.h>
-#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/ADT/StringSet.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "kir/c_library.h"
 #include "kir/expansion.h"
 #include "kir/intrinsics.h"
 #include "kir/kir.h"
 #include "kir/lower_cupola.h"
-#include "kir/math_calls.h"
 #include "kir/passes.h"
 #include "kir/refusal.h"
 
 namespace cupola::kir {
 namespace {
-
-void call_c_functions(llvm::Module& module) {
-  llvm::SmallVector<llvm::Instruction*, 16> instructions;
-  for (llvm::Function& function : module)
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-      if (instruction.getOpcode() == llvm::Instruction::FRem || (call && c_name(call->getIntrinsicID())))
-        instructions.push_back(&instruction);
-    }
-  for (llvm::Instruction* instruction : instructions) {
-    llvm::IRBuilder<> b(instruction);
-    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(instruction);
-    llvm::SmallVector<llvm::Value*, 2> arguments;
-    for (unsigned i = 0; i < (call ? call->arg_size() : 2); ++i) arguments.push_back(instruction->getOperand(i));
-    instruction->replaceAllUsesWith(
-        call_elements(b, module, call ? c_name(call->getIntrinsicID()) : "fmod", instruction->getType(), arguments));
-    instruction->eraseFromParent();
-  }
-}
 
 /// The runtime's functions for kernels, which launch others.
 bool of_device_runtime(llvm::StringRef name) {
@@ -56,32 +34,6 @@ bool provided(llvm::StringRef name) {
 bool undefined(const llvm::Function& function) {
   return function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() &&
          !provided(function.getName()) && !intrinsic_of(function);
-}
-
-/// libclc converts NaNs to integers and takes the result as an index of a table; what it expects is 0.
-void convert_nan_to_zero(llvm::Function& function) {
-  llvm::SmallVector<llvm::Instruction*, 8> conversions;
-  for (llvm::Instruction& instruction : llvm::instructions(function))
-    if (llvm::isa<llvm::FPToSIInst, llvm::FPToUIInst>(instruction)) conversions.push_back(&instruction);
-  for (llvm::Instruction* conversion : conversions) {
-    llvm::IRBuilder<> b(conversion);
-    const auto id = llvm::isa<llvm::FPToSIInst>(conversion) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-    llvm::Value* value = conversion->getOperand(0);
-    conversion->replaceAllUsesWith(b.CreateIntrinsic(id, {conversion->getType(), value->getType()}, {value}));
-    conversion->eraseFromParent();
-  }
-}
-
-/// Links the functions of the C library that the module calls.
-Result<> link_c_library(llvm::Module& module, std::span<const std::byte> bitcode) {
-  if (llvm::none_of(module.functions(), undefined)) return {};
-  llvm::SmallPtrSet<llvm::Function*, 32> before;
-  for (llvm::Function& function : module)
-    if (!function.isDeclaration()) before.insert(&function);
-  TRY(link_device_library(module, bitcode));
-  for (llvm::Function& function : module)
-    if (!before.contains(&function)) convert_nan_to_zero(function);
-  return {};
 }
 
 /// The device library, but for its part of the runtime: GPUs have their own.
@@ -104,9 +56,24 @@ void drop_object_file_notions(llvm::Module& module) {
   for (llvm::GlobalObject& object : module.global_objects()) object.setComdat(nullptr);
 }
 
-Result<> check(const llvm::Module& module) {
+/// The functions that the module itself defines for others.
+llvm::StringSet<> externals(const llvm::Module& module) {
+  llvm::StringSet<> names;
   for (const llvm::Function& function : module)
-    if (undefined(function)) {
+    if (!function.isDeclaration() && !function.hasLocalLinkage()) names.insert(function.getName());
+  return names;
+}
+
+/// Functions that came from the libraries, which each unit has for itself.
+void internalize_libraries(llvm::Module& module, const llvm::StringSet<>& own) {
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && function.hasExternalLinkage() && !own.contains(function.getName()))
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+}
+
+Result<> check(const llvm::Module& module, bool relocatable) {
+  for (const llvm::Function& function : module)
+    if (undefined(function) && !relocatable) {
       auto* user = llvm::dyn_cast<llvm::Instruction>(function.user_back());
       return fail(ErrorCode::NotSupported, "kir: {}: '{}' is defined nowhere, so no PTX can be made that calls it",
                   user ? place_of(*user) : std::string("a variable"), demangled(function.getName()));
@@ -121,12 +88,17 @@ Result<> check(const llvm::Module& module) {
 }  // namespace
 
 Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
+  const llvm::StringSet<> own = options.relocatable ? externals(module) : llvm::StringSet<>();
+  const auto internalize_others = [&] {
+    if (options.relocatable) internalize_libraries(module, own);
+    internalize(module, options.relocatable);
+  };
   TRY(link_without_device_runtime(module, options.device_library));
-  internalize(module);
+  internalize_others();
   define_c_functions(module);
   call_c_functions(module);
-  TRY(link_c_library(module, options.c_library));
-  internalize(module);
+  if (llvm::any_of(module.functions(), undefined)) TRY(link_c_library(module, options.c_library));
+  internalize_others();
   fold_reflect(module, options.architecture);
   remove_unreached(module);
   drop_object_file_notions(module);
@@ -136,7 +108,7 @@ Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
   simplify_early(module);
   contract(module);
   simplify(module);
-  return check(module);
+  return check(module, options.relocatable);
 }
 
 }  // namespace cupola::kir

@@ -151,7 +151,6 @@ Result<> Graph::remove(Node& node) {
 
 std::shared_ptr<Graph> Graph::clone(bool is_public) const {
   auto graph = std::shared_ptr<Graph>(new Graph);
-  graph->cloned_from_ = id_;
   graph->conditions = conditions;
   std::unordered_map<const Node*, Node*> clones;
   for (const auto& node : nodes_) {

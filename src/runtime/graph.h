@@ -86,7 +86,6 @@ class Graph {
   std::shared_ptr<Graph> clone(bool is_public) const;
   /// The node that is the clone of one of this id; null when there is none.
   Node* clone_of(uint64_t id) const;
-  uint64_t cloned_from() const { return cloned_from_; }  ///< id of a graph; 0 when it is no clone
 
   /// True when it, or a graph within it, allocates or frees memory.
   bool has_memory() const;
@@ -113,7 +112,6 @@ class Graph {
   static std::atomic<uint64_t> next_id_;
   const uint64_t id_ = next_id_.fetch_add(1);
   bool public_ = false;
-  uint64_t cloned_from_ = 0;
   Node* owner_ = nullptr;
   std::vector<std::shared_ptr<Node>> nodes_;
   std::vector<std::pair<std::shared_ptr<UserObject>, unsigned>> user_objects_;

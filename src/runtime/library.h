@@ -28,7 +28,7 @@ class Kernel {
 /// Code that is loaded into each context at its first use there. Any thread.
 class Library {
  public:
-  explicit Library(std::shared_ptr<const Code> code) : code_(std::move(code)) {}
+  explicit Library(std::shared_ptr<const image::Code> code) : code_(std::move(code)) {}
 
   Result<std::shared_ptr<Module>> module(Context& context) EXCLUDES(mutex_);
   /// The same kernel for the same name. Errors: NotFound, or why the code cannot be compiled for `context`.
@@ -38,7 +38,7 @@ class Library {
  private:
   friend Result<> unload_library(const void* handle);
 
-  const std::shared_ptr<const Code> code_;
+  const std::shared_ptr<const image::Code> code_;
   Mutex mutex_;
   std::map<Context*, std::shared_ptr<Module>> modules_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<Kernel>> kernels_ GUARDED_BY(mutex_);

@@ -6,10 +6,10 @@
 #include <memory>
 #include <utility>
 
+#include "base/handles.h"
 #include "base/mutex.h"
 #include "memory/heap.h"
 #include "runtime/address_map.h"
-#include "runtime/handles.h"
 #include "runtime/pending_frees.h"
 
 // Memory pools: "CUDA Driver API, Stream Ordered Memory Allocator". What a stream frees goes back to its pool once the

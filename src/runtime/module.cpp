@@ -81,7 +81,7 @@ Result<uint32_t> Module::function_count() {
   return static_cast<uint32_t>(loaded->kernels().size());
 }
 
-Result<std::shared_ptr<Module>> load_module(Context& context, std::shared_ptr<const Code> code) {
+Result<std::shared_ptr<Module>> load_module(Context& context, std::shared_ptr<const image::Code> code) {
   const bool now = code->compile_at_load;
   auto module = std::make_shared<Module>(context, std::move(code));
   if (now) TRY(module->function_count());

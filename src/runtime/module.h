@@ -8,7 +8,7 @@
 
 #include "base/mutex.h"
 #include "hal/executable.h"
-#include "runtime/code.h"
+#include "image/code.h"
 #include "runtime/function.h"
 
 namespace cupola::runtime {
@@ -17,7 +17,7 @@ namespace cupola::runtime {
 /// for. Any thread.
 class Module {
  public:
-  Module(Context& context, std::shared_ptr<const Code> code) : context_(context), code_(std::move(code)) {}
+  Module(Context& context, std::shared_ptr<const image::Code> code) : context_(context), code_(std::move(code)) {}
   ~Module();
 
   Context& context() const { return context_; }
@@ -36,14 +36,14 @@ class Module {
   std::shared_ptr<Function> function_at(std::shared_ptr<hal::Executable> executable, uint32_t index) EXCLUDES(mutex_);
 
   Context& context_;
-  const std::shared_ptr<const Code> code_;
+  const std::shared_ptr<const image::Code> code_;
   Mutex mutex_;
   std::shared_ptr<hal::Executable> executable_ GUARDED_BY(mutex_);
   std::map<uint32_t, std::shared_ptr<Function>> functions_ GUARDED_BY(mutex_);
 };
 
 /// Makes a module of the code and gives it a handle. Errors: of compiling it, where the code says compile_at_load.
-Result<std::shared_ptr<Module>> load_module(Context& context, std::shared_ptr<const Code> code);
+Result<std::shared_ptr<Module>> load_module(Context& context, std::shared_ptr<const image::Code> code);
 /// Takes the module's and its functions' handles away. Commands that use it still run.
 Result<> unload_module(const void* handle);
 

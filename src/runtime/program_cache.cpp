@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "image/compile_request.h"
+#include "image/compiler_library.h"
 #include "image/kernel_image.h"
 
 namespace cupola::runtime {
@@ -14,46 +15,12 @@ namespace {
 
 constexpr uint64_t kMostRecentBytes = 64 << 20;
 
-// The two entries of libcupola-compiler; src/compile/compile.h documents them.
-using CompileEntry = int (*)(const void* request, size_t request_bytes, void** output, size_t* output_bytes);
-using FreeEntry = void (*)(void* output);
-
-struct CompilerLibrary {
-  CompileEntry compile;
-  FreeEntry free;
-};
-
-std::string default_compiler() {
-  if (!settings().compiler.empty()) return settings().compiler;
-  return folder_of_code(reinterpret_cast<const void*>(&default_compiler)) + "/libcupola-compiler.so";
-}
-
-Result<CompilerLibrary> open_compiler(const std::string& path) {
-  auto library = DynLib::open(path);
-  if (!library)
-    return fail(ErrorCode::JitCompilerNotFound,
-                "{}: it compiles kernels; install it there or set CUPOLA_COMPILER to its path",
-                library.error().message);
-  TRY(void* compile, library->symbol("cupola_compile"));
-  TRY(void* free, library->symbol("cupola_compile_free"));
-  return CompilerLibrary{reinterpret_cast<CompileEntry>(compile), reinterpret_cast<FreeEntry>(free)};
-}
-
 Result<std::vector<std::byte>> compile_with_library(const std::string& path, std::span<const std::byte> request) {
   // Leaked: the library stays until the process ends.
-  static const auto* const compiler = new Result<CompilerLibrary>(open_compiler(path));
+  static const auto* const compiler = new Result<image::CompilerLibrary>(image::CompilerLibrary::open(path));
   if (!*compiler) return fail(compiler->error());
   const auto begin = std::chrono::steady_clock::now();
-  void* output = nullptr;
-  size_t output_bytes = 0;
-  const int status = (*compiler)->compile(request.data(), request.size(), &output, &output_bytes);
-  const auto* bytes = static_cast<const std::byte*>(output);
-  std::vector<std::byte> result(bytes, bytes + output_bytes);
-  if (output) (*compiler)->free(output);
-  if (status != 0) {
-    return fail(Error{static_cast<ErrorCode>(status),
-                      std::string(reinterpret_cast<const char*>(result.data()), result.size())});
-  }
+  TRY(std::vector<std::byte> result, (*compiler)->compile(request));
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   log::line(log::Topic::Compile, "{} bytes of kernel code became an image of {} bytes in {:.1f} ms", request.size(),
             result.size(), took.count());
@@ -62,7 +29,7 @@ Result<std::vector<std::byte>> compile_with_library(const std::string& path, std
 
 /// The compiler and the device library beside it, which it links into kernels: a change of either changes the keys.
 ProgramCache::Compiler library_compiler() {
-  const std::string path = default_compiler();
+  const std::string path = image::compiler_path(folder_of_code(reinterpret_cast<const void*>(&compile_with_library)));
   return {[path](std::span<const std::byte> request) { return compile_with_library(path, request); },
           [path] {
             const std::string folder = path.substr(0, path.rfind('/') + 1);
@@ -71,7 +38,7 @@ ProgramCache::Compiler library_compiler() {
 }
 
 /// The image that was made for the target; damaged ones are as good as none.
-const std::vector<std::byte>* image_for(const Code& code, const std::string& target) {
+const std::vector<std::byte>* image_for(const image::Code& code, const std::string& target) {
   for (const std::vector<std::byte>& bytes : code.images)
     if (image::target_of(bytes) == target && image::deserialize(bytes)) return &bytes;
   return nullptr;
@@ -86,7 +53,7 @@ ProgramCache::ProgramCache()
 ProgramCache::ProgramCache(Compiler compiler, std::string folder, image::CacheLimits limits, uint64_t most_recent_bytes)
     : compiler_(std::move(compiler)), disk_(std::move(folder), limits), most_recent_bytes_(most_recent_bytes) {}
 
-Result<ProgramCache::Image> ProgramCache::image(const Code& code, const std::string& target) {
+Result<ProgramCache::Image> ProgramCache::image(const image::Code& code, const std::string& target) {
   if (const auto* ready = image_for(code, target)) return std::make_shared<const std::vector<std::byte>>(*ready);
   if (code.units.empty())
     return fail(ErrorCode::NoBinaryForGpu,

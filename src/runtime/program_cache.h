@@ -11,7 +11,7 @@
 
 #include "base/mutex.h"
 #include "image/cache.h"
-#include "runtime/code.h"
+#include "image/code.h"
 
 namespace cupola::runtime {
 
@@ -33,7 +33,7 @@ class ProgramCache {
   ProgramCache(Compiler compiler, std::string folder, image::CacheLimits limits, uint64_t most_recent_bytes);
 
   /// The serialised image of `code` for a target. Errors: JitCompilerNotFound, or what the compiler says.
-  Result<Image> image(const Code& code, const std::string& target);
+  Result<Image> image(const image::Code& code, const std::string& target);
 
   /// What an image for the target left for later, see hal::CodeSource. Errors: as image().
   Result<Image> later(std::span<const std::byte> unit, std::string_view code, const std::string& target);

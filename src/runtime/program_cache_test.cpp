@@ -21,8 +21,8 @@ std::vector<std::byte> bytes_of(std::string_view text) {
   return {bytes, bytes + text.size()};
 }
 
-Code code_of(std::string_view text) {
-  Code code;
+image::Code code_of(std::string_view text) {
+  image::Code code;
   code.units.push_back({image::CodeKind::Ptx, bytes_of(text)});
   return code;
 }
@@ -74,7 +74,7 @@ TEST_F(ProgramCacheTest, CompilesOnceAProcessAndAFolder) {
 
 TEST_F(ProgramCacheTest, ContentTargetAndCompilerDecide) {
   ProgramCache cache(compiler(), folder_, {}, 1000);
-  const Code code = code_of("a");
+  const image::Code code = code_of("a");
   ASSERT_TRUE(cache.image(code, "cpu:1"));
   ASSERT_TRUE(cache.image(code, "cpu:2"));
   EXPECT_EQ(compiled_, 2);
@@ -167,7 +167,7 @@ TEST_F(ProgramCacheTest, ThreadsThatAskAtOnceCompileOnce) {
 
 TEST_F(ProgramCacheTest, TakesTheReadyImageOfItsTarget) {
   ProgramCache cache = memory_only(1000);
-  Code code;
+  image::Code code;
   code.images = {bytes_of("cupimage and then nonsense"), image_for_target("cpu:1"), image_for_target("cpu:2")};
   EXPECT_EQ(**cache.image(code, "cpu:2"), code.images[2]);
   EXPECT_EQ(cache.image(code, "cpu:3").error().code, ErrorCode::NoBinaryForGpu);

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/handles.h"
 #include "runtime/address_map.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
@@ -11,7 +12,6 @@
 #include "runtime/executable_graph.h"
 #include "runtime/function.h"
 #include "runtime/graph.h"
-#include "runtime/handles.h"
 #include "runtime/image_objects.h"
 #include "runtime/library.h"
 #include "runtime/module.h"

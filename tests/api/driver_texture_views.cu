@@ -154,9 +154,9 @@ CASE(colours_in_srgb_become_linear) {
     for (size_t c = 0; c < 4; ++c) {
       const double value = data[i * 4 + c] / 255.0;
       const double linear = value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
-      if (std::fabs(as_float(got[i][c]) - (c == 3 ? value : linear)) > 1e-3)
+      if (!(std::fabs(as_float(got[i][c]) - (c == 3 ? value : linear)) <= 1e-3))
         EXPECT_EQUAL_AT(static_cast<int>(i), as_float(got[i][c]), c == 3 ? value : linear);
-      if (std::fabs(as_float(as_they_are[i][c]) - value) > 1e-6)
+      if (!(std::fabs(as_float(as_they_are[i][c]) - value) <= 1e-6))
         EXPECT_EQUAL_AT(static_cast<int>(i), as_float(as_they_are[i][c]), value);
     }
 }

@@ -2,7 +2,9 @@
 
 static __device__ int offset = 1;
 
-__global__ void call_twice(int* values) { values[threadIdx.x] = twice(values[threadIdx.x]) + offset; }
+__global__ void call_twice(int* values) {
+  values[threadIdx.x] = twice(values[threadIdx.x]) + offset;
+}
 
 /// values[i] = 2 * values[i] + 1; returns how often the device function ran so far, or -1.
 int run_call_twice(int* values, int count) {

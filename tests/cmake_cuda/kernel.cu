@@ -1,1 +1,3 @@
-extern "C" __global__ void fill(int* values, int value) { values[threadIdx.x] = value + threadIdx.x; }
+extern "C" __global__ void fill(int* values, int value) {
+  values[threadIdx.x] = value + threadIdx.x;
+}

@@ -2,7 +2,9 @@
 
 int run_call_twice(int* values, int count);
 
-__global__ void call_once(int* value) { *value = twice(*value); }
+__global__ void call_once(int* value) {
+  *value = twice(*value);
+}
 
 int main() {
   int values[] = {1, 2, 3, 4}, *device, four = 4;

@@ -1,6 +1,8 @@
 static_assert(__cplusplus == STANDARD, "CUDA_STANDARD");
 
-__global__ void square(int* values) { values[threadIdx.x] *= values[threadIdx.x]; }
+__global__ void square(int* values) {
+  values[threadIdx.x] *= values[threadIdx.x];
+}
 
 int main() {
   int host[32], *device;

@@ -15,7 +15,8 @@ mkdir -p "$folder/programs"
 prefix=$folder/prefix
 cmake --install "$build" --prefix "$prefix" > "$folder/install.log"
 for file in bin/cupolac bin/cupola lib/libcuda.so.1 lib/libcuda.so lib/libcudart.so.13 lib/libcudart.so \
-  lib/libcudart_static.a lib/libcudadevrt.a lib/libcupola-compiler.so lib/cupola/device.bc include/cuda/cuda_runtime.h \
+  lib/libcudart_static.a lib/libcudadevrt.a lib/libcupola-compiler.so lib/cupola/device.bc \
+  lib/libnvrtc.so.13 lib/libnvrtc.so lib/libcupola-frontend.so lib/cupola/clang/include/stddef.h include/cuda/nvrtc.h include/cuda/cuda_runtime.h \
   include/cuda/cupola/driver.def lib/cupola/toolkit/bin/nvcc lib/cupola/toolkit/include/cuda.h \
   lib/cupola/toolkit/lib64/libcudart.so lib/cupola/toolkit/nvvm/libdevice lib/pkgconfig/cupola.pc; do
   [ -e "$prefix/$file" ] || fail "$file was not installed"
@@ -38,6 +39,8 @@ for runtime in shared static; do
   "$folder/moved/bin/cupolac" -std=c++17 -DSTANDARD=201703L -cudart $runtime "$here/../cmake_cuda/whole.cu" -o "$folder/programs/$runtime"
   "$folder/programs/$runtime" || fail "the program with the $runtime runtime fails in a moved prefix"
 done
+"$folder/moved/bin/cupolac" "$here/nvrtc.cu" -lnvrtc -lcuda -o "$folder/programs/nvrtc"
+"$folder/programs/nvrtc" || fail "NVRTC fails in a moved prefix: status $?"
 "$folder/moved/bin/cupola" info | grep -q "compute capability" || fail "cupola info finds no device"
 
 # Uninstalled, nothing is left but what somebody else put there.

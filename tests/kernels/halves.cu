@@ -2,6 +2,14 @@
 
 #include "half_table.h"
 
+// As a program may declare it again, for the device alone.
+extern __device__ bool __heq(__half, __half);
+
+CASE(declared_again) {
+  EXPECT(__heq(__half(2), __half(2)));
+  EXPECT(!__heq(__half(2), __half(3)));
+}
+
 CASE(pairs) {
   const __half2 a = __floats2half2_rn(1, 2), b = __float22half2_rn({3, 4});
   const auto is = [](__half2 got, float low, float high) {

@@ -3,6 +3,8 @@
 
 #include "check.h"
 
+#include <limits>
+
 namespace {
 
 constexpr int kCount = 4096;
@@ -11,7 +13,7 @@ constexpr int kCount = 4096;
 template <typename T>
 double ulp_error(T got, long double reference) {
   T rounded = static_cast<T>(reference);
-  if (std::isnan(reference)) return std::isnan(got) ? 0 : INFINITY;
+  if (std::isnan(reference) || std::isnan(got)) return std::isnan(reference) && std::isnan(got) ? 0 : INFINITY;
   if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : INFINITY;
   int exponent = 0;
   std::frexp(rounded, &exponent);
@@ -36,13 +38,17 @@ void compare(const char* name, const T* in, const T* out, Function reference, do
   }
 }
 
-/// Points over [low, high], its ends among them, in a fixed pseudo-random order.
+/// Points over [low, high], its ends and halves between integers among them, in a fixed pseudo-random order.
 template <typename T>
 void fill(check::Managed<T>& in, double low, double high) {
   unsigned state = 1;
   for (int i = 0; i < kCount; ++i) {
     state = state * 1664525u + 1013904223u;
     in[i] = static_cast<T>(low + (high - low) * (state / 4294967296.0));
+  }
+  for (int i = 2; i < 10; ++i) {
+    const double half = std::floor((low + high) / 2) + 0.5 * (i - 5);
+    if (half > low && half < high) in[i] = static_cast<T>(half);
   }
   in[0] = static_cast<T>(low);
   in[1] = static_cast<T>(high);
@@ -83,6 +89,41 @@ struct Special {
 
 constexpr long double kPi = 3.14159265358979323846264338327950288L;
 
+long double sine_of_half_turns(long double x) {
+  return std::isinf(x) ? NAN : x == roundl(x) ? copysignl(0, x) : sinl(kPi * x);
+}
+long double cosine_of_half_turns(long double x) {
+  return std::isinf(x) ? NAN : cosl(kPi * x);
+}
+
+// Functions with two results, one of them each.
+#define TWO_RESULTS(name, function, Float, which) \
+  __device__ Float name(Float x) {                \
+    Float results[2];                             \
+    function(x, &results[0], &results[1]);        \
+    return results[which];                        \
+  }
+TWO_RESULTS(sine_together, sincos, double, 0)
+TWO_RESULTS(sine_together, sincosf, float, 0)
+TWO_RESULTS(cosine_together, sincos, double, 1)
+TWO_RESULTS(cosine_together, sincosf, float, 1)
+TWO_RESULTS(sinpi_together, sincospi, double, 0)
+TWO_RESULTS(sinpi_together, sincospif, float, 0)
+TWO_RESULTS(cospi_together, sincospi, double, 1)
+TWO_RESULTS(cospi_together, sincospif, float, 1)
+#define PARTS(function, Float)            \
+  __device__ Float fraction_of(Float x) { \
+    Float whole;                          \
+    return function(x, &whole);           \
+  }                                       \
+  __device__ Float whole_of(Float x) {    \
+    Float whole;                          \
+    function(x, &whole);                  \
+    return whole;                         \
+  }
+PARTS(modf, double)
+PARTS(modff, float)
+
 UNARY(sin, sin(x), sinf(x), sinl(x), -100, 100, 2, 2)
 UNARY(cos, cos(x), cosf(x), cosl(x), -100, 100, 2, 2)
 UNARY(tan, tan(x), tanf(x), tanl(x), -1.5, 1.5, 4, 2)
@@ -112,12 +153,8 @@ UNARY(erfc, erfc(x), erfcf(x), erfcl(x), -4, 9, 4, 5)
 UNARY(erfcx, erfcx(x), erfcxf(x), std::isinf(x) && x > 0 ? 0 : expl(x * x) * erfcl(x), -2, 10, 4, 4)
 UNARY(tgamma, tgamma(x), tgammaf(x), tgammal(x), 0.1, 30, 5, 10)
 UNARY(lgamma, lgamma(x), lgammaf(x), lgammal(x), 3, 100, 6, 4)
-UNARY(sinpi, sinpi(x), sinpif(x),
-      std::isinf(x)    ? NAN
-      : x == roundl(x) ? copysignl(0, x)
-                       : sinl(kPi * x),
-      0.1, 0.9, 1, 2)
-UNARY(cospi, cospi(x), cospif(x), std::isinf(x) ? NAN : cosl(kPi* x), 0.6, 1.4, 1, 2)
+UNARY(sinpi, sinpi(x), sinpif(x), sine_of_half_turns(x), 0.1, 0.9, 1, 2)
+UNARY(cospi, cospi(x), cospif(x), cosine_of_half_turns(x), 0.6, 1.4, 1, 2)
 UNARY(normcdf, normcdf(x), normcdff(x), 0.5L * erfcl(-x / sqrtl(2.0L)), -5, 5, 5, 5)
 UNARY(floor, floor(x), floorf(x), floorl(x), -1000, 1000, 0, 0)
 UNARY(ceil, ceil(x), ceilf(x), ceill(x), -1000, 1000, 0, 0)
@@ -126,7 +163,17 @@ UNARY(round, round(x), roundf(x), roundl(x), -1000, 1000, 0, 0)
 UNARY(rint, rint(x), rintf(x), rintl(x), -1000, 1000, 0, 0)
 UNARY(fabs, fabs(x), fabsf(x), fabsl(x), -1000, 1000, 0, 0)
 UNARY(j0, j0(x), j0f(x), j0l(x), 0, 7, 9, 7)
+UNARY(j1, j1(x), j1f(x), j1l(x), 0, 7, 9, 7)
+UNARY(y0, y0(x), y0f(x), y0l(x), 1, 7, 9, 7)
 UNARY(y1, y1(x), y1f(x), y1l(x), 1, 7, 9, 7)
+UNARY(sincos_sine, sine_together(x), sine_together(x), sinl(x), -100, 100, 2, 2)
+UNARY(sincos_cosine, cosine_together(x), cosine_together(x), cosl(x), -100, 100, 2, 2)
+UNARY(sincospi_sine, sinpi_together(x), sinpi_together(x), sine_of_half_turns(x), 0.1, 0.9, 1, 2)
+UNARY(sincospi_cosine, cospi_together(x), cospi_together(x), cosine_of_half_turns(x), 0.6, 1.4, 1, 2)
+UNARY(modf_fraction, fraction_of(x), fraction_of(x), std::isinf(x) ? 0 : x - truncl(x), -1000, 1000, 0, 0)
+UNARY(modf_whole, whole_of(x), whole_of(x), truncl(x), -1000, 1000, 0, 0)
+UNARY(logb, logb(x), logbf(x), logbl(x), -1e6, 1e6, 0, 0)
+UNARY(nearbyint, nearbyint(x), nearbyintf(x), nearbyintl(x), -1000, 1000, 0, 0)
 
 template <typename T>
 __global__ void binary_kernel(const T* a, const T* b, T* out) {
@@ -162,6 +209,172 @@ void binary_case() {
 CASE(two_arguments) {
   binary_case<float>();
   binary_case<double>();
+}
+
+struct Integers {
+  long nearest, away;
+  long long wide_nearest, wide_away;
+};
+
+template <typename T>
+__global__ void to_integers_kernel(const T* in, Integers* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = {lrint(in[i]), lround(in[i]), llrint(in[i]), llround(in[i])};
+}
+
+template <typename T>
+void to_integers_case() {
+  check::Managed<T> in(kCount);
+  check::Managed<Integers> out(kCount);
+  fill(in, -1e6, 1e6);
+  for (int i = 0; i < 1024; ++i) in[i] = static_cast<T>(i - 512) / 4;  // ties among them
+  in[1024] = std::nextafter(static_cast<T>(0.5), static_cast<T>(0)), in[1025] = -in[1024];
+  in[1026] = static_cast<T>(0x1p40), in[1027] = static_cast<T>(-0x1p62);
+  to_integers_kernel<<<kCount / 256, 256>>>(static_cast<const T*>(in), static_cast<Integers*>(out));
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kCount; ++i) {
+    EXPECT_EQUAL_AT(i, out[i].nearest, std::lrint(in[i]));
+    EXPECT_EQUAL_AT(i, out[i].away, std::lround(in[i]));
+    EXPECT_EQUAL_AT(i, out[i].wide_nearest, std::llrint(in[i]));
+    EXPECT_EQUAL_AT(i, out[i].wide_away, std::llround(in[i]));
+  }
+}
+
+CASE(rounding_to_integers) {
+  to_integers_case<float>();
+  to_integers_case<double>();
+}
+
+template <typename T>
+__global__ void scaling_kernel(const T* x, const T* y, const long* n, T* scaled, T* rest, int* quotient) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  scaled[i] = scalbln(x[i], n[i]);
+  rest[i] = remquo(x[i], y[i], &quotient[i]);
+}
+
+template <typename T>
+void scaling_case() {
+  check::Managed<T> x(kCount), y(kCount), scaled(kCount), rest(kCount);
+  check::Managed<long> n(kCount);
+  check::Managed<int> quotient(kCount);
+  fill(x, -1000, 1000);
+  for (int i = 0; i < kCount; ++i) {
+    const T other = x[(i * 7 + 3) % kCount];
+    y[i] = other != 0 ? other / 64 : 1;
+    n[i] = i - kCount / 2;
+  }
+  n[0] = 1L << 40, n[1] = -(1L << 40);  // not an int
+  scaling_kernel<T><<<kCount / 256, 256>>>(x, y, n, scaled, rest, quotient);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kCount; ++i) {
+    EXPECT_EQUAL_AT(i, scaled[i], std::scalbln(x[i], n[i]));
+    int expected = 0;
+    EXPECT_EQUAL_AT(i, rest[i], std::remquo(x[i], y[i], &expected));
+    EXPECT_EQUAL_AT(i, std::abs(quotient[i]) & 7, std::abs(expected) & 7);  // as many bits as the guide promises
+    if (expected & 7) EXPECT_EQUAL_AT(i, quotient[i] < 0, expected < 0);
+  }
+}
+
+CASE(scaling_and_remainders) {
+  scaling_case<float>();
+  scaling_case<double>();
+}
+
+constexpr int kMostDimensions = 8;
+
+__device__ float norm_of(int count, const float* x) {
+  return normf(count, x);
+}
+__device__ double norm_of(int count, const double* x) {
+  return norm(count, x);
+}
+__device__ float inverse_norm_of(int count, const float* x) {
+  return rnormf(count, x);
+}
+__device__ double inverse_norm_of(int count, const double* x) {
+  return rnorm(count, x);
+}
+__device__ float norm_of_four(const float* x) {
+  return norm4df(x[0], x[1], x[2], x[3]);
+}
+__device__ double norm_of_four(const double* x) {
+  return norm4d(x[0], x[1], x[2], x[3]);
+}
+
+template <typename T>
+__global__ void norm_kernel(const T* x, T* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, count = i % kMostDimensions + 1;
+  const T* mine = x + (i & ~(kMostDimensions - 1));
+  out[i * 3] = norm_of(count, mine);
+  out[i * 3 + 1] = inverse_norm_of(count, mine);
+  out[i * 3 + 2] = norm_of_four(mine);
+}
+
+/// The bounds are those of norm4d; the guide has none for any number of dimensions.
+template <typename T>
+void norm_case() {
+  constexpr int kBound = sizeof(T) == 4 ? 3 : 2;
+  check::Managed<T> x(kCount), out(kCount * 3);
+  fill(x, -100, 100);
+  for (int i = 0; i < kMostDimensions; ++i) x[i] *= std::numeric_limits<T>::max() / 1000;  // squares overflow
+  for (int i = kMostDimensions; i < 2 * kMostDimensions; ++i) x[i] *= std::numeric_limits<T>::min();
+  norm_kernel<T><<<kCount / 256, 256>>>(x, out);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kCount; ++i) {
+    long double sum = 0, first_four = 0;
+    for (int d = 0; d <= i % kMostDimensions; ++d) {
+      const long double value = x[(i & ~(kMostDimensions - 1)) + d];
+      sum += value * value;
+    }
+    for (int d = 0; d < 4; ++d) {
+      const long double value = x[(i & ~(kMostDimensions - 1)) + d];
+      first_four += value * value;
+    }
+    EXPECT(ulp_error<T>(out[i * 3], sqrtl(sum)) <= kBound);
+    EXPECT(ulp_error<T>(out[i * 3 + 1], 1 / sqrtl(sum)) <= kBound);
+    EXPECT(ulp_error<T>(out[i * 3 + 2], sqrtl(first_four)) <= kBound);
+  }
+}
+
+CASE(norms) {
+  norm_case<float>();
+  norm_case<double>();
+}
+
+template <typename T>
+__global__ void bessel_kernel(const int* n, const T* x, T* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i * 2] = jn(n[i], x[i]);
+  out[i * 2 + 1] = yn(n[i], fabs(x[i]));
+}
+
+/// The guide's bounds: absolute ones, and ceil(2 + 2.5 n) ulp of ynf below n. It has none for yn there: the same.
+template <typename T>
+void bessel_case() {
+  const int orders[] = {0, 1, 2, 3, 5, 10, 128};
+  const double bound = sizeof(T) == 4 ? 2.2e-6 : 1.2e-12;
+  check::Managed<int> n(kCount);
+  check::Managed<T> x(kCount), out(kCount * 2);
+  fill(x, -200, 200);
+  for (int i = 0; i < kCount; ++i) {
+    n[i] = orders[i % 7];
+    if (i % 2) x[i] /= 20;
+  }
+  bessel_kernel<T><<<kCount / 256, 256>>>(n, x, out);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kCount; ++i) {
+    const long double at = std::fabs(x[i]), j = jnl(n[i], x[i]), y = ynl(n[i], at);
+    EXPECT(std::fabs(out[i * 2] - j) <= bound);
+    if (at < n[i])
+      EXPECT(ulp_error<T>(out[i * 2 + 1], y) <= std::ceil(2 + 2.5 * n[i]));
+    else
+      EXPECT(std::fabs(out[i * 2 + 1] - y) <= bound);
+  }
+}
+
+CASE(bessel_functions_of_any_order) {
+  bessel_case<float>();
+  bessel_case<double>();
 }
 
 __global__ void fast_kernel(const float* in, float* out) {

@@ -43,7 +43,7 @@ void print_settings() {
   auto row = [](const char* variable, const std::string& value, const char* doc) {
     print(formatted("  {:<20} {:<12} {}\n", variable, value, doc));
   };
-#define CUPOLA_SETTING(name, variable, type, fallback, doc) row(variable, text_of(settings().name), doc);
+#define CUPOLA_SETTING(name, variable, type, fallback, words, doc) row(variable, text_of(settings().name), doc);
 #include "base/settings.def"
 #undef CUPOLA_SETTING
 }

@@ -118,6 +118,23 @@ TEST_F(ProgramFiles, RunPutsOurLibrariesFirst) {
   EXPECT_THAT(run_shell(tool + "no-such-program").text, HasSubstr("'no-such-program' is not in the folders of PATH"));
 }
 
+TEST_F(ProgramFiles, RunLeadsPythonToOurLibraries) {
+  const std::string own = CUPOLA_BUILD_DIR "/lib/cupola";
+  const std::string tool = "CUDA_HOME=/other PYTHONPATH=/mine " CUPOLA_BUILD_DIR "/bin/cupola run ";
+  const auto variables = run_shell(tool + "sh -c 'echo $CUDA_HOME $CUDA_PATH $PYTHONPATH $NUMBA_CUDA_DRIVER'");
+  EXPECT_EQ(variables.text,
+            own + "/toolkit " + own + "/toolkit " + own + "/python:/mine " CUPOLA_BUILD_DIR "/lib/libcuda.so.1\n");
+  // A package that looks for CUDA finds ours loaded, by name; before, nothing is.
+  write("numba.py", "");
+  write("sitecustomize.py", "print('the next one')\n");
+  write("asks.py",
+        "loaded = lambda: 'libcuda.so.1' in open('/proc/self/maps').read()\n"
+        "print(loaded())\nimport numba\nprint(loaded())\n");
+  const auto output =
+      run_shell("PYTHONPATH=" + path("") + " " CUPOLA_BUILD_DIR "/bin/cupola run python3 -B " + path("asks.py"));
+  EXPECT_EQ(output.text, "the next one\nFalse\nTrue\n");
+}
+
 // The program says which library it got; it is never started without ours, because the machine may have another one.
 TEST_F(ProgramFiles, RunGivesOurSharedRuntime) {
   write("main.cpp",

@@ -235,9 +235,18 @@ TEST_F(DeviceLink, PtxTextOfAFile) {
           "_Z5plainPi --block 1 --args inout:i32:7");
   EXPECT_THAT(output.text, AllOf(HasSubstr(".target sm_80\n"), HasSubstr(".visible .entry _Z5plainPi("),
                                  HasSubstr("argument 0: 1\n")));
-  const ShellOutput open = run("$C -ptx -rdc=true main.cu");
-  EXPECT_EQ(open.status, 1);
-  EXPECT_THAT(open.text, HasSubstr("is defined nowhere, so no PTX can be made"));
+}
+
+TEST_F(DeviceLink, RelocatablePtxKeepsWhatOthersCallAndDeclaresWhatTheyDefine) {
+  write("part.cu",
+        "extern \"C\" __device__ int theirs(int);\n"
+        "extern \"C\" __device__ int ours(int x) { return theirs(x) + 1; }\n");
+  const ShellOutput whole = run("$C -ptx part.cu; cat part.ptx");
+  EXPECT_THAT(whole.text, Not(HasSubstr("ours")));
+  const ShellOutput part = run("$C -ptx -rdc true part.cu; cat part.ptx");
+  EXPECT_EQ(part.status, 0) << part.text;
+  EXPECT_THAT(part.text, AllOf(HasSubstr(".visible .func  (.param .b32 func_retval0) ours("),
+                               HasSubstr(".extern .func"), HasSubstr("theirs")));
 }
 
 }  // namespace

@@ -6,12 +6,12 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "cupolac/compiler_library.h"
-#include "cupolac/device_unit.h"
 #include "cupolac/installation.h"
 #include "cupolac/lists.h"
-#include "cupolac/object_file.h"
 #include "cupolac/pack.h"
+#include "image/device_unit.h"
 #include "image/fatbin.h"
+#include "image/object_file.h"
 
 namespace cupola::cupolac {
 namespace {
@@ -47,7 +47,7 @@ class Gathering {
   Result<> add_file(const fs::path& path) {
     if (std::error_code error; !seen_.insert(fs::weakly_canonical(path, error).string()).second) return {};
     TRY(const std::string bytes, read_file(path));
-    if (is_archive(bytes)) return add_archive(path, bytes);
+    if (image::is_archive(bytes)) return add_archive(path, bytes);
     return add_object(path.string(), bytes);
   }
 
@@ -74,9 +74,9 @@ class Gathering {
 
  private:
   Result<> add_archive(const fs::path& path, std::string_view bytes) {
-    auto members = members_of(bytes);
+    auto members = image::members_of(bytes);
     if (!members) return fail(members.error().code, "'{}': {}", path.string(), members.error().message);
-    for (const ArchiveMember& member : *members) {
+    for (const image::ArchiveMember& member : *members) {
       if (member.bytes.empty()) {
         if (fs::exists(path.parent_path() / member.name)) TRY(add_file(path.parent_path() / member.name));
         continue;
@@ -87,11 +87,11 @@ class Gathering {
   }
 
   Result<> add_object(const std::string& name, std::string_view bytes) {
-    auto found = read_units(bytes_of(section_of(bytes, kUnitSection)));
+    auto found = image::read_units(bytes_of(image::section_of(bytes, kUnitSection)));
     if (!found) return fail(found.error().code, "'{}': {}", name, found.error().message);
-    split_texts(section_of(bytes, kLinkedSection), linked_);
-    const std::string names(section_of(bytes, kNameSection));
-    for (DeviceUnit& unit : *found)
+    split_texts(image::section_of(bytes, kLinkedSection), linked_);
+    const std::string names(image::section_of(bytes, kNameSection));
+    for (image::DeviceUnit& unit : *found)
       if (known_.insert(unit.name).second) found_.push_back({name, names, std::move(unit)});
     return {};
   }
@@ -113,7 +113,7 @@ class Gathering {
 
   struct Found {
     std::string origin, names;
-    DeviceUnit unit;
+    image::DeviceUnit unit;
   };
   std::vector<Found> found_;
   std::set<std::string> seen_, known_, linked_;  ///< files; units; units that are linked already

@@ -1,6 +1,6 @@
 // Oracle: objects and archives that clang and llvm-ar write.
 
-#include "cupolac/object_file.h"
+#include "image/object_file.h"
 
 #include <gmock/gmock.h>
 
@@ -14,6 +14,11 @@
 
 namespace cupola::cupolac {
 namespace {
+
+using image::ArchiveMember;
+using image::is_archive;
+using image::members_of;
+using image::section_of;
 
 class ObjectFile : public testing::Test {
  protected:

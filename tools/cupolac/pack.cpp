@@ -4,19 +4,21 @@
 
 #include "base/file.h"
 #include "cupolac/compiler_library.h"
-#include "cupolac/device_unit.h"
 #include "cupolac/installation.h"
+#include "image/device_unit.h"
 #include "image/fatbin.h"
 
 namespace cupola::cupolac {
 namespace {
 
-Result<std::string> compile_kir(const std::string& target, std::span<const std::byte> kir) {
-  return compile(library_folder(), {.target = target, .units = {{image::CodeKind::Kir, {kir.begin(), kir.end()}}}});
+Result<std::string> compile_kir(const std::string& target, std::span<const std::byte> kir,
+                                const image::CodeOptions& how = {}) {
+  return compile(library_folder(),
+                 {.target = target, .units = {{image::CodeKind::Kir, {kir.begin(), kir.end()}}}, .options = how});
 }
 
-Result<std::string> make_ptx(std::span<const std::byte> kir, const Architecture& architecture) {
-  return compile_kir("ptx:" + architecture.sm(), kir);
+Result<std::string> make_ptx(std::span<const std::byte> kir, const Options& options) {
+  return compile_kir("ptx:" + options.architecture.sm(), kir, {.relocatable = options.relocatable});
 }
 
 image::FatbinEntry entry(image::FatbinKind kind, const Architecture& architecture, std::span<const std::byte> bytes) {
@@ -27,14 +29,14 @@ Result<> write_unit_file(const Options& options, std::span<const std::byte> kir)
   TRY(const std::string code, compile_kir("unit", kir));
   const image::FatbinEntry entries[] = {
       entry(image::FatbinKind::Kir, options.architecture, std::as_bytes(std::span(code)))};
-  return write_file(options.output, write_unit({options.unit, image::write_fatbin(entries)}));
+  return write_file(options.output, image::write_unit({options.unit, image::write_fatbin(entries)}));
 }
 
 }  // namespace
 
 Result<> write_fatbin(const Options& options, std::span<const std::byte> kir, const std::string& path) {
   std::vector<image::FatbinEntry> entries = {entry(image::FatbinKind::Kir, options.architecture, kir)};
-  const Result<std::string> ptx = make_ptx(kir, options.architecture);
+  const Result<std::string> ptx = make_ptx(kir, options);
   if (ptx)
     entries.push_back(entry(image::FatbinKind::Ptx, options.architecture, std::as_bytes(std::span(*ptx))));
   else if (options.verbose)
@@ -50,7 +52,7 @@ Result<> pack(const Options& options) {
   const std::span<const std::byte> kir = std::as_bytes(std::span(text));
   if (options.goal == Goal::PackUnit) return write_unit_file(options, kir);
   if (options.goal == Goal::Pack) return write_fatbin(options, kir, options.output);
-  TRY(const std::string ptx, make_ptx(kir, options.architecture));
+  TRY(const std::string ptx, make_ptx(kir, options));
   return write_file(options.output, std::as_bytes(std::span(ptx)));
 }
 

@@ -3,8 +3,9 @@
 #include <map>
 #include <set>
 
-#include "cupolac/device_unit.h"
 #include "cupolac/lists.h"
+#include "image/clang_target.h"
+#include "image/device_unit.h"
 
 namespace cupola::cupolac {
 namespace {
@@ -81,7 +82,8 @@ class Planner {
     Words words = {"-x", "cuda", "--cuda-gpu-arch=" + architecture.sm(),
                    // A folder that is not there: a toolkit on this machine is never looked at.
                    "--cuda-path=" + (installation_.headers / "no-toolkit").string(), "-nocudainc", "-nocudalib",
-                   "--cuda-feature=+ptx90", "-fdeclspec", "-Xclang", "-target-sdk-version=12.9",
+                   std::string("--cuda-feature=") + image::kPtxFeature, "-fdeclspec", "-Xclang",
+                   std::string("-target-sdk-version=") + image::kSdkVersion,
                    "-std=" + (options_.standard.empty() ? "gnu++17" : options_.standard), "-Qunused-arguments",
                    "-Wno-unknown-warning-option"};
     append(words, preprocessor());
@@ -231,7 +233,7 @@ class Planner {
         fs::absolute(input.path, error).string() + '\n' + fs::absolute(options_.output, error).string();
     if (options_.goal == Goal::Objects) difference += '\n' + fs::absolute(object, error).string();
     for (const std::string& word : options_.preprocessor) difference += '\n' + word;
-    return unit_name(fs::path(input.path).stem().string(), difference);
+    return image::unit_name(fs::path(input.path).stem().string(), difference);
   }
 
   /// To kir, the kernel code of a file.
@@ -273,9 +275,12 @@ class Planner {
     std::vector<Step> chain;
     const bool ptx = options_.goal == Goal::Ptx;
     const std::string output = named_output(input.path, ptx ? ".ptx" : options_.cubin ? ".cubin" : ".fatbin");
-    Words further;
-    if (options_.relocatable) further.push_back("-cuid=" + unit_of(input, output));
-    add_pack(chain, {ptx ? "--pack-ptx" : "--pack-fatbin"}, add_device(chain, input, further), output);
+    Words further, what = {ptx ? "--pack-ptx" : "--pack-fatbin"};
+    if (options_.relocatable) {
+      further.push_back("-cuid=" + unit_of(input, output));
+      what.push_back("-rdc=true");
+    }
+    add_pack(chain, what, add_device(chain, input, further), output);
     return chain;
   }
 

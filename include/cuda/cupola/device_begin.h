@@ -2,7 +2,7 @@
 
 // First part of cuda_runtime.h when clang compiles CUDA: the names that tell a program who compiles it, clang's forward
 // declarations (which must come before <cmath>, or its constexpr functions would become device functions), and the
-// standard headers that the rest builds on.
+// standard headers that the rest builds on. Code that is compiled at run time (NVRTC) has no standard headers.
 
 #if !defined(__clang__) || __clang_major__ < 20
 #error "Cupola's headers need clang 20 or newer to compile CUDA; use cupolac."
@@ -35,6 +35,9 @@
 
 #include <__clang_cuda_math_forward_declares.h>
 
+#ifdef __CUDACC_RTC__
+#include "rtc_begin.h"
+#else
 #include <climits>
 #include <cmath>
 #include <cstdlib>
@@ -43,6 +46,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#endif
 
 #include "../host_defines.h"
 

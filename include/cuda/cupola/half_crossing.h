@@ -1,6 +1,6 @@
 #pragma once
 
-// Included by the second of cuda_fp16.h and cuda_bf16.h: each type from the other.
+// Of cuda_bf16.h, which includes cuda_fp16.h: each type from the other.
 
 __host__ __device__ __inline__ __half::__half(const __nv_bfloat16& x)
     : __x(cupola::halves::narrow<10>(__bfloat162float(x))) {}

@@ -74,12 +74,22 @@ CUPOLA_EXTREME(min, lesser)
 
 // -- comparison: false where an operand is NaN; the forms with u are true there --
 
+// Of scalars one function a side: nvcc lets a program declare one again for the device alone; clang refuses that for a
+// function of both sides.
+#if defined(__CUDACC__)
+#define CUPOLA_ONE_A_SIDE(...)                                                                               \
+  static __host__ __inline__ __attribute__((always_inline, unused)) __VA_ARGS__ static __device__ __inline__ \
+      __attribute__((always_inline, unused)) __VA_ARGS__
+#else
+#define CUPOLA_ONE_A_SIDE(...) CUPOLA_BOTH __VA_ARGS__
+#endif
+
 // Of pairs: 1 or 0 in each half, all bits or none in each half (_mask), whether both hold (__hb).
 #define CUPOLA_COMPARE(word, ...)                                                                                 \
-  CUPOLA_BOTH bool __h##word(CUPOLA_H a, CUPOLA_H b) {                                                            \
+  CUPOLA_ONE_A_SIDE(bool __h##word(CUPOLA_H a, CUPOLA_H b) {                                                      \
     const float x = CUPOLA_VALUE(a), y = CUPOLA_VALUE(b);                                                         \
     return __VA_ARGS__;                                                                                           \
-  }                                                                                                               \
+  })                                                                                                              \
   CUPOLA_BOTH bool __hb##word##2(CUPOLA_H2 a, CUPOLA_H2 b) { return __h##word(a.x, b.x) && __h##word(a.y, b.y); } \
   CUPOLA_BOTH CUPOLA_H2 __h##word##2(CUPOLA_H2 a, CUPOLA_H2 b) {                                                  \
     return {CUPOLA_NEAREST((float)__h##word(a.x, b.x)), CUPOLA_NEAREST((float)__h##word(a.y, b.y))};              \
@@ -100,6 +110,7 @@ CUPOLA_COMPARE(leu, !(x > y))
 CUPOLA_COMPARE(gtu, !(x <= y))
 CUPOLA_COMPARE(geu, !(x < y))
 #undef CUPOLA_COMPARE
+#undef CUPOLA_ONE_A_SIDE
 CUPOLA_BOTH bool __hisnan(CUPOLA_H a) { return cupola::halves::is_nan(a); }
 /// 1 and -1 for the infinities, else 0.
 CUPOLA_BOTH int __hisinf(CUPOLA_H a) {

@@ -11,8 +11,10 @@
 #define CUPOLA_HOST static __host__ __inline__ __attribute__((unused))
 
 // clang's header has the device version of the int overload.
+#ifndef __CUDACC_RTC__
 CUPOLA_HOST int min(int a, int b) { return a < b ? a : b; }
 CUPOLA_HOST int max(int a, int b) { return a > b ? a : b; }
+#endif
 
 #define CUPOLA_MIN_MAX(result, left, right)                                                         \
   CUPOLA_BOTH result min(left a, right b) { return (result)a < (result)b ? (result)a : (result)b; } \
@@ -41,6 +43,7 @@ CUPOLA_MIN_MAX(double, double, float)
 #undef CUPOLA_MIN_MAX
 
 // Host versions of functions that CUDA adds to the C library's.
+#ifndef __CUDACC_RTC__
 CUPOLA_HOST float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 CUPOLA_HOST double rsqrt(double x) { return 1.0 / sqrt(x); }
 CUPOLA_HOST float rcbrtf(float x) { return 1.0f / cbrtf(x); }
@@ -79,6 +82,7 @@ CUPOLA_HOST long long llmin(long long a, long long b) { return a < b ? a : b; }
 CUPOLA_HOST long long llmax(long long a, long long b) { return a > b ? a : b; }
 CUPOLA_HOST unsigned long long ullmin(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
 CUPOLA_HOST unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
+#endif
 
 // float overloads of the double names; sinpi(x) and the like take both in CUDA C++. An integer argument means double.
 #define CUPOLA_FLOAT_1(name) \
@@ -137,11 +141,13 @@ CUPOLA_DEVICE long lround(float x) { return lroundf(x); }
 CUPOLA_DEVICE long long llrint(float x) { return llrintf(x); }
 CUPOLA_DEVICE long long llround(float x) { return llroundf(x); }
 #undef CUPOLA_FLOAT_1
+#ifndef __CUDACC_RTC__
 CUPOLA_HOST float rsqrt(float x) { return rsqrtf(x); }
 CUPOLA_HOST float rcbrt(float x) { return rcbrtf(x); }
 CUPOLA_HOST float sinpi(float x) { return sinpif(x); }
 CUPOLA_HOST float cospi(float x) { return cospif(x); }
 CUPOLA_HOST float normcdf(float x) { return normcdff(x); }
+#endif
 
 #define CUPOLA_INTEGER_1(name)                                                                              \
   template <typename T>                                                                                     \
@@ -156,8 +162,10 @@ CUPOLA_INTEGER_1(cospi)
 
 CUPOLA_DEVICE void sincos(float x, float* sine, float* cosine) { sincosf(x, sine, cosine); }
 CUPOLA_DEVICE void sincospi(float x, float* sine, float* cosine) { sincospif(x, sine, cosine); }
+#ifndef __CUDACC_RTC__
 CUPOLA_HOST void sincos(float x, float* sine, float* cosine) { *sine = sinf(x), *cosine = cosf(x); }
 CUPOLA_HOST void sincospi(float x, float* sine, float* cosine) { sincospif(x, sine, cosine); }
+#endif
 CUPOLA_BOTH float fdivide(float x, float y) { return fdividef(x, y); }
 CUPOLA_DEVICE float rhypot(float x, float y) { return rhypotf(x, y); }
 CUPOLA_DEVICE float jn(int n, float x) { return jnf(n, x); }

@@ -96,7 +96,8 @@ Result<BoxEnd> box_end(CUmemorytype type, const void* host, CUdeviceptr device, 
       result.end = End::Device;
       break;
     default:
-      return fail(ErrorCode::InvalidValue, "the {} memory type is {}", what, static_cast<int>(type));
+      return fail(ErrorCode::InvalidValue, "the {} memory type is {}, which is no CUmemorytype", what,
+                  static_cast<int>(type));
   }
   if (result.address == 0) return fail(ErrorCode::InvalidValue, "the {} is null", what);
   const Checked offset = Checked(x) + Checked(y) * pitch + (z ? Checked(z) * slice : 0);

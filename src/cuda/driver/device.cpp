@@ -62,7 +62,7 @@ CUresult cuDeviceGetCount(int* count) {
 CUresult cuDeviceGetName(char* name, int len, CUdevice dev) {
   return api_call([&]() -> Result<> {
     TRY(given(name, "name"));
-    if (len < 1) return fail(ErrorCode::InvalidValue, "len is {}", len);
+    if (len < 1) return fail(ErrorCode::InvalidValue, "len is {}; give the size of the buffer, 1 or above", len);
     TRY(Device * device, Runtime::get().device(dev));
     copy_text(name, static_cast<size_t>(len), device->properties().name);
     return {};
@@ -139,7 +139,7 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice dev) {
 CUresult cuDeviceGetPCIBusId(char* pciBusId, int len, CUdevice dev) {
   return api_call([&]() -> Result<> {
     TRY(given(pciBusId, "pciBusId"));
-    if (len < 1) return fail(ErrorCode::InvalidValue, "len is {}", len);
+    if (len < 1) return fail(ErrorCode::InvalidValue, "len is {}; give the size of the buffer, 1 or above", len);
     TRY(Device * device, Runtime::get().device(dev));
     copy_text(pciBusId, static_cast<size_t>(len), device->bus_id());
     return {};
@@ -193,7 +193,8 @@ CUresult cuDeviceGetExecAffinitySupport(int* pi, CUexecAffinityType type, CUdevi
   return api_call([&]() -> Result<> {
     TRY(given(pi, "pi"));
     if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
-      return fail(ErrorCode::InvalidValue, "type is {}", static_cast<int>(type));
+      return fail(ErrorCode::InvalidValue, "type is {}; the only one is CU_EXEC_AFFINITY_TYPE_SM_COUNT",
+                  static_cast<int>(type));
     TRY(Runtime::get().device(dev));
     *pi = 0;
     return {};

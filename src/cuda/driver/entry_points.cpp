@@ -79,7 +79,10 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVersion, cu
     TRY(given(pfn, "pfn"));
     *pfn = nullptr;
     const cuuint64_t both = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-    if (flags & ~both || flags == both) return fail(ErrorCode::InvalidValue, "flags are {:#x}", flags);
+    if (flags & ~both || flags == both)
+      return fail(ErrorCode::InvalidValue,
+                  "flags are {:#x}; give CU_GET_PROC_ADDRESS_DEFAULT, _LEGACY_STREAM or _PER_THREAD_DEFAULT_STREAM",
+                  flags);
     const Found found = find(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
     if (found.entry) *pfn = found.entry->address;
     if (symbolStatus) {

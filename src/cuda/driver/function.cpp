@@ -24,7 +24,7 @@ Result<int> attribute_of(const Function& function, CUfunction_attribute attribut
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
       return static_cast<int>(kernel.static_shared_bytes);
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-      return 0;  // constants belong to the module here
+      return static_cast<int>(kernel.constant_bytes);
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
       return static_cast<int>(kernel.local_bytes);
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
@@ -61,7 +61,9 @@ Result<> set_attribute(Function& function, CUfunction_attribute attribute, int v
     return {};
   }
   if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) {
-    if (value < -1 || value > 100) return fail(ErrorCode::InvalidValue, "a carveout of {} percent", value);
+    if (value < -1 || value > 100)
+      return fail(ErrorCode::InvalidValue, "a carveout of {} percent; give 0 to 100, or -1 for the driver's choice",
+                  value);
     function.carveout = value;
     return {};
   }
@@ -214,7 +216,8 @@ namespace {
 
 Result<> check_occupancy_flags(unsigned flags) {
   if (flags <= CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) return {};
-  return fail(ErrorCode::InvalidValue, "the occupancy flags are {:#x}", flags);
+  return fail(ErrorCode::InvalidValue, "the occupancy flags are {:#x}; give 0 or CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE",
+              flags);
 }
 
 }  // namespace
@@ -225,7 +228,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, CU
     TRY(given(numBlocks, "numBlocks"));
     TRY(check_occupancy_flags(flags));
     TRY(std::shared_ptr<Function> function, Runtime::get().function(func));
-    if (blockSize < 1) return fail(ErrorCode::InvalidValue, "blockSize is {}", blockSize);
+    if (blockSize < 1) return fail(ErrorCode::InvalidValue, "blockSize is {}; it must be at least 1", blockSize);
     const bool fits = dynamicSMemSize <= device_of(*function).shared_bytes_per_block_optin;
     *numBlocks = fits ? static_cast<int>(active_blocks(*function, static_cast<uint32_t>(blockSize),
                                                        static_cast<uint32_t>(dynamicSMemSize)))
@@ -287,7 +290,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunc
     TRY(given(dynamicSmemSize, "dynamicSmemSize"));
     TRY(std::shared_ptr<Function> function, Runtime::get().function(func));
     if (numBlocks < 1 || blockSize < 1)
-      return fail(ErrorCode::InvalidValue, "{} blocks of {} threads", numBlocks, blockSize);
+      return fail(ErrorCode::InvalidValue, "{} blocks of {} threads; each must be at least 1", numBlocks, blockSize);
     if (active_blocks(*function, static_cast<uint32_t>(blockSize), 0) < static_cast<uint32_t>(numBlocks))
       return fail(ErrorCode::InvalidValue, "{} blocks of {} threads do not fit on a multiprocessor", numBlocks,
                   blockSize);

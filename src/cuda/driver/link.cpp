@@ -19,7 +19,7 @@ struct LinkState {
 
   const JitOptions options;
   Mutex mutex;
-  Code code GUARDED_BY(mutex);
+  image::Code code GUARDED_BY(mutex);
   std::vector<std::byte> output GUARDED_BY(mutex);  ///< the program's until the state is destroyed
 };
 
@@ -54,7 +54,7 @@ Result<> check_type(CUjitInputType type, bool is_ptx) {
 Result<> add(CUlinkState handle, CUjitInputType type, const void* data, size_t size) {
   TRY(std::shared_ptr<LinkState> state, live_state(handle));
   TRY(check_type(type, true));
-  TRY(Code code, read_code(data, size));
+  TRY(image::Code code, image::read_code(data, size));
   const bool is_ptx = code.units.size() == 1 && code.units[0].kind == image::CodeKind::Ptx;
   TRY(check_type(type, is_ptx));
   if (code.units.empty())
@@ -109,8 +109,7 @@ CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) {
       if (!image && image.error().code == ErrorCode::InvalidImage)  // what is defined nowhere; the code is an H200's
         return fail(ErrorCode::InvalidSource, "{}", image.error().message);
       if (!image) return fail(image.error());
-      constexpr uint32_t kArchitecture = 89;
-      const image::FatbinEntry entry{image::FatbinKind::KernelImage, kArchitecture,
+      const image::FatbinEntry entry{image::FatbinKind::KernelImage, image::kArchitecture,
                                      image::kFlag64Bit | image::kFlagLinux, **image, 0};
       found->output = image::write_fatbin({&entry, 1});
       *cubinOut = found->output.data();

@@ -49,7 +49,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInByt
     if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
       return fail(ErrorCode::InvalidValue, "ElementSizeBytes is {}; it may be 4, 8 or 16", ElementSizeBytes);
     if (WidthInBytes == 0 || Height == 0)
-      return fail(ErrorCode::InvalidValue, "{} rows of {} bytes", Height, WidthInBytes);
+      return fail(ErrorCode::InvalidValue, "{} rows of {} bytes; each must be at least 1", Height, WidthInBytes);
     TRY(std::shared_ptr<Context> context, current_context());
     size_t bytes = 0;
     if (WidthInBytes > SIZE_MAX / 2 || __builtin_mul_overflow(pitch_for(WidthInBytes), Height, &bytes))
@@ -82,9 +82,9 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUdeviceptr 
   return api_call([&]() -> Result<> {
     TRY(current_context());
     const auto range = Runtime::get().addresses.find(dptr);
-    if (!range || range->is_host()) return refuse(ErrorCode::NotFound);
-    if (pbase) *pbase = range->address;
-    if (psize) *psize = range->size;
+    if (pbase) *pbase = range ? range->address : 0;
+    if (psize) *psize = range ? range->size : 0;
+    if (!range) return refuse(ErrorCode::NotFound);
     return {};
   });
 }

@@ -48,6 +48,27 @@ TEST_F(Memory, RangesAreFoundFromInside) {
   cuMemFree(memory);
 }
 
+// Oracle: an H200's driver, for all flags.
+TEST_F(Memory, AddressRangesAreHostMemorysToo) {
+  void* block = nullptr;
+  ASSERT_EQ(cuMemHostAlloc(&block, 1000, 0), CUDA_SUCCESS);
+  const auto start = reinterpret_cast<CUdeviceptr>(block);
+  CUdeviceptr base = 7;
+  size_t size = 7;
+  EXPECT_EQ(cuMemGetAddressRange(&base, &size, start + 10), CUDA_SUCCESS);
+  EXPECT_EQ(base, start);
+  EXPECT_EQ(size, 1000u);
+  EXPECT_EQ(cuMemGetAddressRange(&base, &size, start + 1000), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(base, 0u);
+  EXPECT_EQ(size, 0u);
+  EXPECT_EQ(cuMemFreeHost(block), CUDA_SUCCESS);
+  std::vector<char> own(8192);
+  ASSERT_EQ(cuMemHostRegister(own.data(), own.size(), 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemGetAddressRange(&base, &size, reinterpret_cast<CUdeviceptr>(own.data()) + 10), CUDA_SUCCESS);
+  EXPECT_EQ(size, own.size());
+  EXPECT_EQ(cuMemHostUnregister(own.data()), CUDA_SUCCESS);
+}
+
 TEST_F(Memory, HostMemoryIsRegisteredOnce) {
   std::vector<char> block(8192);
   EXPECT_EQ(cuMemHostRegister(block.data(), block.size(), 0), CUDA_SUCCESS);

@@ -12,10 +12,10 @@ using namespace cupola::driver;
 
 namespace {
 
-Result<> load(CUmodule* module, Result<Code> code) {
-  TRY(Code ready, std::move(code));
+Result<> load(CUmodule* module, Result<image::Code> code) {
+  TRY(image::Code ready, std::move(code));
   TRY(std::shared_ptr<Context> context, current_context());
-  TRY(std::shared_ptr<Module> loaded, load_module(*context, std::make_shared<const Code>(std::move(ready))));
+  TRY(std::shared_ptr<Module> loaded, load_module(*context, std::make_shared<const image::Code>(std::move(ready))));
   *module = handle_of<CUmodule>(loaded.get());
   return {};
 }
@@ -28,7 +28,7 @@ CUresult cuModuleLoad(CUmodule* module, const char* fname) {
     TRY(given(fname, "fname"));
     TRY(current_context());
     TRY(const std::string bytes, read_file(fname));
-    return load(module, read_code(bytes.data(), bytes.size()));
+    return load(module, image::read_code(bytes.data(), bytes.size()));
   });
 }
 
@@ -37,7 +37,7 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
     TRY(given(module, "module"));
     TRY(given(image, "image"));
     TRY(current_context());
-    return load(module, read_code(image, SIZE_MAX));
+    return load(module, image::read_code(image, SIZE_MAX));
   });
 }
 
@@ -48,7 +48,7 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int nu
     TRY(given(image, "image"));
     TRY(current_context());
     TRY(const JitOptions jit, JitOptions::read(numOptions, options, optionValues));
-    return jit.answer(load(module, read_code(image, SIZE_MAX)));
+    return jit.answer(load(module, image::read_code(image, SIZE_MAX)));
   });
 }
 
@@ -118,13 +118,13 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, c
 
 namespace {
 
-Result<> load_library(CUlibrary* library, Result<Code> code) {
-  TRY(Code ready, std::move(code));
+Result<> load_library(CUlibrary* library, Result<image::Code> code) {
+  TRY(image::Code ready, std::move(code));
   if (ready.compile_at_load) {  // for the first device; the module of a context finds the image in memory
     TRY(Device * device, Runtime::get().device(0));
     TRY(Runtime::get().programs.image(ready, device->hal().properties().image_target));
   }
-  auto made = std::make_shared<Library>(std::make_shared<const Code>(std::move(ready)));
+  auto made = std::make_shared<Library>(std::make_shared<const image::Code>(std::move(ready)));
   *library = handle_of<CUlibrary>(Runtime::get().libraries.add(std::move(made)));
   return {};
 }
@@ -139,7 +139,7 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* j
     TRY(given(code, "code"));
     TRY(check_library_options(numLibraryOptions, libraryOptions, true));
     TRY(const JitOptions jit, JitOptions::read(numJitOptions, jitOptions, jitOptionsValues));
-    return jit.answer(load_library(library, read_code(code, SIZE_MAX)));
+    return jit.answer(load_library(library, image::read_code(code, SIZE_MAX)));
   });
 }
 
@@ -153,7 +153,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_o
     TRY(const JitOptions jit, JitOptions::read(numJitOptions, jitOptions, jitOptionsValues));
     return jit.answer([&]() -> Result<> {
       TRY(const std::string bytes, read_file(fileName));
-      return load_library(library, read_code(bytes.data(), bytes.size()));
+      return load_library(library, image::read_code(bytes.data(), bytes.size()));
     }());
   });
 }

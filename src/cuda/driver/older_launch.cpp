@@ -64,7 +64,8 @@ CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
   return prepare(
       hfunc,
       [&](PreparedLaunch& prepared) -> Result<> {
-        if (x <= 0 || y <= 0 || z <= 0) return fail(ErrorCode::InvalidValue, "a block of {} x {} x {}", x, y, z);
+        if (x <= 0 || y <= 0 || z <= 0)
+          return fail(ErrorCode::InvalidValue, "a block of {} x {} x {}; each must be at least 1", x, y, z);
         prepared.x = static_cast<unsigned>(x);
         prepared.y = static_cast<unsigned>(y);
         prepared.z = static_cast<unsigned>(z);
@@ -82,7 +83,8 @@ CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
   return prepare(
       hfunc,
       [&](PreparedLaunch& prepared) -> Result<> {
-        if (numbytes > kMostBytes) return fail(ErrorCode::InvalidValue, "{} bytes of parameters", numbytes);
+        if (numbytes > kMostBytes)
+          return fail(ErrorCode::InvalidValue, "{} bytes of parameters; a kernel takes up to {}", numbytes, kMostBytes);
         if (numbytes > prepared.parameters.size()) prepared.parameters.resize(numbytes);
         return {};
       },

@@ -28,7 +28,8 @@ bool gives_floats(const TextureDescriptor& d) {
 Result<> describe_flags(TextureDescriptor& d, unsigned flags) {
   const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
                          CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
-  if (flags & ~known) return fail(ErrorCode::InvalidValue, "the flags of a texture are {:#x}", flags);
+  if (flags & ~known)
+    return fail(ErrorCode::InvalidValue, "the flags of a texture are {:#x}; those known are {:#x}", flags, known);
   if (flags & CU_TRSF_SEAMLESS_CUBEMAP && !d.is_cube)
     return fail(ErrorCode::InvalidValue, "CU_TRSF_SEAMLESS_CUBEMAP needs an array with CUDA_ARRAY3D_CUBEMAP");
   d.is_seamless = flags & CU_TRSF_SEAMLESS_CUBEMAP;

@@ -51,7 +51,8 @@ Result<> describe_pitched(TextureDescriptor& d, const CUDA_RESOURCE_DESC& resour
   set_format(d, format);
   constexpr uint64_t kMost = 1u << 17, kPitchUnit = 32, kMostPitch = 1u << 21;
   if (plane.width == 0 || plane.height == 0 || plane.width > kMost || plane.height > kMost)
-    return fail(ErrorCode::InvalidValue, "a texture of {} x {} texels", plane.width, plane.height);
+    return fail(ErrorCode::InvalidValue, "a texture of {} x {} texels; each may be 1 to {}", plane.width, plane.height,
+                kMost);
   const uint64_t row = plane.width * format.bytes();
   if (plane.pitchInBytes % kPitchUnit || plane.pitchInBytes > kMostPitch)
     return fail(ErrorCode::InvalidValue, "a pitch of {} bytes, which is to be a multiple of {} up to {}",
@@ -133,7 +134,8 @@ Result<> describe_arrays(ImageObject& object, std::span<const std::shared_ptr<Ar
 
 Result<> describe_resource(ImageObject& object, const CUDA_RESOURCE_DESC& resource,
                            const CUDA_RESOURCE_VIEW_DESC* view) {
-  if (resource.flags != 0) return fail(ErrorCode::InvalidValue, "the flags of a resource are {:#x}", resource.flags);
+  if (resource.flags != 0)
+    return fail(ErrorCode::InvalidValue, "the flags of a resource are {:#x}; they must be 0", resource.flags);
   object.descriptor.levels = 1;
   switch (resource.resType) {
     case CU_RESOURCE_TYPE_ARRAY: {

@@ -93,10 +93,7 @@ class Emission {
   /// Storage of a register or a variable (.local, .param, .shared) of the function.
   Value* register_slot(uint32_t index);
   Value* variable_address(uint32_t index);
-  /// A variable that someone else made: a parameter, a bound operand of inline PTX.
-  void bind_register(uint32_t index, Value* slot) {
-    register_slots_.resize(f.registers.size()), register_slots_[index] = slot;
-  }
+  /// A variable that someone else made: a parameter.
   void bind_variable(uint32_t index, Value* address) {
     variables_.resize(f.variables.size()), variables_[index] = address;
   }

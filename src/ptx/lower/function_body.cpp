@@ -161,7 +161,7 @@ void unsupported(Emission& e) {
   if (row.target > 89)
     return e.refuse(
         formatted("needs sm_{}; the device reports sm_89. Build the program for sm_89 or below as well", row.target));
-  e.refuse("not supported");
+  e.refuse("not supported; docs/ptx.md says why, by opcode");
 }
 
 }  // namespace emit

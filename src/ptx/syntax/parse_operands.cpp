@@ -125,6 +125,22 @@ Result<Operand> Parser::primary() {
   return operand;
 }
 
+/// "array[2]": the address of an element, counted as one of the array's type whatever its dimensions; '[' is consumed
+/// already. "PTX ISA", Arrays as Operands; an H200 counts elements of rows and vectors one by one, in 32 bits.
+Result<> Parser::element(Operand& operand) {
+  const Variable* array = nullptr;
+  if (operand.kind == Operand::Kind::Variable) array = &f_->variables[operand.index];
+  if (operand.kind == Operand::Kind::Symbol) {
+    const auto known = std::ranges::find(m_.variables, m_.names[operand.index], &Variable::name);
+    if (known != m_.variables.end()) array = &*known;
+  }
+  if (!array || !array->is_array || operand.value != 0) return error("an index belongs to the name of an array");
+  TRY(const int64_t index, integer_constant());
+  TRY(expect("]"));
+  operand.value = static_cast<uint32_t>(static_cast<uint64_t>(index) * (bits_of(array->type) / 8));
+  return {};
+}
+
 /// "{a, b}" or, for a call, "(a, b)"; the opening mark is consumed already.
 Result<Operand> Parser::vector(std::string_view closing) {
   std::vector<Operand> list;
@@ -179,7 +195,11 @@ Result<Operand> Parser::operand() {
       return negative;
     }
   }
-  TRY(const Operand first, primary());
+  TRY(Operand first, primary());
+  if (accept("[")) {
+    TRY(element(first));
+    return first;
+  }
   if (!accept("|")) return first;
   TRY(const Operand second, primary());
   return parts(Operand::Kind::Pair, {first, second});

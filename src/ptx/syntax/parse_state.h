@@ -104,7 +104,6 @@ class Parser {
   Result<> prototype(std::string_view label);
   Result<> targets(std::string_view label, bool calls);
   Result<> close_scope();
-  Result<> bind_pending(const Scope::Pending& pending, Scope* outer);
   Result<> declare(std::string_view name, Binding binding, Location location);
   Result<> declare_range(const RegisterRange& range, Location location);
   const Binding* find(std::string_view name);
@@ -116,6 +115,7 @@ class Parser {
   Result<Operand> primary();
   Result<Operand> named();
   Result<Operand> address();
+  Result<> element(Operand& operand);
   Result<Operand> vector(std::string_view closing);
   Result<Operand> parts(Operand::Kind kind, const std::vector<Operand>& parts);
 

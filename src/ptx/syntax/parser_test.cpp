@@ -62,6 +62,28 @@ $L__done:)");
   EXPECT_THAT(printed, HasSubstr("@!%p1 bra $L__done;"));
 }
 
+// Oracle: what an H200's driver gave for these, and which it refused.
+TEST(Parse, AnIndexIsTheAddressOfAnElement) {
+  const std::string head =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.global .b32 g[8];\n.global .b32 h[4][2];\n.global .v2 .b32 "
+      "v[4];\n"
+      ".global .b32 one;\n.entry k()\n{\n.reg .u64 %a;\n.shared .b8 s[64];\n.local .b16 l[8];\nmov.u64 %a, ";
+  const auto offset = [&](const std::string& element) {
+    const auto module = parse(head + element + ";\n}\n");
+    return module ? module->functions[0].operands[1].value : -1;
+  };
+  EXPECT_EQ(offset("g[2]"), 8);
+  EXPECT_EQ(offset("g[1+1]"), 8);
+  EXPECT_EQ(offset("g[-1]"), 4294967292);
+  EXPECT_EQ(offset("h[1]"), 4);
+  EXPECT_EQ(offset("v[1]"), 4);
+  EXPECT_EQ(offset("s[3]"), 3);
+  EXPECT_EQ(offset("l[3]"), 6);
+  EXPECT_THAT(refusal(head + "one[1];\n}\n"), HasSubstr("an index belongs to the name of an array"));
+  EXPECT_NE(refusal(head + "g[2]+4;\n}\n"), "");
+  EXPECT_NE(refusal(head + "h[1][1];\n}\n"), "");
+}
+
 TEST(Parse, InitialisersKeepAddressesAndRows) {
   const auto module = parse(
       ".version 7.0\n.target sm_70\n.global .u32 x;\n.global .align 8 .u64 p[2] = {generic(x)+8, 5};\n"

@@ -21,11 +21,10 @@
 namespace cupola::cpu::build {
 namespace {
 
+using image::cpu::kWarp;
 using image::cpu::ThreadContext;
 using llvm::BasicBlock;
 using llvm::Value;
-
-constexpr unsigned kWarp = 32;
 
 /// Of frames and shared memory of blocks beside each other that take turns in loops, which pass through the caches with
 /// what they read: 8 blocks of 8 warps with frames of 512 bytes and some shared memory, whose rows are pages together.

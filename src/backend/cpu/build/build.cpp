@@ -88,6 +88,7 @@ Result<Lowered> lower(llvm::Module& module) {
     KernelInfo& info = lowered.kernels.emplace_back();
     info.name = kernel.name;
     info.static_shared_bytes = static_cast<uint32_t>(shared.static_bytes.lookup(kernel.body));
+    info.constant_bytes = static_cast<uint32_t>(lowered.data.constant_bytes);
     info.local_bytes = static_cast<uint32_t>(local_bytes(*kernel.body, reach));
     info.registers = 32;  // no such limit here; a middling value for cudaFuncGetAttributes
     take_launch_bounds(kernel.bounds, info);

@@ -4,6 +4,9 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
 
+#include <array>
+#include <cmath>
+
 #include "backend/cpu/build/test_program.h"
 #include "kir/core_intrinsics.h"
 
@@ -111,6 +114,35 @@ TEST(CoreIntrinsics, EveryRowOfEveryTypeCompiles) {
     }
   }
   EXPECT_GT(built, 300u);
+}
+
+// Oracle: std::frexp.
+TEST(CoreIntrinsics, LanesHaveFractionsAndExponentsOfTheirOwn) {
+  TestProgram program(R"(
+    declare i32 @cupola.tid.x()
+    declare { double, i32 } @llvm.frexp.f64.i32(double)
+    define ptx_kernel void @k(ptr %values, ptr %exponents) {
+      %t = call i32 @cupola.tid.x()
+      %i = zext i32 %t to i64
+      %v = getelementptr double, ptr %values, i64 %i
+      %e = getelementptr i32, ptr %exponents, i64 %i
+      %x = load double, ptr %v
+      %both = call { double, i32 } @llvm.frexp.f64.i32(double %x)
+      %fraction = extractvalue { double, i32 } %both, 0
+      %exponent = extractvalue { double, i32 } %both, 1
+      store double %fraction, ptr %v
+      store i32 %exponent, ptr %e
+      ret void
+    })");
+  std::array<double, 32> values, fractions;
+  std::array<int, 32> exponents{}, expected{};
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = std::ldexp(1.0 + static_cast<double>(i), static_cast<int>(i * 60) - 1050);
+    fractions[i] = std::frexp(values[i], &expected[i]);
+  }
+  program.launch("k", {1}, {32}, values.data(), exponents.data());
+  EXPECT_EQ(values, fractions);
+  EXPECT_EQ(exponents, expected);
 }
 
 TEST(CoreIntrinsics, HintsOnSharedMemoryLeaveNothing) {

@@ -7,11 +7,10 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
-#include <fstream>
-
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/intrinsics.h"
+#include "backend/cpu/build/keep_file.h"
 #include "backend/cpu/build/kernel_entry.h"
 #include "backend/cpu/build/line_table.h"
 #include "backend/cpu/build/object_file.h"
@@ -103,10 +102,6 @@ Result<> verify(const llvm::Module& module) {
   return fail(ErrorCode::InvalidSource, "cpu: the module is malformed after lowering for the cpu: {}", text);
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
 Result<Segment> emit_segment(llvm::Module& module, const std::string& keep, llvm::TargetMachine& machine,
                              Stages& stages) {
   keep_line_numbers(module);
@@ -116,8 +111,8 @@ Result<Segment> emit_segment(llvm::Module& module, const std::string& keep, llvm
   if (!keep.empty()) {
     std::string text;
     llvm::raw_string_ostream(text) << module;
-    write_file(keep + ".host.ll", text);
-    write_file(keep + ".s", emit_assembly(module, machine));
+    keep_file(keep + ".host.ll", text);
+    keep_file(keep + ".s", emit_assembly(module, machine));
   }
   TRY(const std::unique_ptr<llvm::MemoryBuffer> object, emit_object(module, machine));
   stages.end("instructions");

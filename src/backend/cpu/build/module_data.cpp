@@ -6,10 +6,6 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Support/raw_ostream.h>
-#include <llvm/Support/xxhash.h>
-
-#include <cstring>
 
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/initializer.h"
@@ -23,12 +19,6 @@ using kir::kConstantSpace;
 using kir::kGenericSpace;
 using kir::kGlobalSpace;
 using kir::kSharedSpace;
-
-uint64_t signature_of(const llvm::Function& function) {
-  std::string text;
-  llvm::raw_string_ostream(text) << *function.getFunctionType();
-  return llvm::xxh3_64bits(text);
-}
 
 class Layout {
  public:
@@ -103,9 +93,6 @@ class Layout {
       if (auto* function = llvm::dyn_cast<llvm::Function>(global)) {
         data_.function_addresses.push_back(
             {at + offsetof(image::cpu::FunctionDescriptor, scalar_entry), function->getName().str()});
-        const uint64_t signature = signature_of(*function);
-        std::memcpy(&data_.bytes[at + offsetof(image::cpu::FunctionDescriptor, signature)], &signature,
-                    sizeof signature);
         continue;
       }
       auto& variable = llvm::cast<llvm::GlobalVariable>(*global);

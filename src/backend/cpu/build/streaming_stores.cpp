@@ -19,6 +19,7 @@
 namespace cupola::cpu::build {
 namespace {
 
+using image::cpu::kWarp;
 using image::cpu::ThreadContext;
 using llvm::Value;
 
@@ -27,7 +28,6 @@ constexpr uint64_t kLargeFrom = 32 << 20;
 /// Of shorter rows of the grid the ends count, which may be written in parts: such a store waits for its line, and
 /// those past the caches wait for it.
 constexpr uint64_t kLongFrom = 4096;
-constexpr uint64_t kWarp = 32;
 
 /// The argument that an address is made of; null: none, or it is not known.
 const llvm::Argument* argument_of(const Value* address) {

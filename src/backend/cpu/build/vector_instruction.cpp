@@ -71,8 +71,13 @@ Value* elementwise_intrinsic(Lanes& lanes, llvm::IntrinsicInst& call) {
   llvm::SmallVector<Type*, 4> types;
   const llvm::Intrinsic::ID id = call.getIntrinsicID();
   Type* type = widened(call.getType());
-  if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, -1, nullptr))
-    types.push_back(call.getType()->isStructTy() ? llvm::cast<llvm::StructType>(type)->getElementType(0) : type);
+  if (auto* parts = llvm::dyn_cast<llvm::StructType>(type)) {  // frexp: the fraction's type and the exponent's
+    for (unsigned i = 0; i < parts->getNumElements(); ++i)
+      if (llvm::isVectorIntrinsicWithStructReturnOverloadAtField(id, static_cast<int>(i), nullptr))
+        types.push_back(parts->getElementType(i));
+  } else if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, -1, nullptr)) {
+    types.push_back(type);
+  }
   for (unsigned i = 0; i < call.arg_size(); ++i) {
     Value* argument = call.getArgOperand(i);
     const bool is_scalar = llvm::isVectorIntrinsicWithScalarOpAtArg(id, i, nullptr);

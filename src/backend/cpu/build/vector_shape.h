@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "image/block_class.h"
+#include "image/cpu_abi.h"
 
 namespace llvm {
 class DataLayout;
@@ -13,7 +14,7 @@ class Type;
 
 namespace cupola::cpu::build {
 
-inline constexpr unsigned kLanes = 32;
+inline constexpr unsigned kLanes = image::cpu::kWarp;
 
 using image::BlockClass;
 

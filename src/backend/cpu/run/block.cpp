@@ -19,6 +19,7 @@ namespace cupola::cpu {
 namespace {
 
 using image::cpu::kDynamicSharedAlignment;
+using image::cpu::kWarp;
 using image::cpu::ThreadContext;
 
 // Turns of a polling loop between two calls of the poll service.
@@ -31,10 +32,15 @@ constexpr uint32_t kMostThreads = 1024;
 constexpr uint32_t kMostBlocksACall = 32;
 
 constexpr uint32_t lane_of(const Thread& thread) {
-  return thread.index % 32;
+  return thread.index % kWarp;
 }
 constexpr uint32_t bit_of(const Thread& thread) {
   return 1u << lane_of(thread);
+}
+
+/// The lanes of a warp that has `count` threads or more, as a mask; there is at least one.
+constexpr uint32_t first_lanes(uint32_t count) {
+  return ~0u >> (kWarp - std::min(kWarp, count));
 }
 
 Position position(uint64_t index, const Dim3& shape) {
@@ -46,7 +52,7 @@ Position position(uint64_t index, const Dim3& shape) {
 
 Position calling_thread(const ThreadContext& context) {
   const auto* thread = static_cast<const Thread*>(context.executor);
-  const uint32_t first = context.warp * 32 + context.lane;
+  const uint32_t first = context.warp * kWarp + context.lane;
   return position(first + context.calling_lane, thread->block->grid().launch().block);
 }
 
@@ -81,8 +87,8 @@ void Block::reset() {
   failure_.reset();
   threads_.resize(units);
   if (ring_.size() < units) ring_.resize(units);
-  warps_.resize((alive_ + 31) / 32);
-  for (uint32_t i = 0; i < warps_.size(); ++i) warps_[i].reset(~0u >> (32 - std::min(32u, alive_ - 32 * i)));
+  warps_.resize((alive_ + kWarp - 1) / kWarp);
+  for (uint32_t i = 0; i < warps_.size(); ++i) warps_[i].reset(first_lanes(alive_ - kWarp * i));
   for (Barrier& barrier : barriers_) barrier.reset();
   for (Queue& queue : waiting_) queue = {};
   ring_begin_ = ring_size_ = 0;
@@ -111,11 +117,11 @@ void Block::make_places() {
 void Block::place(ThreadContext& context, uint32_t index) const {
   const Position thread = position(index, grid_->launch().block);
   std::copy_n(thread.at, 3, context.tid);
-  context.lane = index % 32;
-  context.warp = index / 32;
+  context.lane = index % kWarp;
+  context.warp = index / kWarp;
   context.fuel = kFuel;
   context.last_error = context.calling_lane = 0;
-  context.lanes = ~0u >> (32 - std::min(32u, thread_count_ - index));
+  context.lanes = first_lanes(thread_count_ - index);
   show_places(context, index);
 }
 
@@ -308,7 +314,7 @@ void Block::thread_over(Thread& thread) {
   }
   worker_.stacks().release(thread.fibre.drop());
   thread.state = ThreadState::Exited;
-  const uint32_t warp = thread.index / 32;
+  const uint32_t warp = thread.index / kWarp;
   if (width_ == 1) release(warp, warps_[warp].exit(lane_of(thread)));
   keep_threads(thread, 0);
   if (width_ == 1) release(warp, warps_[warp].settle());
@@ -351,7 +357,7 @@ void Block::make_ready(Thread& thread) {
 void Block::release(uint32_t warp, uint32_t lanes) {
   for (; lanes; lanes &= lanes - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
-    Thread& thread = threads_[warp * 32 + lane];
+    Thread& thread = threads_[warp * kWarp + lane];
     thread.result = warps_[warp].result(lane);
     make_ready(thread);
   }
@@ -361,7 +367,7 @@ void Block::release(uint32_t warp, uint32_t lanes) {
 void Block::stop(Thread& thread, ThreadState state) {
   thread.state = state;
   if (width_ == 1) {
-    const uint32_t warp = thread.index / 32;
+    const uint32_t warp = thread.index / kWarp;
     warps_[warp].stop(lane_of(thread));
     release(warp, warps_[warp].settle());
   }
@@ -425,7 +431,7 @@ uint64_t Block::meet(Thread& thread, const WarpRequest& request) {
   if (width_ > 1)
     fail(thread, ErrorCode::LaunchFailed,
          formatted("deadlock: a warp operation waits for lanes {:#010x}, which went another way", request.mask));
-  const uint32_t warp = thread.index / 32;
+  const uint32_t warp = thread.index / kWarp;
   const uint32_t released = warps_[warp].meet(lane_of(thread), request);
   if (released == bit_of(thread)) return warps_[warp].result(lane_of(thread));
   if (!released) {
@@ -502,7 +508,8 @@ void Block::record(const Thread* thread, ErrorCode code, std::string_view text, 
   failed_ = true;
   Error error{code, {}};
   try {
-    error.message = formatted("{}: {}", place_of(thread, is_known), text);
+    error.message = formatted("{}: {}{}", place_of(thread, is_known), text,
+                              is_known ? "" : "; CUPOLA_RUNG=threads names the thread");
   } catch (const std::bad_alloc&) {  // the code alone, then
   }
   grid_->domain().faults.record(std::move(error));
@@ -515,9 +522,9 @@ std::string Block::place_of(const Thread* thread, bool is_known) const {
     const Position caller = calling_thread(*thread->context);
     where += formatted(", thread ({},{},{})", caller.at[0], caller.at[1], caller.at[2]);
   } else {
-    const uint32_t first = 32 * thread->context->warp;
+    const uint32_t first = kWarp * thread->context->warp;
     const Position place = position(first, grid_->launch().block);
-    where += formatted(", one of the {} threads from ({},{},{})", std::min(32u, thread_count_ - first), place.at[0],
+    where += formatted(", one of the {} threads from ({},{},{})", std::min(kWarp, thread_count_ - first), place.at[0],
                        place.at[1], place.at[2]);
   }
   return where;
@@ -536,7 +543,7 @@ std::string Block::whereabouts() const {
     if (thread.state == ThreadState::AtBarrier) where = formatted("barrier {}", thread.barrier);
     if (thread.state == ThreadState::AtWarp) {
       const WarpRequest& request = warp_of(thread).request(lane_of(thread));
-      where = formatted("a {} of lanes {:#010x} of warp {}", name_of(request.op), request.mask, thread.index / 32);
+      where = formatted("a {} of lanes {:#010x} of warp {}", name_of(request.op), request.mask, thread.index / kWarp);
     }
     auto group = std::ranges::find(groups, where, &Group::where);
     if (group == groups.end())

@@ -112,8 +112,8 @@ class Block {
   void complete_barrier(uint32_t id);
   void leave_grid_sync();
 
-  Warp& warp_of(const Thread& thread) { return warps_[thread.index / 32]; }
-  const Warp& warp_of(const Thread& thread) const { return warps_[thread.index / 32]; }
+  Warp& warp_of(const Thread& thread) { return warps_[thread.index / image::cpu::kWarp]; }
+  const Warp& warp_of(const Thread& thread) const { return warps_[thread.index / image::cpu::kWarp]; }
   void release(uint32_t warp, uint32_t lanes);
   void make_ready(Thread& thread);
   void push(Thread& thread);
@@ -137,7 +137,7 @@ class Block {
   uint32_t at_grid_ = 0;
   uint32_t loop_next_ = 0;  ///< ThreadLoop: the next thread to begin
   image::cpu::KernelEntry entry_ = nullptr;
-  uint32_t width_ = 1;     ///< threads that the entry runs in step: 1 or 32
+  uint32_t width_ = 1;     ///< threads that the entry runs in step: 1 or a warp's
   bool is_loop_ = false;   ///< one fibre runs all threads
   bool is_whole_ = false;  ///< by one call of the entry
   bool failed_ = false;

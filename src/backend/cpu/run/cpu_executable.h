@@ -15,7 +15,7 @@ namespace cupola::cpu {
 /// Code of a kernel for blocks of a class, as the workers run it.
 struct KernelCode {
   image::cpu::KernelEntry entry = nullptr;
-  uint32_t width = 1;         ///< threads that it runs in step: 1 or 32
+  uint32_t width = 1;         ///< threads that it runs in step: 1 or a warp's
   bool needs_places = false;  ///< ThreadContext::places
   bool whole_block = false;   ///< one call runs all threads of a block
   image::Rung rung = image::Rung::ThreadFibres;

@@ -89,7 +89,7 @@ TEST_F(Faults, NameTheBlockAmongThoseThatRunInOneCall) {
     launch(run_blocks<store_in_warp>, {{4, 5, 3}, {96}}, At{bad(0x10), block, 70}, {.width = 32, .whole_block = true});
     expect_fault(synchronize(), ErrorCode::IllegalAddress,
                  formatted("kernel native, block ({},{},{}), one of the 32 threads from (64,0,0): illegal memory "
-                           "access at 0x10 (write)",
+                           "access at 0x10 (write); CUPOLA_RUNG=threads names the thread",
                            block % 4, block / 4 % 5, block / 20));
     device_->clear_fault();
   }

@@ -43,7 +43,7 @@ class Kernel {
       const image::WideEntry& wide = from.wide_entries[is_own ? blocks : BlockClass::Any];
       if (wide.place != image::kNoEntry) {
         place = wide.place;
-        code.width = 32;
+        code.width = image::cpu::kWarp;
         code.whole_block = wide.whole_block;
         code.needs_places = !is_own || !is_in_row(blocks);
       }

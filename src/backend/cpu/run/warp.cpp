@@ -8,6 +8,8 @@
 namespace cupola::cpu {
 namespace {
 
+using image::cpu::kWarp;
+
 using image::ShuffleKind;
 
 /// Calls `visit(lane)` for each lane of `mask`.
@@ -16,7 +18,7 @@ void each_lane(uint32_t mask, Visit visit) {
   for (; mask; mask &= mask - 1) visit(static_cast<uint32_t>(std::countr_zero(mask)));
 }
 
-void shuffle(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], uint64_t (&results)[32]) {
+void shuffle(WarpOp op, uint32_t members, const WarpRequest (&requests)[kWarp], uint64_t (&results)[kWarp]) {
   each_lane(members, [&](uint32_t lane) {
     const auto kind = static_cast<ShuffleKind>(static_cast<uint32_t>(op) - static_cast<uint32_t>(WarpOp::ShuffleUp));
     const image::ShuffleSource source = image::shuffle_source(kind, requests[lane].b, requests[lane].c, lane);
@@ -25,7 +27,7 @@ void shuffle(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], uin
   });
 }
 
-void vote(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], uint64_t (&results)[32]) {
+void vote(WarpOp op, uint32_t members, const WarpRequest (&requests)[kWarp], uint64_t (&results)[kWarp]) {
   uint32_t ballot = 0;
   each_lane(members, [&](uint32_t lane) { ballot |= uint32_t{requests[lane].value != 0} << lane; });
   uint64_t result = ballot;
@@ -35,7 +37,7 @@ void vote(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], uint64
   each_lane(members, [&](uint32_t lane) { results[lane] = result; });
 }
 
-void match(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], uint64_t (&results)[32]) {
+void match(WarpOp op, uint32_t members, const WarpRequest (&requests)[kWarp], uint64_t (&results)[kWarp]) {
   each_lane(members, [&](uint32_t lane) {
     uint32_t same = 0;
     each_lane(members,
@@ -81,7 +83,7 @@ uint32_t combine(WarpOp op, uint32_t a, uint32_t b) {
   __builtin_unreachable();
 }
 
-void reduce(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], uint64_t (&results)[32]) {
+void reduce(WarpOp op, uint32_t members, const WarpRequest (&requests)[kWarp], uint64_t (&results)[kWarp]) {
   const auto first = static_cast<uint32_t>(std::countr_zero(members));
   auto result = static_cast<uint32_t>(requests[first].value);
   each_lane(members & (members - 1),
@@ -130,7 +132,7 @@ const char* name_of(WarpOp op) {
   return "warp operation";
 }
 
-void evaluate(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], uint64_t (&results)[32]) {
+void evaluate(WarpOp op, uint32_t members, const WarpRequest (&requests)[kWarp], uint64_t (&results)[kWarp]) {
   switch (op) {
     case WarpOp::Sync:
     case WarpOp::Publish:
@@ -211,7 +213,7 @@ uint32_t Warp::complete_with(uint32_t lane) {
 /// zeros.
 void Warp::publish(uint32_t members) {
   const uint32_t count = requests_[std::countr_zero(members)].b;
-  published_.resize(size_t{32} * count);
+  published_.resize(size_t{kWarp} * count);
   if (members != ~0u) std::ranges::fill(published_, 0u);
   each_lane(members, [&](uint32_t lane) {
     const auto* words = reinterpret_cast<const uint32_t*>(requests_[lane].value);

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "image/cpu_abi.h"
+
 namespace cupola::cpu {
 
 /// The operations in which lanes of a warp meet. Lanes complete one together only if all of them ask for the same.
@@ -42,7 +44,8 @@ struct WarpRequest {
 /// Results by lane of an operation whose members are `members`; the meaning is that of the PTX ISA's shfl.sync,
 /// vote.sync, match.sync and redux.sync, the encoding that of cpu_services.def. A shuffle from a lane that is no member
 /// gives the own value. Publish is not among them: it needs the warp's table.
-void evaluate(WarpOp op, uint32_t members, const WarpRequest (&requests)[32], uint64_t (&results)[32]);
+void evaluate(WarpOp op, uint32_t members, const WarpRequest (&requests)[image::cpu::kWarp],
+              uint64_t (&results)[image::cpu::kWarp]);
 
 /// Where the lanes of one warp meet. Knows which lanes have not exited and which of them are busy: running or able to,
 /// and not polling. Not thread-safe. Functions return the lanes that may go on, as a mask; those are busy again.
@@ -79,9 +82,9 @@ class Warp {
   uint32_t busy_ = 0;
   uint32_t meeting_ = 0;  ///< lanes in meet()
   uint32_t at_site_ = 0;  ///< lanes in meet_at()
-  WarpRequest requests_[32];
-  uint64_t sites_[32];
-  uint64_t results_[32];
+  WarpRequest requests_[image::cpu::kWarp];
+  uint64_t sites_[image::cpu::kWarp];
+  uint64_t results_[image::cpu::kWarp];
   std::vector<uint32_t> published_;  ///< read by lanes until each asks for its next operation
 };
 

@@ -1,0 +1,3 @@
+#pragma once
+
+// Code that is compiled at run time has built in what device code has of <time.h>.

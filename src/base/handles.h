@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/mutex.h"
+
+namespace cupola {
+
+/// The live objects of one kind that a program holds by address. A handle is looked up before it is used, so that a
+/// stale or foreign one gives an error. Any thread.
+template <typename T>
+class Handles {
+ public:
+  /// Keeps the object alive and returns its handle.
+  T* add(std::shared_ptr<T> object) {
+    T* handle = object.get();
+    Lock lock(mutex_);
+    objects_.emplace(handle, std::move(object));
+    return handle;
+  }
+
+  /// Null when the handle is not, or no longer, one of ours.
+  std::shared_ptr<T> find(const void* handle) const {
+    Lock lock(mutex_);
+    auto found = objects_.find(handle);
+    return found == objects_.end() ? nullptr : found->second;
+  }
+
+  /// Takes the handle out; the object lives until the last user lets it go.
+  std::shared_ptr<T> remove(const void* handle) {
+    Lock lock(mutex_);
+    auto found = objects_.find(handle);
+    if (found == objects_.end()) return nullptr;
+    std::shared_ptr<T> object = std::move(found->second);
+    objects_.erase(found);
+    return object;
+  }
+
+  /// Takes out all for which `condition(object)` is true. They are destroyed outside the lock.
+  template <typename Condition>
+  void remove_if(Condition condition) {
+    std::vector<std::shared_ptr<T>> removed;
+    Lock lock(mutex_);
+    for (auto it = objects_.begin(); it != objects_.end();) {
+      if (!condition(*it->second)) {
+        ++it;
+        continue;
+      }
+      removed.push_back(std::move(it->second));
+      it = objects_.erase(it);
+    }
+    lock.unlock();
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::unordered_map<const void*, std::shared_ptr<T>> objects_ GUARDED_BY(mutex_);
+};
+
+}  // namespace cupola
