@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <string>
+
+// The driver API as the package sees it: libcuda opened by path at the first call, errors as exceptions, the primary
+// context of a device made current on whatever thread calls. Any thread, with or without Python's lock.
+
+namespace cupola::python {
+
+/// A call of the driver that failed. Becomes cupola.CudaError.
+struct DriverError {
+  CUresult code;
+  std::string name;     ///< "CUDA_ERROR_INVALID_VALUE"
+  std::string message;  ///< one line: the call, what the code means, and the driver's reason
+};
+
+/// libcuda cannot be used at all: no file, or one that lacks a function. Becomes ImportError.
+struct NoDriver {
+  std::string message;
+};
+
+/// The functions of calls.def.
+struct Calls {
+#define CUPOLA_CALL(name) decltype(&::name) name;
+#include "calls.def"
+};
+
+/// Says which libcuda is opened; without effect once it is.
+void set_library(std::string path);
+
+/// The functions, of a driver that is initialised. Throws NoDriver, DriverError.
+const Calls& calls();
+
+/// Throws DriverError unless `status` is success. `call` is the function's name. Says the reason that this thread's
+/// last failing call gave.
+void check(CUresult status, const char* call);
+
+/// `CU(cuMemAlloc(&address, bytes));`
+#define CU(call) ::cupola::python::check(::cupola::python::calls().call, #call)
+
+/// Makes a context current on this thread unless there is one: the primary context of device 0, or what `use_device`
+/// said.
+void use_context();
+
+/// From now on this thread works with the primary context of that device.
+void use_device(int device);
+
+/// Ends the device's primary context with all that is in it: memory, modules, streams. The next call begins a new one.
+void reset_device(int device);
+
+/// How often contexts were reset: objects that were made before must not be handed to the driver again.
+uint64_t resets();
+
+}  // namespace cupola::python

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "objects.h"
+
+namespace cupola::python {
+
+using Shape = std::array<unsigned, 3>;
+
+/// A kernel of a module, with what it takes. Any thread.
+class Kernel {
+ public:
+  Kernel(std::shared_ptr<Module> module, const std::string& name, std::vector<Parameter> parameters);
+
+  /// Starts it. `arguments` are as many as parameters: integers for pointers, numbers for scalars, bytes for everything
+  /// else. Throws TypeError or OverflowError for one that does not fit what the kernel takes, before anything starts.
+  void launch(const Shape& grid, const Shape& block, uint64_t stream, unsigned shared_bytes,
+              nanobind::sequence arguments);
+
+  int attribute(int number) const;
+
+ private:
+  std::shared_ptr<Module> module_;
+  CUfunction function_;
+  std::vector<Parameter> parameters_;
+  std::vector<size_t> offsets_;  ///< of each argument in what `launch` packs
+  size_t packed_bytes_ = 0;
+};
+
+}  // namespace cupola::python
