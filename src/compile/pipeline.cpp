@@ -200,7 +200,7 @@ Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, co
 /// said when it is loaded: other devices may.
 Result<std::vector<std::byte>> make_linked(std::unique_ptr<llvm::Module> module) {
   drop_external_references(*module);
-  const std::vector<std::byte> bitcode = bitcode_of(*module);
+  const std::vector<std::byte> bitcode = kir::write(*module);
   TRY(const std::span<const std::byte> device, device_library());
   const Result<> whole = kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx});
   if (!whole && whole.error().code == ErrorCode::InvalidImage) return fail(whole.error());
@@ -223,7 +223,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   if (ptx)
     return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())), request.options.relocatable);
   if (target == kCheckTarget) return std::vector<std::byte>();
-  if (target == kUnitTarget) return bitcode_of(*module);
+  if (target == kUnitTarget) return kir::write(*module);
   if (target == kExplainTarget) return make_explanation(std::move(module));
   if (target == kLinkedTarget) return make_linked(std::move(module));
   TRY(ptx::expand_inline_ptx(*module));

@@ -2,6 +2,7 @@
 
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Metadata.h>
@@ -11,6 +12,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/IPO/Internalize.h>
 
+#include "kir/c_functions.h"
 #include "kir/diagnostics.h"
 #include "kir/passes.h"
 
@@ -75,6 +77,14 @@ Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span
               error.getMessage().str());
 }
 
+std::vector<std::byte> write(const llvm::Module& module) {
+  llvm::SmallVector<char, 0> bitcode;
+  llvm::raw_svector_ostream out(bitcode);
+  llvm::WriteBitcodeToFile(module, out);
+  const auto bytes = std::as_bytes(std::span(bitcode.data(), bitcode.size()));
+  return {bytes.begin(), bytes.end()};
+}
+
 Result<> link(llvm::Module& whole, std::unique_ptr<llvm::Module> part) {
   const std::string& why = collect_diagnostics(whole.getContext());
   if (llvm::Linker::linkModules(whole, std::move(part)))
@@ -94,6 +104,7 @@ Result<> link_needed(llvm::Module& whole, std::unique_ptr<llvm::Module> library)
 
 Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
   collect_diagnostics(module.getContext());
+  set_aside_c_names(module);
   internalize(module);
   fold_reflect(module, options.architecture);
   if (options.expand_inline_ptx) TRY(options.expand_inline_ptx(module));  // may call the library, and round

@@ -28,6 +28,9 @@ bool is_bitcode(std::string_view code);
 /// diagnostic handler is replaced by one that collects, and what it collected is in the message.
 Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span<const std::byte> bitcode);
 
+/// The module as bitcode.
+std::vector<std::byte> write(const llvm::Module& module);
+
 /// Moves all of `part` into `whole`: what one declares, the other may define; weak definitions give way. Error:
 /// InvalidImage with LLVM's words, where both define a symbol.
 Result<> link(llvm::Module& whole, std::unique_ptr<llvm::Module> part);
