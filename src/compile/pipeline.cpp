@@ -95,6 +95,8 @@ Result<std::unique_ptr<llvm::Module>> read_unit(llvm::LLVMContext& context, cons
       return kir::read_nvvm(context, unit.bytes,
                             {.flush_denormals = options.flush_denormals,
                              .contract = options.contract,
+                             .approximate_roots = options.approximate_roots,
+                             .approximate_quotients = options.approximate_quotients,
                              .keep_inline = options.keep_inline});
     case image::CodeKind::KernelUnit:
       return fail(ErrorCode::InvalidImage,
@@ -131,7 +133,8 @@ Result<std::vector<std::byte>> make_image(std::unique_ptr<llvm::Module> module, 
   const std::string keep = keep_path(request, name_of(*module));
   keep_text(keep, ".kir.ll", *module);
   TRY(const std::span<const std::byte> device, device_library());
-  TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
+  TRY(kir::prepare(*module,
+                   {.device_library = device, .processor_flushes = true, .expand_inline_ptx = ptx::expand_inline_ptx}));
   keep_text(keep, ".prepared.ll", *module);
   const cpu::build::BuildOptions options{.target = request.target, .keep = keep, .later = request.code.empty()};
   TRY(const image::KernelImage image, cpu::build::build(std::move(module), options));

@@ -157,7 +157,7 @@ NV float __nv_fast_powf(float x, float y) {
   return __nv_exp2f(y * __nv_log2f(x));
 }
 NV float __nv_fast_fdividef(float x, float y) {
-  return x / y;
+  return approximate_quotient(x, y);
 }
 
 NV float __nv_saturatef(float x) {

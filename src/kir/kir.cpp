@@ -4,6 +4,7 @@
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/Linker/Linker.h>
@@ -51,6 +52,12 @@ Dim3 parse_dim3(llvm::StringRef text) {
 void set_coordinate(Dim3& bound, char axis, uint32_t value) {
   if (bound.count() == 0) bound = Dim3{};
   (axis == 'x' ? bound.x : axis == 'y' ? bound.y : bound.z) = value;
+}
+
+bool is_quotient_or_root(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return instruction.getType()->getScalarType()->isFloatTy() &&
+         (call ? call->getIntrinsicID() == llvm::Intrinsic::sqrt : instruction.getOpcode() == llvm::Instruction::FDiv);
 }
 
 }  // namespace
@@ -117,7 +124,7 @@ Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
   TRY(expand_nvvm(module));
   simplify_early(module);
   contract(module);
-  flush_denormals(module);
+  if (flush_denormals(module, options.processor_flushes)) simplify_early(module);
   simplify(module);
   return verify(module);
 }
@@ -150,6 +157,16 @@ LaunchBounds launch_bounds(const llvm::Function& kernel) {
   if (const auto text = kernel.getFnAttribute("nvvm.minctasm"); text.isValid())
     text.getValueAsString().getAsInteger(10, bounds.min_blocks);
   return bounds;
+}
+
+bool may_approximate(const llvm::Instruction& instruction) {
+  return is_quotient_or_root(instruction) && instruction.hasApproxFunc();
+}
+
+llvm::Value* let_approximate(llvm::Value* value) {
+  auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
+  if (instruction && is_quotient_or_root(*instruction)) instruction->setHasApproxFunc(true);
+  return value;
 }
 
 std::string print(const llvm::Module& module) {
