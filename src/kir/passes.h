@@ -58,8 +58,8 @@ void simplify_early(llvm::Module& module);
 void contract(llvm::Module& module);
 
 /// Gives functions that flush f32 denormals their flushes. `by_processor`: kernels that reach nothing but such
-/// arithmetic are marked, for flushes_denormals; the flushes of others are written out. True: functions that flush as a whole are
-/// called, which can become part of their callers from now on.
+/// arithmetic are marked, for flushes_denormals; the flushes of others are written out. True: functions that flush as a
+/// whole are called, which can become part of their callers from now on.
 bool flush_denormals(llvm::Module& module, bool by_processor);
 
 /// The general optimisation: a fixed list without jump threading and vectorisers, which unrolls what local arrays need.
