@@ -83,8 +83,8 @@ bool is_arithmetic(const Form& form) {
 bool knows_no_denormals(const Form& form) {
   const std::string_view opcode = form.row->opcode;
   if (opcode == "abs" || opcode == "neg") return true;
-  const auto is_single = [](Type type) { return type == Type::F32; };
-  return opcode == "cvt" && !std::ranges::all_of(form.types, is_single) && !form.any(Modifier::Rmi, Modifier::Rpi);
+  const auto is_other = [](Type type) { return type == Type::F16 || is_integer(type); };
+  return opcode == "cvt" && std::ranges::any_of(form.types, is_other) && !form.any(Modifier::Rmi, Modifier::Rpi);
 }
 
 /// There is an .ftz form.
@@ -111,7 +111,7 @@ bool flushes_as_a_whole(const Module& module) {
       if (form.row->opcode == "testp") return false;  // asks for denormals
       if (form.has(Modifier::Ftz))
         some |= is_arithmetic(form);
-      else if (can_flush(form) && !knows_no_denormals(form))
+      else if ((can_flush(form) || is_arithmetic(form)) && !knows_no_denormals(form))
         return false;
     }
   return some;
