@@ -25,7 +25,6 @@ ONLY_REFUSED = {
                      "cudaDeviceGetP2PAtomicCapabilities"), "a device is no peer of its own"),
     **dict.fromkeys((f"{api}{array}Get{what}" for api in ("cu", "cuda") for array in ("Array", "MipmappedArray")
                      for what in ("Plane", "SparseProperties", "MemoryRequirements")), "no array has planes, is sparse or gets its memory later"),
-    "cuGetExportTable": "no table of NVIDIA's is imitated",
 }
 # What compiled code calls for <<<...>>> and for the program's own kernels and variables.
 BY_COMPILERS = {"<<<": ("__cudaPushCallConfiguration", "__cudaPopCallConfiguration", "cudaLaunchKernel"),
