@@ -66,14 +66,8 @@ class Binaries:
         self.folder = folder / "testing"
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(testing, self.folder)
-        self.expect_bitcode_()
         paths = [python.parent, pathlib.Path(environment["CUDA_HOME"]) / "bin", environment["PATH"]]
         self.environment_ = {**environment, "PATH": os.pathsep.join(map(str, paths))}
-
-    def expect_bitcode_(self):
-        """The program that asks NVRTC for LTO code checks the first word; Cupola's LTO code is LLVM bitcode."""
-        program = self.folder / "generate_raw_ltoir.py"
-        program.write_text(re.sub(r"^LTOIR_MAGIC = .*$", "LTOIR_MAGIC = 0xDEC04342", program.read_text(), flags=re.MULTILINE))
 
     def make(self):
         """Makes what it can; the log says what failed."""

@@ -28,7 +28,7 @@ Made by `scripts/libdevice_page.py` from `src/device/libdevice.def`. `lib/cupola
 LLVM 22 bitcode with the {count} `__nv_*` functions of NVIDIA's libdevice, made of the device library (`src/device`) and, for some functions of
 double, of LLVM's libclc. Compilers that link programs with a libdevice take it (Numba, clang with `--cuda-path`, and others whose LLVM
 is 22 or newer; older ones cannot read its bitcode). `libnvvm.so.4` of Cupola takes the same functions from its device library instead,
-so that on the CPU some come from the C library.
+so that on the CPU some come from the C library; the test holds those to CUDA's bounds.
 
 - **Closed.** Nothing but `__nvvm_reflect` is undefined, nothing but the listed functions is external, and none touches memory other than
   through its arguments.
@@ -39,7 +39,8 @@ so that on the CPU some come from the C library.
   from the rounded exact value; *Cupola* is ours from the exact value itself, so that up to half a unit more is as good. An absolute
   error stands where it bounds instead. The test (`libdevice-test`) runs each function as shipped on the CPU device, over special values, random
   ones of all magnitudes, and those near special ones, against GNU MPFR, and fails where ours is exceeded; it is measured, not proven.
-- NaNs are quiet; which NaN is not specified. Of two zeros `__nv_fmin` and `__nv_fmax` give either.
+- NaNs are quiet; which NaN is not specified, but for a half's, which is 0x7fff. To `__nv_fmin` and `__nv_fmax` -0 is less than +0.
+- `__nv_remquo` stores the low three bits of the quotient, with its sign.
 """
 WHERE = {"from8": "{ulps}; {absolute} absolute from |x| = 8", "everywhere": "{ulps} or {absolute} absolute", "poles": "{ulps}; {absolute} absolute from -24 to -2"}
 CUDA_WHERE = {"j0f": "9 below 8, then 2.2e-6 absolute", "j0": "7 below 8, then 5e-12 absolute", "jnf": "2.2e-6 absolute at n = 128",

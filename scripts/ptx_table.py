@@ -46,7 +46,8 @@ ERRORS_HEAD = """## Errors of approximate forms
 The bounds that the PTX ISA documents, and the worst errors found against the exact value (MPFR, 200 bits): edge values, 10,000 random
 operands and a dense sweep of each range, all values of halves. *Apart*: how far Cupola and the H200 are from each other at the most, in {sets}
 of these operand sets. Where the ISA gives no bound, the test's own stands with an asterisk; beyond ±100π sine and cosine need only be of
-size 1. `ptx-approximations` fails when Cupola breaks a bound, or when what it finds is not what stands here. The H200 breaks {broken} of the
+size 1. `ptx-approximations` fails when Cupola breaks a bound, or when what it finds is not what stands here; quotients and roots of f32 start
+from the estimates of the processor, here an Intel one with AVX-512, and are correctly rounded where it has none of 14 bits. The H200 breaks {broken} of the
 bounds by a hair itself. Made from tests/ptx/errors_cupola.tsv and tests/ptx/errors_h200.tsv, which `ptx-approximations --table` writes on either.
 
 | forms | operand | bound | Cupola | H200 | apart |

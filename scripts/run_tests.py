@@ -126,6 +126,10 @@ def levels(tally, _):
     run_ctest(tally, "build", "-x86-64(-v3)?$", configuration="levels")
 
 
+def long_tests(tally, _):
+    run_ctest(tally, "build", "-long", configuration="long")
+
+
 def pythons(tally, _):
     run_ctest(tally, "build", "^python.(wheel|pythons)$", configuration="pythons")
 
@@ -168,6 +172,7 @@ STAGES = {
              lambda tally, _: check_tidy(tally, changed_sources(), MOST_TIDY)),
     "fuzz": ("every fuzzer for 10 seconds", fuzzing(10)),
     "levels": ("the kernel tests with code for plain x86-64 and for x86-64-v3", levels),
+    "long": ("libdevice at a million points a function", long_tests),
     "pythons": ("the Python package's tests with the other Pythons of the machine", pythons),
     "asan": ("the unit tests under the address and undefined-behaviour sanitizers, and many kinds of work together", sanitizer("asan")),
     "tsan": ("the same under the thread sanitizer", sanitizer("tsan")),
@@ -177,7 +182,7 @@ STAGES = {
     "features": ("the claims of docs/features.tsv and of the API tables", features),
 }
 DEFAULT = ("format", "tests", "tidy", "fuzz", "features")
-FULL = ("format", "tests", "levels", "pythons", "asan", "tsan", "long-fuzz", "tidy-all", "bare-root", "features")
+FULL = ("format", "tests", "levels", "long", "pythons", "asan", "tsan", "long-fuzz", "tidy-all", "bare-root", "features")
 ONE_PATTERN = ("format", "tests", "tidy")
 
 

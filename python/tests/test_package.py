@@ -1,11 +1,10 @@
-"""The package as a whole: what importing costs, the environment report, commands, demonstrations, types."""
+"""The package as a whole: what importing loads, the environment report, commands, demonstrations, types."""
 
 import importlib.metadata
 import json
 import os
 import pathlib
 import re
-import statistics
 import subprocess
 import sys
 
@@ -16,19 +15,8 @@ from cupola import _installation, _preload, env
 DEMOS = ["add", "buffers", "matmul", "monte_carlo", "reduction", "streams"]
 
 
-def test_import_costs_less_than_100_ms_beyond_numpy(python):
-    program = """
-import time, sys, numpy
-begin = time.perf_counter()
-import cupola
-{}
-print(time.perf_counter() - begin, "numba" in sys.modules, "cupola._driver" in sys.modules)
-"""
-    seconds, numba, driver = python(program.format("")).split()
-    assert (numba, driver) == ("False", "False")
-    assert float(seconds) < 0.1
-    to_a_device = [float(python(program.format("cupola.devices()")).split()[0]) for _ in range(3)]
-    assert statistics.median(to_a_device) < 0.2  # with the driver loaded and begun
+def test_import_loads_neither_the_driver_nor_numba(python):
+    assert python('import cupola, sys; print("numba" in sys.modules, "cupola._driver" in sys.modules)').split() == ["False", "False"]
 
 
 def test_version_is_the_packages():

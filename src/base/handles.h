@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -28,6 +29,20 @@ class Handles {
     Lock lock(mutex_);
     auto found = objects_.find(handle);
     return found == objects_.end() ? nullptr : found->second;
+  }
+
+  /// Calls `body` with the live object, whose `mutex` is held; `missing`: the answer where the handle is none of ours.
+  /// No exception crosses: without memory the answer is `no_memory`.
+  template <typename Status, typename Body>
+  Status with(const void* handle, Status missing, Status no_memory, Body&& body) const {
+    const std::shared_ptr<T> object = find(handle);
+    if (!object) return missing;
+    try {
+      const Lock lock(object->mutex);
+      return body(*object);
+    } catch (const std::bad_alloc&) {
+      return no_memory;
+    }
   }
 
   /// Takes the handle out; the object lives until the last user lets it go.

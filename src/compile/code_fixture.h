@@ -28,12 +28,16 @@ inline Result<std::shared_ptr<const std::vector<std::byte>>> compiled(const imag
               std::string_view(reinterpret_cast<const char*>(answer->data()), answer->size()));
 }
 
+inline std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
 /// Text on the device, as programs load it: kernels are compiled when they are launched.
 inline Result<std::shared_ptr<hal::Executable>> load_code(hal::Device& device, image::CodeKind kind,
                                                           const std::string& text) {
   const std::string target = device.properties().image_target;
-  const auto bytes = std::as_bytes(std::span(text));
-  TRY(const auto image, compiled({target, "", {{kind, {bytes.begin(), bytes.end()}}}, {}}));
+  TRY(const auto image, compiled({target, "", {{kind, bytes_of(text)}}, {}}));
   return device.load(*image, [target](std::span<const std::byte> unit, std::string_view code) {
     return compiled({target, "", {{image::CodeKind::KernelUnit, {unit.begin(), unit.end()}}}, std::string(code)});
   });

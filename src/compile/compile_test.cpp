@@ -145,6 +145,19 @@ TEST(Compile, MakesPtxOfKernelsThatLaunch) {
   EXPECT_THAT(answer.text(), Not(HasSubstr(".callprototype")));  // declared as the library defines them
 }
 
+TEST(Compile, RefusesPtxOfAKernelNamedAsTheGpusFunctionThatItCalls) {
+  const Answer answer = compile_text(R"(
+    target triple = "nvptx64-nvidia-cuda"
+    declare void @_ZdlPv(ptr)
+    define ptx_kernel void @free(ptr %p) {
+      call void @_ZdlPv(ptr %p)
+      ret void
+    })",
+                                     "ptx:sm_90");
+  EXPECT_EQ(static_cast<ErrorCode>(answer.code), ErrorCode::NotSupported);
+  EXPECT_THAT(answer.text(), HasSubstr("'free' is defined here and called as the GPU's own function"));
+}
+
 TEST(Compile, MakesKirOfItsPtx) {
   const Answer ptx = compile_text(kAddKernel, "ptx:sm_89");
   const image::CompileRequest request{"kir", "", {{image::CodeKind::Ptx, ptx.bytes}}};

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -27,8 +28,9 @@ const std::string kHead = R"(
 
 class OnTheDevice : public ::testing::Test {
  protected:
-  void load(const std::string& text) {
-    auto loaded = load_code(*device_, image::CodeKind::Kir, kHead + text);
+  void load(const std::string& text) { load_as(image::CodeKind::Kir, kHead + text); }
+  void load_as(image::CodeKind kind, const std::string& text) {
+    auto loaded = load_code(*device_, kind, text);
     ASSERT_TRUE(loaded) << loaded.error().message;
     executable_ = *loaded;
   }
@@ -169,6 +171,38 @@ TEST_F(OnTheDevice, SymbolsAreWritableAndFunctionPointersCall) {
   std::array<double, 2> out{};
   run("k", {1}, {2}, out.data());
   EXPECT_EQ(out, (std::array<double, 2>{7.0 + 3.0, 7.0 * 3.0}));
+}
+
+/// As mapped through the C library that the device library calls by its name.
+TEST_F(OnTheDevice, AKernelNamedAsACFunctionIsNotCalledInItsPlace) {
+  const std::string kernel = R"(
+    declare double @__nv_log1p(double)
+    define ptx_kernel void @log1p(ptr %p) {
+      %x = load double, ptr %p
+      %y = call double @__nv_log1p(double %x)
+      %z = call double @erf(double %y)
+      store double %z, ptr %p
+      ret void
+    }
+    define double @erf(double %x) {
+      %y = fadd double %x, 1.0
+      ret double %y
+    }
+    @free = addrspace(1) externally_initialized global i32 7
+    @_ZdlPv = internal addrspace(1) global i32 8)";
+  load(kernel);
+  double value = 0.75;
+  run("log1p", {1}, {1}, &value);
+  EXPECT_DOUBLE_EQ(value, std::log1p(0.75) + 1);
+  ASSERT_TRUE(executable_->find_symbol("free"));
+  EXPECT_EQ(executable_->find_symbol("free")->size, 4u);
+
+  const auto ptx = compiled({"ptx:sm_90", "", {{image::CodeKind::Kir, bytes_of(kHead + kernel)}}, {}});
+  ASSERT_TRUE(ptx) << ptx.error().message;
+  load_as(image::CodeKind::Ptx, {reinterpret_cast<const char*>((*ptx)->data()), (*ptx)->size()});
+  value = 0.75;
+  run("log1p", {1}, {1}, &value);
+  EXPECT_NEAR(value, std::log1p(0.75) + 1, 1e-15);
 }
 
 TEST_F(OnTheDevice, TheNumberOfMultiprocessorsIsTheDevices) {

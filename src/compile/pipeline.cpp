@@ -95,6 +95,8 @@ Result<std::unique_ptr<llvm::Module>> read_unit(llvm::LLVMContext& context, cons
       return kir::read_nvvm(context, unit.bytes,
                             {.flush_denormals = options.flush_denormals,
                              .contract = options.contract,
+                             .approximate_roots = options.approximate_roots,
+                             .approximate_quotients = options.approximate_quotients,
                              .keep_inline = options.keep_inline});
     case image::CodeKind::KernelUnit:
       return fail(ErrorCode::InvalidImage,
@@ -131,7 +133,8 @@ Result<std::vector<std::byte>> make_image(std::unique_ptr<llvm::Module> module, 
   const std::string keep = keep_path(request, name_of(*module));
   keep_text(keep, ".kir.ll", *module);
   TRY(const std::span<const std::byte> device, device_library());
-  TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
+  TRY(kir::prepare(*module,
+                   {.device_library = device, .processor_flushes = true, .expand_inline_ptx = ptx::expand_inline_ptx}));
   keep_text(keep, ".prepared.ll", *module);
   const cpu::build::BuildOptions options{.target = request.target, .keep = keep, .later = request.code.empty()};
   TRY(const image::KernelImage image, cpu::build::build(std::move(module), options));
@@ -200,7 +203,7 @@ Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, co
 /// said when it is loaded: other devices may.
 Result<std::vector<std::byte>> make_linked(std::unique_ptr<llvm::Module> module) {
   drop_external_references(*module);
-  const std::vector<std::byte> bitcode = bitcode_of(*module);
+  const std::vector<std::byte> bitcode = kir::write(*module);
   TRY(const std::span<const std::byte> device, device_library());
   const Result<> whole = kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx});
   if (!whole && whole.error().code == ErrorCode::InvalidImage) return fail(whole.error());
@@ -223,7 +226,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   if (ptx)
     return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())), request.options.relocatable);
   if (target == kCheckTarget) return std::vector<std::byte>();
-  if (target == kUnitTarget) return bitcode_of(*module);
+  if (target == kUnitTarget) return kir::write(*module);
   if (target == kExplainTarget) return make_explanation(std::move(module));
   if (target == kLinkedTarget) return make_linked(std::move(module));
   TRY(ptx::expand_inline_ptx(*module));

@@ -1,9 +1,6 @@
 #include "compile/separate_units.h"
 
 #include <llvm/ADT/STLExtras.h>
-#include <llvm/ADT/SmallString.h>
-#include <llvm/Bitcode/BitcodeWriter.h>
-#include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include <span>
@@ -43,14 +40,6 @@ void drop_external_references(llvm::Module& module) {
       module, [](llvm::Constant* used) { return used->stripPointerCasts()->getName().starts_with(kReferences); });
   for (llvm::GlobalVariable& variable : llvm::make_early_inc_range(module.globals()))
     if (variable.getName().starts_with(kReferences) && variable.use_empty()) variable.eraseFromParent();
-}
-
-std::vector<std::byte> bitcode_of(const llvm::Module& module) {
-  llvm::SmallString<0> text;
-  llvm::raw_svector_ostream out(text);
-  llvm::WriteBitcodeToFile(module, out);
-  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
-  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace cupola

@@ -17,6 +17,4 @@ void unite_internal_names(llvm::Module& module);
 /// Takes out clang's list of what the host refers to and other modules define. It keeps declarations in use.
 void drop_external_references(llvm::Module& module);
 
-std::vector<std::byte> bitcode_of(const llvm::Module& module);
-
 }  // namespace cupola

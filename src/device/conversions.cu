@@ -37,8 +37,9 @@ NV double __nv_hiloint2double(int high, int low) {
   return from_bits((u64)(u32)high << 32 | (u32)low);
 }
 
+/// NaNs are one, as cvt.rn.f16.f32 has it.
 NV unsigned short __nv_float2half_rn(float x) {
-  return __builtin_bit_cast(unsigned short, (_Float16)x);
+  return is_nan(x) ? 0x7fff : __builtin_bit_cast(unsigned short, (_Float16)x);
 }
 NV float __nv_half2float(unsigned short x) {
   return (float)__builtin_bit_cast(_Float16, x);

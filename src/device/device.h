@@ -69,6 +69,23 @@ LOCAL bool is_infinite(double x) {
   return (bits(x) & 0x7fffffffffffffffull) == 0x7ff0000000000000ull;
 }
 
+/// Wrong by 2 units in the last place at the most, as the device's own instruction is: x/y, 1/sqrt(x).
+#if defined(__CUDA__)
+LOCAL float approximate_quotient(float x, float y) {
+  return __nvvm_div_approx_f(x, y);
+}
+LOCAL float approximate_inverse_root(float x) {
+  return __nvvm_rsqrt_approx_f(x);
+}
+#else
+LOCAL float approximate_quotient(float x, float y) {
+  return x / y;
+}
+LOCAL float approximate_inverse_root(float x) {
+  return 1 / __builtin_sqrtf(x);
+}
+#endif
+
 inline constexpr double kPi = 3.141592653589793116, kPiLow = 1.2246467991473532072e-16;
 inline constexpr double kInfinity = __builtin_inf();
 

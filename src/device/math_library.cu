@@ -69,8 +69,8 @@ INTRINSIC(trunc, X, (x))
 INTRINSIC(round, X, (x))
 INTRINSIC(rint, X, (x))
 INTRINSIC(nearbyint, X, (x))
-INTRINSIC(fmin, XY, (x, y))
-INTRINSIC(fmax, XY, (x, y))
+BOTH(fmin, XY, __builtin_fminimum_num(x, y), __builtin_fminimum_numf(x, y))  // of two zeros -0 is the less, as on GPUs
+BOTH(fmax, XY, __builtin_fmaximum_num(x, y), __builtin_fmaximum_numf(x, y))
 INTRINSIC(copysign, XY, (x, y))
 INTRINSIC(fma, XYZ, (x, y, z))
 INTRINSIC(ldexp, XN, (x, n))
@@ -157,7 +157,7 @@ NV float __nv_fast_powf(float x, float y) {
   return __nv_exp2f(y * __nv_log2f(x));
 }
 NV float __nv_fast_fdividef(float x, float y) {
-  return x / y;
+  return approximate_quotient(x, y);
 }
 
 NV float __nv_saturatef(float x) {

@@ -102,7 +102,7 @@ LOCAL Float truncated(Float x, Float y) {
   return negated_if(rest, __builtin_signbit(x));
 }
 
-/// By the nearest quotient, the even one of two; *quotient gets its low bits with its sign.
+/// By the nearest quotient, the even one of two; *quotient gets its low three bits with its sign.
 template <typename Float>
 LOCAL Float nearest(Float x, Float y, int* quotient) {
   *quotient = 0;
@@ -119,7 +119,7 @@ LOCAL Float nearest(Float x, Float y, int* quotient) {
     ++count;
   }
   const bool negative = __builtin_signbit(x) != __builtin_signbit(y);
-  *quotient = (int)(negative ? 0 - (count & 0x7fffffff) : count & 0x7fffffff);
+  *quotient = negative ? -(int)(count & 7) : (int)(count & 7);
   return negated_if(rest, __builtin_signbit(x));
 }
 

@@ -238,7 +238,7 @@ NV double __nv_rsqrt(double x) {
 }
 /// 2 ulp.
 NV float __nv_rsqrtf(float x) {
-  return 1 / __builtin_sqrtf(x);
+  return approximate_inverse_root(x);
 }
 NV float __nv_frsqrt_rn(float x) {
   return (float)inverse_square_root((double)x);

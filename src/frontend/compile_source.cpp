@@ -2,10 +2,8 @@
 
 #include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Frontend/FrontendActions.h>
-#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include "frontend/clang_run.h"
 #include "frontend/leading_headers.h"
@@ -13,6 +11,7 @@
 #include "frontend/preamble.h"
 #include "frontend/words.h"
 #include "image/content_hash.h"
+#include "kir/kir.h"
 
 namespace cupola::frontend {
 namespace {
@@ -61,18 +60,10 @@ struct Texts {
   std::string prologue, program;
 };
 
-std::vector<std::byte> bitcode_of(const llvm::Module& module) {
-  llvm::SmallString<0> text;
-  llvm::raw_svector_ostream out(text);
-  llvm::WriteBitcodeToFile(module, out);
-  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
-  return {bytes.begin(), bytes.end()};
-}
-
 /// After clang: what the answer holds besides the log.
 Result<> finish(llvm::Module& module, const image::SourceRequest& request, image::SourceAnswer& answer) {
   TRY(answer.lowered_names, take_lowered_names(module, request.name_expressions));
-  answer.kir = bitcode_of(module);
+  answer.kir = kir::write(module);
   return {};
 }
 

@@ -3,11 +3,9 @@
 #include <llvm/Support/thread.h>
 
 #include <cstdlib>
-#include <cstring>
-#include <exception>
 
 #include "frontend/compile_source.h"
-#include "kir/fatal_error.h"
+#include "kir/c_entry.h"
 
 namespace cupola::frontend {
 namespace {
@@ -17,15 +15,10 @@ namespace {
 constexpr unsigned kStackBytes[] = {4095u << 20, 512u << 20, 64u << 20};
 
 Result<image::SourceAnswer> compile_guarded(std::span<const std::byte> bytes) {
-  const kir::CatchFatalErrors guard;
-  try {
+  return kir::guarded([&]() -> Result<image::SourceAnswer> {
     TRY(const image::SourceRequest request, image::deserialize_source_request(bytes));
     return compile_source(request);
-  } catch (const kir::FatalError& error) {
-    return fail(ErrorCode::InvalidSource, "the compiler gave up: {}", error.reason);
-  } catch (const std::exception& error) {
-    return fail(ErrorCode::InvalidSource, "the compiler failed: {}", error.what());
-  }
+  });
 }
 
 Result<image::SourceAnswer> compile_on_large_stack(std::span<const std::byte> bytes) {
@@ -42,11 +35,9 @@ Result<image::SourceAnswer> compile_on_large_stack(std::span<const std::byte> by
   return fail(ErrorCode::OutOfMemory, "the compiler cannot begin: {}", why);
 }
 
-/// Hands bytes over in memory that cupola_frontend_free returns.
-void hand_over(const void* bytes, size_t size, void** output, size_t* output_bytes) {
-  *output = std::malloc(size ? size : 1);
-  *output_bytes = *output ? size : 0;
-  if (*output) std::memcpy(*output, bytes, size);
+Result<std::vector<std::byte>> answer_of(std::span<const std::byte> bytes) {
+  TRY(const image::SourceAnswer answer, compile_on_large_stack(bytes));
+  return image::serialize(answer);
 }
 
 }  // namespace
@@ -56,15 +47,8 @@ extern "C" {
 
 [[gnu::visibility("default")]] int cupola_frontend_compile(const void* request, size_t request_bytes, void** output,
                                                            size_t* output_bytes) {
-  namespace frontend = cupola::frontend;
-  const auto answer = frontend::compile_on_large_stack({static_cast<const std::byte*>(request), request_bytes});
-  if (!answer) {
-    frontend::hand_over(answer.error().message.data(), answer.error().message.size(), output, output_bytes);
-    return static_cast<int>(answer.error().code);
-  }
-  const std::vector<std::byte> bytes = cupola::image::serialize(*answer);
-  frontend::hand_over(bytes.data(), bytes.size(), output, output_bytes);
-  return 0;
+  return cupola::kir::hand_over(cupola::frontend::answer_of({static_cast<const std::byte*>(request), request_bytes}),
+                                output, output_bytes);
 }
 
 [[gnu::visibility("default")]] void cupola_frontend_free(void* output) {

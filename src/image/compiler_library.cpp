@@ -32,8 +32,14 @@ Result<std::vector<std::byte>> CompilerLibrary::compile(const CompileRequest& re
   return compile(serialize(request));
 }
 
-std::string compiler_path(const std::string& folder) {
-  return settings().compiler.empty() ? folder + "/libcupola-compiler.so" : settings().compiler;
+const Result<CompilerLibrary>& CompilerLibrary::ours() {
+  static const auto* const library = new Result<CompilerLibrary>(open(compiler_path()));  // leaked: it stays open
+  return *library;
+}
+
+std::string compiler_path() {
+  if (!settings().compiler.empty()) return settings().compiler;
+  return folder_of_code(reinterpret_cast<const void*>(&compiler_path)) + "/libcupola-compiler.so";
 }
 
 }  // namespace cupola::image

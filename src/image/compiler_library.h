@@ -18,6 +18,9 @@ class CompilerLibrary {
   /// Error: JitCompilerNotFound with the loader's words and what to do.
   static Result<CompilerLibrary> open(const std::string& path);
 
+  /// The one that goes with this library or program (compiler_path), opened at the first call.
+  static const Result<CompilerLibrary>& ours();
+
   /// A serialised CompileRequest to what its target names. Errors: the compiler's code and line.
   Result<std::vector<std::byte>> compile(std::span<const std::byte> request) const;
   Result<std::vector<std::byte>> compile(const CompileRequest& request) const;
@@ -31,7 +34,7 @@ class CompilerLibrary {
   Free free_;
 };
 
-/// Where the compiler is for a library or program whose code is in `folder`: the setting CUPOLA_COMPILER, or there.
-std::string compiler_path(const std::string& folder);
+/// Where the compiler is: the setting CUPOLA_COMPILER, or beside the library or program that this code is linked to.
+std::string compiler_path();
 
 }  // namespace cupola::image

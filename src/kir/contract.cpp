@@ -1,14 +1,16 @@
 // Contraction is decided once, here, so that results depend neither on the host nor on the back-end: a product and the
 // addition or subtraction that uses it, if both say `contract`, become llvm.fma. A product of several uses is fused if
 // each of them is such a sum, so that no product is computed twice. Where both operands of a sum are products, the
-// first is fused. Afterwards no instruction has a fast-math flag. Runs before equal products are merged: one that may
-// be fused and one that may not (__fmul_rn) would become one that may not. llvm.fmuladd, by which a compiler says the
-// same of one statement, is fused too. llvm.arithmetic_fence has done its work then.
+// first is fused. Afterwards no instruction has a fast-math flag but that of may_approximate. Runs before equal
+// products are merged: one that may be fused and one that may not (__fmul_rn) would become one that may not.
+// llvm.fmuladd, by which a compiler says the same of one statement, is fused too. llvm.arithmetic_fence has done its
+// work then.
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "kir/kir.h"
 #include "kir/passes.h"
 
 namespace cupola::kir {
@@ -81,9 +83,12 @@ void contract(llvm::Module& module) {
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) calls.push_back(call);
     for (llvm::IntrinsicInst* call : calls) fuse_or_unfence(*call);
-    for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (llvm::isa<llvm::FPMathOperator>(instruction))
-        instruction.copyFastMathFlags(llvm::FastMathFlags());  // setFastMathFlags would only add
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      if (!llvm::isa<llvm::FPMathOperator>(instruction)) continue;
+      const bool approximates = may_approximate(instruction);
+      instruction.copyFastMathFlags(llvm::FastMathFlags());  // setFastMathFlags would only add
+      instruction.setHasApproxFunc(approximates);
+    }
   }
 }
 

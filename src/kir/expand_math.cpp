@@ -3,6 +3,7 @@
 
 #include "kir/expansion.h"
 #include "kir/float_to_int.h"
+#include "kir/kir.h"
 
 namespace cupola::kir {
 
@@ -61,9 +62,13 @@ Expanded mul(const Expansion& e) {
   if (directed(e)) return {};
   return out(e, e.b.CreateFMul(in(e, 0), in(e, 1)));
 }
-Expanded div(const Expansion& e) {  // div.full and div.approx may be more accurate than documented
+/// "approx" and not "full", which scales its operands.
+Value* as_it_says(const Expansion& e, Value* value) {
+  return e.has("approx") ? let_approximate(value) : value;
+}
+Expanded div(const Expansion& e) {
   if (directed(e)) return {};
-  return out(e, e.b.CreateFDiv(in(e, 0), in(e, 1)));
+  return out(e, as_it_says(e, e.b.CreateFDiv(in(e, 0), in(e, 1))));
 }
 Expanded fma(const Expansion& e) {
   if (directed(e)) return {};
@@ -71,14 +76,15 @@ Expanded fma(const Expansion& e) {
 }
 Expanded rcp(const Expansion& e) {
   if (directed(e)) return {};
-  return out(e, e.b.CreateFDiv(one(e), in(e, 0)));
+  return out(e, as_it_says(e, e.b.CreateFDiv(one(e), in(e, 0))));
 }
 Expanded sqrt(const Expansion& e) {
   if (directed(e)) return {};
-  return out(e, root(e, in(e, 0)));
+  return out(e, as_it_says(e, root(e, in(e, 0))));
 }
 Expanded rsqrt(const Expansion& e) {
-  return out(e, e.b.CreateFDiv(one(e), root(e, in(e, 0))));
+  Value* square_root = as_it_says(e, root(e, in(e, 0)));
+  return out(e, as_it_says(e, e.b.CreateFDiv(one(e), square_root)));
 }
 
 template <llvm::Intrinsic::ID Id>

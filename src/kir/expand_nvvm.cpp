@@ -2,6 +2,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "kir/c_functions.h"
 #include "kir/expansion.h"
 #include "kir/passes.h"
 #include "kir/refusal.h"
@@ -41,65 +42,6 @@ bool is_trap(const llvm::Function& callee) {
   const llvm::Intrinsic::ID id = callee.getIntrinsicID();
   return id == llvm::Intrinsic::trap || id == llvm::Intrinsic::debugtrap || id == llvm::Intrinsic::ubsantrap;
 }
-
-/// A function of the C and C++ library that has an intrinsic: how many of its arguments the intrinsic takes.
-struct CFunction {
-  const char* name;
-  Intrinsic intrinsic;
-};
-constexpr CFunction kCFunctions[] = {
-    {"vprintf", Intrinsic::Vprintf},          // (format, arguments)
-    {"__assertfail", Intrinsic::AssertFail},  // (message, file, line, function, character size)
-    {"__assert_fail", Intrinsic::AssertFail},
-    {"malloc", Intrinsic::Malloc},
-    {"free", Intrinsic::Free},
-    {"_Znwm", Intrinsic::Malloc},  // operator new, new[], delete, delete[], with a size
-    {"_Znam", Intrinsic::Malloc},
-    {"_ZdlPv", Intrinsic::Free},
-    {"_ZdaPv", Intrinsic::Free},
-    {"_ZdlPvm", Intrinsic::Free},
-    {"_ZdaPvm", Intrinsic::Free},
-    {"abort", Intrinsic::Trap},
-    {"__cxa_pure_virtual", Intrinsic::Trap},
-    {"__cxa_deleted_virtual", Intrinsic::Trap},
-};
-
-/// Gives the declared function a body that calls the intrinsic, so that its address works too.
-void give_body(llvm::Function& function, Intrinsic intrinsic) {
-  llvm::Module& module = *function.getParent();
-  llvm::Function* callee = declare(module, intrinsic);
-  if (function.arg_size() < callee->arg_size()) return;  // not the function that we know; verify refuses it
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "", &function));
-  llvm::SmallVector<Value*, 4> arguments;
-  for (unsigned i = 0; i < callee->arg_size(); ++i) {
-    if (function.getArg(i)->getType() != callee->getArg(i)->getType()) {
-      function.deleteBody();
-      return;
-    }
-    arguments.push_back(function.getArg(i));
-  }
-  Value* result = b.CreateCall(callee, arguments);
-  if (callee->doesNotReturn())
-    b.CreateUnreachable();
-  else if (function.getReturnType()->isVoidTy())
-    b.CreateRetVoid();
-  else
-    b.CreateRet(result);
-  function.setLinkage(llvm::GlobalValue::InternalLinkage);
-  function.addFnAttr(llvm::Attribute::AlwaysInline);
-  function.removeFnAttr(llvm::Attribute::NoInline);
-}
-
-}  // namespace
-
-void define_c_functions(llvm::Module& module) {
-  for (const CFunction& row : kCFunctions) {
-    llvm::Function* function = module.getFunction(row.name);
-    if (function && function->isDeclaration() && !function->use_empty()) give_body(*function, row.intrinsic);
-  }
-}
-
-namespace {
 
 /// Programs may declare rows of intrinsics.def by asm label; their declarations get the attributes.
 void attribute_declared(llvm::Module& module) {

@@ -43,9 +43,6 @@ llvm::ArrayRef<ExpansionRow> math_expansions();      ///< floating point
 llvm::ArrayRef<ExpansionRow> bit_expansions();       ///< integers and bits
 llvm::ArrayRef<ExpansionRow> memory_expansions();    ///< atomics, loads, fences, address spaces
 
-/// Gives vprintf, malloc, operator new and their kin bodies that call the rows of intrinsics.def.
-void define_c_functions(llvm::Module& module);
-
 /// A denormal f32 (or vector of them) as a zero of its sign; other types unchanged.
 llvm::Value* flush(llvm::IRBuilderBase& b, llvm::Value* value);
 

@@ -2,7 +2,9 @@
 
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/Linker/Linker.h>
@@ -11,6 +13,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/IPO/Internalize.h>
 
+#include "kir/c_functions.h"
 #include "kir/diagnostics.h"
 #include "kir/passes.h"
 
@@ -51,6 +54,12 @@ void set_coordinate(Dim3& bound, char axis, uint32_t value) {
   (axis == 'x' ? bound.x : axis == 'y' ? bound.y : bound.z) = value;
 }
 
+bool is_quotient_or_root(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return instruction.getType()->getScalarType()->isFloatTy() &&
+         (call ? call->getIntrinsicID() == llvm::Intrinsic::sqrt : instruction.getOpcode() == llvm::Instruction::FDiv);
+}
+
 }  // namespace
 
 bool is_bitcode(std::string_view code) {
@@ -75,6 +84,14 @@ Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span
               error.getMessage().str());
 }
 
+std::vector<std::byte> write(const llvm::Module& module) {
+  llvm::SmallVector<char, 0> bitcode;
+  llvm::raw_svector_ostream out(bitcode);
+  llvm::WriteBitcodeToFile(module, out);
+  const auto bytes = std::as_bytes(std::span(bitcode.data(), bitcode.size()));
+  return {bytes.begin(), bytes.end()};
+}
+
 Result<> link(llvm::Module& whole, std::unique_ptr<llvm::Module> part) {
   const std::string& why = collect_diagnostics(whole.getContext());
   if (llvm::Linker::linkModules(whole, std::move(part)))
@@ -94,6 +111,7 @@ Result<> link_needed(llvm::Module& whole, std::unique_ptr<llvm::Module> library)
 
 Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
   collect_diagnostics(module.getContext());
+  set_aside_c_names(module);
   internalize(module);
   fold_reflect(module, options.architecture);
   if (options.expand_inline_ptx) TRY(options.expand_inline_ptx(module));  // may call the library, and round
@@ -106,7 +124,7 @@ Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
   TRY(expand_nvvm(module));
   simplify_early(module);
   contract(module);
-  flush_denormals(module);
+  if (flush_denormals(module, options.processor_flushes)) simplify_early(module);
   simplify(module);
   return verify(module);
 }
@@ -139,6 +157,16 @@ LaunchBounds launch_bounds(const llvm::Function& kernel) {
   if (const auto text = kernel.getFnAttribute("nvvm.minctasm"); text.isValid())
     text.getValueAsString().getAsInteger(10, bounds.min_blocks);
   return bounds;
+}
+
+bool may_approximate(const llvm::Instruction& instruction) {
+  return is_quotient_or_root(instruction) && instruction.hasApproxFunc();
+}
+
+llvm::Value* let_approximate(llvm::Value* value) {
+  auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
+  if (instruction && is_quotient_or_root(*instruction)) instruction->setHasApproxFunc(true);
+  return value;
 }
 
 std::string print(const llvm::Module& module) {

@@ -28,6 +28,9 @@ bool is_bitcode(std::string_view code);
 /// diagnostic handler is replaced by one that collects, and what it collected is in the message.
 Result<std::unique_ptr<llvm::Module>> read(llvm::LLVMContext& context, std::span<const std::byte> bitcode);
 
+/// The module as bitcode.
+std::vector<std::byte> write(const llvm::Module& module);
+
 /// Moves all of `part` into `whole`: what one declares, the other may define; weak definitions give way. Error:
 /// InvalidImage with LLVM's words, where both define a symbol.
 Result<> link(llvm::Module& whole, std::unique_ptr<llvm::Module> part);
@@ -41,6 +44,8 @@ inline constexpr uint32_t kDefaultArchitecture = 89;
 struct PrepareOptions {
   std::span<const std::byte> device_library;     ///< bitcode of src/device, linked as far as it is used; may be empty
   uint32_t architecture = kDefaultArchitecture;  ///< what code that asks for it (__nvvm_reflect) is told
+  /// The back-end can let the processor flush denormals, of f32 and f64 alike: flushes_denormals says in which kernels.
+  bool processor_flushes = false;
   /// ptx::expand_inline_ptx, which is above this folder. Without it inline PTX is refused.
   Result<> (*expand_inline_ptx)(llvm::Module& module) = nullptr;
 };
@@ -48,7 +53,8 @@ struct PrepareOptions {
 /// Defines what CUDA defines and LLVM does not, expands all that is NVVM's and simplifies. Afterwards the module holds:
 /// core instructions, the intrinsics of core_intrinsics.def and intrinsics.def, direct calls of functions of
 /// library_calls.def (declarations), `fence`s and atomics with syncscopes "", "device", "block" and "singlethread", the
-/// address spaces of address_space.h. Fast-math flags are gone: a back-end must not fuse or reorder. Errors:
+/// address spaces of address_space.h. Fast-math flags are gone but for may_approximate: a back-end must not fuse or
+/// reorder. Errors:
 /// NotSupported or InvalidImage, naming the function, what it holds that is not supported and the source line where the
 /// module knows it.
 Result<> prepare(llvm::Module& module, const PrepareOptions& options);
@@ -65,9 +71,16 @@ struct LaunchBounds {
 };
 LaunchBounds launch_bounds(const llvm::Function& kernel);
 
-/// True for a function whose f32 arithmetic flushes denormals. prepare has written the flushes out; the back-end need
-/// not act.
-bool flushes_denormals(const llvm::Function& function);
+/// True for a kernel that wants the processor to flush denormals, in all that it calls too. Other kernels' flushes are
+/// written out, and the back-end need not act.
+bool flushes_denormals(const llvm::Function& kernel);
+
+/// A quotient or a square root of f32 that may be wrong by 2 units in the last place: CUDA's approximate ones, and
+/// those of programs that ask for fast mathematics. kir says so by LLVM's flag afn.
+bool may_approximate(const llvm::Instruction& instruction);
+
+/// Lets a quotient or a root of f32 be wrong so; other values stay as they are. Returns the value.
+llvm::Value* let_approximate(llvm::Value* value);
 
 /// The module as text, for `keep` folders and messages.
 std::string print(const llvm::Module& module);

@@ -12,9 +12,10 @@ namespace cupola::kir {
 
 /// What libNVVM's options say of code ("libNVVM API", nvvmCompileProgram).
 struct NvvmOptions {
-  bool flush_denormals = false;  ///< -ftz=1
-  bool contract = true;          ///< -fma=1
-  bool keep_inline = false;      ///< -g: functions that may be left out where nobody calls them stay for other modules
+  bool flush_denormals = false;                                   ///< -ftz=1
+  bool contract = true;                                           ///< -fma=1
+  bool approximate_roots = false, approximate_quotients = false;  ///< -prec-sqrt=0, -prec-div=0
+  bool keep_inline = false;  ///< -g: functions that may be left out where nobody calls them stay for other modules
 };
 
 /// On functions of libdevice.bc: kir links the device library's own functions instead, whoever linked these.

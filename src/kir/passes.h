@@ -57,8 +57,10 @@ void simplify_early(llvm::Module& module);
 /// Fuses multiply and add where both allow it, then drops all fast-math flags and the fences that bound them.
 void contract(llvm::Module& module);
 
-/// Writes out the flushes of functions that flush f32 denormals, and marks them so that flushes_denormals knows.
-void flush_denormals(llvm::Module& module);
+/// Gives functions that flush f32 denormals their flushes. `by_processor`: kernels that reach nothing but such
+/// arithmetic are marked, for flushes_denormals; the flushes of others are written out. True: functions that flush as a whole are
+/// called, which can become part of their callers from now on.
+bool flush_denormals(llvm::Module& module, bool by_processor);
 
 /// The general optimisation: a fixed list without jump threading and vectorisers, which unrolls what local arrays need.
 void simplify(llvm::Module& module);

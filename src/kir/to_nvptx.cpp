@@ -10,8 +10,8 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "kir/c_functions.h"
 #include "kir/c_library.h"
-#include "kir/expansion.h"
 #include "kir/intrinsics.h"
 #include "kir/kir.h"
 #include "kir/lower_cupola.h"
@@ -88,6 +88,7 @@ Result<> check(const llvm::Module& module, bool relocatable) {
 }  // namespace
 
 Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
+  set_aside_c_names(module);
   const llvm::StringSet<> own = options.relocatable ? externals(module) : llvm::StringSet<>();
   const auto internalize_others = [&] {
     if (options.relocatable) internalize_libraries(module, own);
@@ -108,6 +109,7 @@ Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
   simplify_early(module);
   contract(module);
   simplify(module);
+  TRY(restore_own_names(module));
   return check(module, options.relocatable);
 }
 

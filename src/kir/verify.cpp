@@ -1,12 +1,11 @@
-#include <llvm/ADT/StringSet.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "image/library_calls.h"
 #include "kir/address_space.h"
+#include "kir/c_functions.h"
 #include "kir/core_intrinsics.h"
 #include "kir/kir.h"
 #include "kir/passes.h"
@@ -14,15 +13,6 @@
 
 namespace cupola::kir {
 namespace {
-
-bool is_library_call(llvm::StringRef name) {
-  static const auto& names = *[] {
-    auto* set = new llvm::StringSet<>;  // leaked: used after static destructors
-    for (const std::string_view call : image::kLibraryCalls) set->insert(call);
-    return set;
-  }();
-  return names.contains(name);
-}
 
 Result<> check_callee(const llvm::CallBase& call, const llvm::Function& callee) {
   if (!callee.isDeclaration()) return {};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/dynlib.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "image/compile_request.h"
@@ -15,12 +14,10 @@ namespace {
 
 constexpr uint64_t kMostRecentBytes = 64 << 20;
 
-Result<std::vector<std::byte>> compile_with_library(const std::string& path, std::span<const std::byte> request) {
-  // Leaked: the library stays until the process ends.
-  static const auto* const compiler = new Result<image::CompilerLibrary>(image::CompilerLibrary::open(path));
-  if (!*compiler) return fail(compiler->error());
+Result<std::vector<std::byte>> compile_with_library(std::span<const std::byte> request) {
+  TRY(const image::CompilerLibrary compiler, image::CompilerLibrary::ours());
   const auto begin = std::chrono::steady_clock::now();
-  TRY(std::vector<std::byte> result, (*compiler)->compile(request));
+  TRY(std::vector<std::byte> result, compiler.compile(request));
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   log::line(log::Topic::Compile, "{} bytes of kernel code became an image of {} bytes in {:.1f} ms", request.size(),
             result.size(), took.count());
@@ -29,9 +26,7 @@ Result<std::vector<std::byte>> compile_with_library(const std::string& path, std
 
 /// The compiler and the device library beside it, which it links into kernels: a change of either changes the keys.
 ProgramCache::Compiler library_compiler() {
-  const std::string path = image::compiler_path(folder_of_code(reinterpret_cast<const void*>(&compile_with_library)));
-  return {[path](std::span<const std::byte> request) { return compile_with_library(path, request); },
-          [path] {
+  return {compile_with_library, [path = image::compiler_path()] {
             const std::string folder = path.substr(0, path.rfind('/') + 1);
             return image::file_identity(path) + "\n" + image::file_identity(folder + "cupola/device.bc");
           }};

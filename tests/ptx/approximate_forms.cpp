@@ -214,14 +214,24 @@ bool report(const Subject& subject, const std::string& verdict, std::vector<std:
   return wrong.empty();
 }
 
+/// What of a row is the same on every processor: quotients and roots of f32 come from its own estimates, so that their
+/// errors are published as one processor has them.
+std::string lasting(const std::string& row) {
+  static const std::regex kEstimated("(div|rcp|r?sqrt)\\.approx(\\.ftz)?\\.f32\t.*");
+  if (!std::regex_match(row, kEstimated)) return row;
+  size_t end = 0;
+  for (int field = 0; field < 4; ++field) end = row.find('\t', end) + 1;
+  return row.substr(0, end);
+}
+
 /// Every row is a line of the file, and no line is left over.
 bool is_published(const std::vector<std::string>& rows, const std::string& path) {
   std::ifstream file(path);
   std::set<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.insert(line);
+  for (std::string line; std::getline(file, line);) lines.insert(lasting(line));
   std::vector<std::string> fresh;
   for (const std::string& row : rows)
-    if (lines.erase(row) == 0) fresh.push_back(row);
+    if (lines.erase(lasting(row)) == 0) fresh.push_back(row);
   const bool good = fresh.empty() && lines.empty();
   std::printf("case errors-are-as-published: %s\n", good ? "ok" : "FAILED");
   for (const std::string& row : fresh) std::printf("  found: %s\n", row.c_str());

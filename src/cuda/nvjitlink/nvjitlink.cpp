@@ -5,7 +5,6 @@
 #include <cstring>
 #include <new>
 
-#include "base/dynlib.h"
 #include "base/file.h"
 #include "base/handles.h"
 #include "cuda/nvjitlink/link_command.h"
@@ -37,20 +36,7 @@ Handles<Link>& links() {
 template <typename Body>
 nvJitLinkResult with_link(nvJitLinkHandle handle, Body&& body) {
   if (!handle) return NVJITLINK_ERROR_NULL_INPUT;
-  const std::shared_ptr<Link> link = links().find(handle);
-  if (!link) return NVJITLINK_ERROR_INVALID_INPUT;
-  try {
-    Lock lock(link->mutex);
-    return body(*link);
-  } catch (const std::bad_alloc&) {
-    return NVJITLINK_ERROR_INTERNAL;
-  }
-}
-
-const Result<image::CompilerLibrary>& compiler() {
-  static const auto* const library = new Result<image::CompilerLibrary>(
-      image::CompilerLibrary::open(image::compiler_path(folder_of_code(reinterpret_cast<const void*>(&compiler)))));
-  return *library;
+  return links().with(handle, NVJITLINK_ERROR_INVALID_INPUT, NVJITLINK_ERROR_INTERNAL, std::forward<Body>(body));
 }
 
 nvJitLinkResult failed(Link& link, nvJitLinkResult result, const std::string& why) REQUIRES(link.mutex) {
@@ -82,8 +68,8 @@ nvJitLinkResult check_type(nvJitLinkInputType type, bool is_ptx, bool for_lto, b
 
 /// Whether it can be read: what is wrong with PTX is said when it is added, as CUDA 13.0's library does.
 Result<> check_ptx(const std::vector<image::CodeUnit>& units) {
-  if (!compiler()) return fail(compiler().error());
-  TRY(compiler()->compile({.target = "check", .units = units}));
+  TRY(const image::CompilerLibrary compiler, image::CompilerLibrary::ours());
+  TRY(compiler.compile({.target = "check", .units = units}));
   return {};
 }
 
@@ -118,9 +104,9 @@ nvJitLinkResult add(Link& link, nvJitLinkInputType type, std::string_view bytes,
 /// The linked code as its users take it.
 Result<std::vector<std::byte>> linked_code(const nvjitlink::LinkCommand& command,
                                            const std::vector<image::CodeUnit>& units) {
-  if (!compiler()) return fail(compiler().error());
+  TRY(const image::CompilerLibrary compiler, image::CompilerLibrary::ours());
   TRY(std::vector<std::byte> code,
-      compiler()->compile({.target = command.ptx ? "ptx:" + command.architecture : "linked", .units = units}));
+      compiler.compile({.target = command.ptx ? "ptx:" + command.architecture : "linked", .units = units}));
   if (command.ptx) {
     code.push_back(std::byte{0});
     return code;

@@ -31,12 +31,6 @@ const Result<Frontend>& frontend() {
   return *opened;
 }
 
-const Result<image::CompilerLibrary>& compiler() {
-  static const auto* const opened =
-      new Result<image::CompilerLibrary>(image::CompilerLibrary::open(image::compiler_path(folder())));
-  return *opened;
-}
-
 }  // namespace
 
 Result<image::SourceAnswer> compile_source(const image::SourceRequest& request) {
@@ -52,7 +46,7 @@ Result<image::SourceAnswer> compile_source(const image::SourceRequest& request) 
 }
 
 Result<std::vector<std::byte>> compile_code(const image::CompileRequest& request) {
-  TRY(const image::CompilerLibrary library, compiler());
+  TRY(const image::CompilerLibrary library, image::CompilerLibrary::ours());
   return library.compile(request);
 }
 

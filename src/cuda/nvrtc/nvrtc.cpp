@@ -30,14 +30,8 @@ Handles<_nvrtcProgram>& programs() {
 /// Calls `body` with the live program, locked. No exception crosses.
 template <typename Body>
 nvrtcResult with_program(nvrtcProgram handle, Body&& body) {
-  const std::shared_ptr<_nvrtcProgram> found = programs().find(handle);
-  if (!found) return NVRTC_ERROR_INVALID_PROGRAM;
-  try {
-    const Lock lock(found->mutex);
-    return body(found->program);
-  } catch (const std::bad_alloc&) {
-    return NVRTC_ERROR_OUT_OF_MEMORY;
-  }
+  return programs().with(handle, NVRTC_ERROR_INVALID_PROGRAM, NVRTC_ERROR_OUT_OF_MEMORY,
+                         [&](_nvrtcProgram& found) REQUIRES(found.mutex) { return body(found.program); });
 }
 
 nvrtcResult number_of(nvrtc::Outcome outcome) {

@@ -5,7 +5,7 @@
 namespace cupola::nvvm {
 namespace {
 
-enum class Effect { Arch, Lto, Flush, Contract, KeepInline, Ignored };
+enum class Effect { Arch, Lto, Flush, Contract, Roots, Quotients, KeepInline, Ignored };
 
 constexpr CompilerOption kOptions[] = {
 #define NVVM_OPTION(name, values, effect, why) {name, values},
@@ -40,6 +40,12 @@ Result<Command> read_command(std::span<const char* const> options) {
         break;
       case Effect::Contract:
         command.code.contract = value == "1";
+        break;
+      case Effect::Roots:
+        command.code.approximate_roots = value == "0";
+        break;
+      case Effect::Quotients:
+        command.code.approximate_quotients = value == "0";
         break;
       case Effect::KeepInline:
         command.code.keep_inline = true;

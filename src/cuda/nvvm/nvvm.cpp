@@ -7,7 +7,6 @@
 
 #include <cstring>
 
-#include "base/dynlib.h"
 #include "base/handles.h"
 #include "cuda/nvvm/command.h"
 #include "image/compiler_library.h"
@@ -34,20 +33,7 @@ Handles<Program>& programs() {
 /// Calls `body` with the live program, locked.
 template <typename Body>
 nvvmResult with_program(nvvmProgram handle, Body&& body) {
-  const std::shared_ptr<Program> program = programs().find(handle);
-  if (!program) return NVVM_ERROR_INVALID_PROGRAM;
-  try {
-    Lock lock(program->mutex);
-    return body(*program);
-  } catch (const std::bad_alloc&) {
-    return NVVM_ERROR_OUT_OF_MEMORY;
-  }
-}
-
-const Result<image::CompilerLibrary>& compiler() {
-  static const auto* const library = new Result<image::CompilerLibrary>(
-      image::CompilerLibrary::open(image::compiler_path(folder_of_code(reinterpret_cast<const void*>(&compiler)))));
-  return *library;
+  return programs().with(handle, NVVM_ERROR_INVALID_PROGRAM, NVVM_ERROR_OUT_OF_MEMORY, std::forward<Body>(body));
 }
 
 nvvmResult add(nvvmProgram handle, const char* buffer, size_t size, image::CodeKind kind) {
@@ -85,11 +71,12 @@ nvvmResult run(Program& program, std::vector<image::CodeUnit> units, int count, 
       nvvm::read_command(std::span<const char* const>(options, static_cast<size_t>(count)));
   if (!command) return failed(program, NVVM_ERROR_INVALID_OPTION, command.error().message);
   if (units.empty()) return failed(program, NVVM_ERROR_NO_MODULE_IN_PROGRAM, "the program holds no module");
-  if (!compiler()) return failed(program, NVVM_ERROR_COMPILATION, compiler().error().message);
+  const Result<image::CompilerLibrary>& compiler = image::CompilerLibrary::ours();
+  if (!compiler) return failed(program, NVVM_ERROR_COMPILATION, compiler.error().message);
   const bool to_result = target.empty();
   if (target.empty()) target = command->lto ? "unit" : "ptx:" + command->architecture;
   Result<std::vector<std::byte>> answer =
-      compiler()->compile({.target = target, .units = std::move(units), .options = command->code});
+      compiler->compile({.target = target, .units = std::move(units), .options = command->code});
   if (!answer) return failed(program, number_of(answer.error(), of_code), answer.error().message);
   program.result = to_result && command->lto ? image::write_lto(*answer) : std::move(*answer);
   if (to_result && !command->lto) program.result.push_back(std::byte{0});

@@ -107,8 +107,9 @@ class Emission {
   void emit_return();
   const TargetList* target_list(const Operand& operand) const;
   const Prototype* prototype(std::string_view label) const;
-  bool is_inline = false;    ///< a fragment: leaving the function is refused
-  bool is_volatile = false;  ///< `asm volatile`: loads and stores stay as they are
+  bool is_inline = false;           ///< a fragment: leaving the function is refused
+  bool flushes_as_a_whole = false;  ///< the functions of the module say so (float_values.h)
+  bool is_volatile = false;         ///< `asm volatile`: loads and stores stay as they are
   llvm::BasicBlock* exit_block = nullptr;
 
   ModuleLowering& module;

@@ -1,5 +1,7 @@
 #include "ptx/lower/float_values.h"
 
+#include <algorithm>
+
 #include "kir/expansion.h"
 
 namespace cupola::ptx {
@@ -67,9 +69,57 @@ Value* satfinite(Emission& e, Value* value) {
   return e.b.CreateSelect(infinite, limit, value);
 }
 
+namespace {
+
+/// Instructions that become one of LLVM's, which kir flushes around or the processor does.
+bool is_arithmetic(const Form& form) {
+  constexpr std::string_view kArithmetic[] = {"add", "sub", "mul", "mad", "fma", "div", "rcp", "sqrt", "rsqrt",
+                                              "min", "max", "ex2", "lg2", "sin", "cos", "set", "setp"};
+  return std::ranges::find(kArithmetic, form.row->opcode) != std::end(kArithmetic) &&
+         !form.any(Modifier::Rz, Modifier::Rm, Modifier::Rp);
+}
+
+/// Whether denormals of f32 are the same to the instruction as zeros, or it hands them on as bits.
+bool knows_no_denormals(const Form& form) {
+  const std::string_view opcode = form.row->opcode;
+  if (opcode == "abs" || opcode == "neg") return true;
+  const auto is_single = [](Type type) { return type == Type::F32; };
+  return opcode == "cvt" && !std::ranges::all_of(form.types, is_single) && !form.any(Modifier::Rmi, Modifier::Rpi);
+}
+
+/// There is an .ftz form.
+bool can_flush(const Form& form) {
+  return std::ranges::any_of(form.row->slots, [](const Slot& slot) {
+    return std::ranges::find(slot.modifiers, Modifier::Ftz) != slot.modifiers.end();
+  });
+}
+
+/// `.ftz` is not the function's to say, for all its arithmetic.
+bool flushes_here(Emission& e, Value* value) {
+  const bool is_whole = e.flushes_as_a_whole && is_arithmetic(e.form());
+  return e.has(Modifier::Ftz) && !(is_whole && value->getType()->getScalarType()->isFloatTy());
+}
+
+}  // namespace
+
+bool flushes_as_a_whole(const Module& module) {
+  bool some = false;
+  for (const Function& function : module.functions)
+    for (const Instruction& instruction : function.instructions) {
+      const Form& form = *instruction.form;
+      if (std::ranges::find(form.types, Type::F32) == form.types.end()) continue;
+      if (form.row->opcode == "testp") return false;  // asks for denormals
+      if (form.has(Modifier::Ftz))
+        some |= is_arithmetic(form);
+      else if (can_flush(form) && !knows_no_denormals(form))
+        return false;
+    }
+  return some;
+}
+
 Value* read_operand(Emission& e, size_t i) {
   Value* value = e.read(i);
-  return e.has(Modifier::Ftz) ? flush(e, value) : value;
+  return flushes_here(e, value) ? flush(e, value) : value;
 }
 
 namespace {
@@ -83,12 +133,12 @@ void write_flushed(Emission& e, Value* value) {
 }  // namespace
 
 void write_result(Emission& e, Value* value) {
-  write_flushed(e, e.has(Modifier::Ftz) ? flush(e, value) : value);
+  write_flushed(e, flushes_here(e, value) ? flush(e, value) : value);
 }
 
 void write_result(Emission& e, Value* first, llvm::function_ref<Value*(Value*)> compute) {
   Value* value = compute(first);
-  if (!e.has(Modifier::Ftz)) return write_flushed(e, value);
+  if (!flushes_here(e, value)) return write_flushed(e, value);
   // Enough that what was denormal has all its digits. Where this overflows the result is far from denormal.
   llvm::Type* type = value->getType();
   const llvm::fltSemantics& format = semantics(type);

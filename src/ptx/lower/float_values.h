@@ -17,6 +17,8 @@ Value* relu(Emission& e, Value* value);
 /// `.satfinite`: an infinity gives the greatest finite number of its sign.
 Value* satfinite(Emission& e, Value* value);
 
+/// All arithmetic of f32 in the module says `.ftz`: then its functions say so (denormal-fp-math-f32), once each.
+bool flushes_as_a_whole(const Module& module);
 /// Operand i, flushed if the instruction says `.ftz`.
 Value* read_operand(Emission& e, size_t i);
 /// Writes the destination after `.ftz`, `.relu` and `.sat`.

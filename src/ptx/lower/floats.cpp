@@ -1,3 +1,4 @@
+#include "kir/kir.h"
 #include "ptx/lower/float_values.h"
 
 // Floating-point arithmetic of all widths. PTX ISA, "Floating-Point Instructions", "Half Precision Floating-Point
@@ -87,7 +88,8 @@ void float_divide(Emission& e) {
       return directed_rounding(e).empty() ? e.b.CreateFDiv(first, y) : rounded_call(e, "div", {first, y}, suffix(e));
     });
   Value* quotient = e.b.CreateFDiv(x, y);
-  if (e.has(Modifier::Approx)) {  // a divisor between 2^126 and infinity counts as infinity
+  if (e.has(Modifier::Approx)) {
+    kir::let_approximate(quotient);  // a divisor between 2^126 and infinity counts as infinity
     Value* size = e.b.CreateUnaryIntrinsic(Id::fabs, y);
     Value* large = e.b.CreateAnd(e.b.CreateFCmpOGT(size, llvm::ConstantFP::get(y->getType(), 0x1p126)),
                                  e.b.CreateFCmpOLT(size, llvm::ConstantFP::getInfinity(y->getType())));
@@ -97,12 +99,17 @@ void float_divide(Emission& e) {
   write_result(e, quotient);
 }
 
+/// An operand of what does no arithmetic: no mode of arithmetic flushes it.
+Value* read_bits(Emission& e) {
+  return e.has(Modifier::Ftz) ? flush(e, e.read(1)) : e.read(1);
+}
+
 void float_absolute(Emission& e) {
-  e.write(0, absolute(e, read_operand(e, 1)));
+  e.write(0, absolute(e, read_bits(e)));
 }
 
 void float_negate(Emission& e) {
-  e.write(0, e.b.CreateFNeg(read_operand(e, 1)));
+  e.write(0, e.b.CreateFNeg(read_bits(e)));
 }
 
 /// min, max. A NaN loses unless .NaN; -0 is below +0. .xorsign.abs: of the magnitudes, with the product's sign.
@@ -132,7 +139,7 @@ void reciprocal(Emission& e) {
   if (e.type() == Type::F64 && e.has(Modifier::Approx))
     return by_upper_word(e, [&](Value* x) { return e.b.CreateFDiv(one(x), x); });
   Value* x = read_operand(e, 1);
-  if (e.has(Modifier::Approx)) return write_result(e, e.b.CreateFDiv(one(x), x));
+  if (e.has(Modifier::Approx)) return write_result(e, kir::let_approximate(e.b.CreateFDiv(one(x), x)));
   write_result(e, one(x), [&](Value* first) {
     return directed_rounding(e).empty() ? e.b.CreateFDiv(first, x) : rounded_call(e, "div", {first, x}, suffix(e));
   });
@@ -140,15 +147,24 @@ void reciprocal(Emission& e) {
 
 void square_root(Emission& e) {
   Value* x = read_operand(e, 1);
-  const bool nearest = directed_rounding(e).empty();
-  write_result(e, nearest ? e.b.CreateUnaryIntrinsic(Id::sqrt, x) : rounded_call(e, "sqrt", {x}, suffix(e)));
+  if (!directed_rounding(e).empty()) return write_result(e, rounded_call(e, "sqrt", {x}, suffix(e)));
+  Value* root = e.b.CreateUnaryIntrinsic(Id::sqrt, x);
+  write_result(e, e.has(Modifier::Approx) ? kir::let_approximate(root) : root);
 }
 
-/// Two roundings: 1 unit in the last place, relative error below 2^-23 for f32.
 void reciprocal_square_root(Emission& e) {
-  const auto compute = [&](Value* x) { return e.b.CreateFDiv(one(x), e.b.CreateUnaryIntrinsic(Id::sqrt, x)); };
+  const auto compute = [&](Value* x) {
+    Value* root = kir::let_approximate(e.b.CreateUnaryIntrinsic(Id::sqrt, x));
+    return kir::let_approximate(e.b.CreateFDiv(one(x), root));
+  };
   if (e.type() == Type::F64 && e.has(Modifier::Ftz)) return by_upper_word(e, compute);
   write_result(e, compute(read_operand(e, 1)));
+}
+
+/// Of a denormal itself: tanh, which has no `.ftz`, where the function flushes all the same.
+Value* unless_denormal(Emission& e, Value* x, Value* result) {
+  Value* size = e.b.CreateAnd(e.b.CreateBitCast(x, e.b.getInt32Ty()), 0x7fffffff);
+  return e.b.CreateSelect(e.b.CreateICmpULT(size, e.b.getInt32(0x00800000)), x, result);
 }
 
 void transcendental(Emission& e) {
@@ -165,6 +181,7 @@ void transcendental(Emission& e) {
   for (const Function& function : kFunctions) {
     if (function.opcode != e.opcode()) continue;
     Value* result = e.b.CreateUnaryIntrinsic(function.id, x);
+    if (e.flushes_as_a_whole && !narrow && function.id == Id::tanh) result = unless_denormal(e, x, result);
     return write_result(e, narrow ? e.b.CreateFPTrunc(result, type) : result);
   }
 }

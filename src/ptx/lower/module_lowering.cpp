@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "ptx/lower/emission.h"
+#include "ptx/lower/float_values.h"
 
 namespace cupola::ptx {
 namespace {
@@ -395,11 +396,14 @@ llvm::DISubprogram* ModuleLowering::subprogram(const Function& function, llvm::F
 }
 
 Result<> ModuleLowering::lower_bodies() {
+  const bool flushes = flushes_as_a_whole(m);
   for (const Function& function : m.functions) {
     auto* into = llvm::dyn_cast_or_null<llvm::Function>(symbol(function.name));
     if (!function.has_body || !into) continue;
     Builder b(llvm::BasicBlock::Create(context(), "", into));
     Emission emission(*this, function, *into, b);
+    emission.flushes_as_a_whole = flushes;
+    if (flushes) into->addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
     TRY(emission.run());
   }
   if (debug_) debug_->finalize();

@@ -10,6 +10,7 @@
 
 #include "backend/cpu/build/call_reach.h"
 #include "image/cpu_abi.h"
+#include "kir/c_functions.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -159,7 +160,7 @@ Result<std::vector<KernelBody>> add_context_parameter(llvm::Module& module) {
   for (llvm::Function* function : defined) {
     const bool is_kernel = kir::is_kernel(*function);
     if (is_kernel) replace_kernel_address(*function, kernels.size());
-    KernelBody kernel{function->getName().str(), nullptr, kir::launch_bounds(*function)};
+    KernelBody kernel{kir::own_name(*function).str(), nullptr, kir::launch_bounds(*function)};
     kernel.body = move_function(*function);
     if (is_kernel) kernels.push_back(std::move(kernel));
     function->eraseFromParent();

@@ -7,6 +7,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "backend/cpu/build/approximations.h"
 #include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/intrinsics.h"
@@ -21,6 +22,7 @@
 #include "backend/cpu/build/vector_rung.h"
 #include "backend/cpu/build/whole_block.h"
 #include "base/log.h"
+#include "kir/kir.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -106,6 +108,7 @@ Result<Segment> emit_segment(llvm::Module& module, const std::string& keep, llvm
                              Stages& stages) {
   keep_line_numbers(module);
   TRY(verify(module));
+  approximate(module, machine);
   clean_up(module, machine);
   stages.end("passes");
   if (!keep.empty()) {
@@ -142,7 +145,9 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
     return !options.blocks || llvm::none_of(bodies.warps, [](const WideBody& body) { return body.code; });
   };
   for (Bodies& bodies : all) {
-    take_waiting(main_code(bodies, has_thread(bodies)), lowered, code.kernels.emplace_back());
+    image::Kernel& kernel = code.kernels.emplace_back();
+    kernel.flush_denormals = kir::flushes_denormals(*bodies.kernel.body);
+    take_waiting(main_code(bodies, has_thread(bodies)), lowered, kernel);
     if (has_thread(bodies)) bodies.entry = make_kernel_entry(*bodies.kernel.body);
     for (const BlockClass blocks : image::kBlockClasses)
       if (llvm::Function* body = bodies.warps[blocks].code) bodies.wide_entries[blocks] = make_kernel_entry(*body);

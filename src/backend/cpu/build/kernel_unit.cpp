@@ -1,8 +1,6 @@
 #include "backend/cpu/build/kernel_unit.h"
 
-#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
@@ -79,11 +77,7 @@ std::vector<std::byte> write_unit(const KernelBody& kernel, uint64_t constant_by
   }
   body->addFnAttr(kKernelMark, kernel.name);
   body->addFnAttr(kConstantBytesMark, llvm::utostr(constant_bytes));
-  llvm::SmallVector<char, 0> bitcode;
-  llvm::raw_svector_ostream out(bitcode);
-  llvm::WriteBitcodeToFile(to, out);
-  const auto* bytes = reinterpret_cast<const std::byte*>(bitcode.data());
-  return {bytes, bytes + bitcode.size()};
+  return kir::write(to);
 }
 
 Result<KernelUnit> read_unit(llvm::LLVMContext& context, std::span<const std::byte> bytes) {

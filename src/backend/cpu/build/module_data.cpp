@@ -11,6 +11,7 @@
 #include "backend/cpu/build/initializer.h"
 #include "backend/cpu/build/thread_context.h"
 #include "kir/address_space.h"
+#include "kir/c_functions.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -68,7 +69,7 @@ class Layout {
       const uint64_t offset = place(variable, size, layout_.getPreferredAlign(&variable).value());
       if (visible)
         data_.symbols.push_back(
-            {variable.getName().str(), offset, size, space == kConstantSpace || variable.isConstant()});
+            {kir::own_name(variable).str(), offset, size, space == kConstantSpace || variable.isConstant()});
     }
     return {};
   }

@@ -85,7 +85,9 @@ Value* elementwise_intrinsic(Lanes& lanes, llvm::IntrinsicInst& call) {
     if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, static_cast<int>(i), nullptr))
       types.push_back(arguments.back()->getType());
   }
-  return lanes.builder.CreateIntrinsic(id, types, arguments);
+  llvm::CallInst* made = lanes.builder.CreateIntrinsic(id, types, arguments);
+  if (llvm::isa<llvm::FPMathOperator>(made)) made->copyFastMathFlags(&call);
+  return made;
 }
 
 bool is_lane_by_lane(const Lanes& lanes, const llvm::CallInst& call, Shape shape) {

@@ -44,6 +44,15 @@ bool Steps::is_fixed(const SCEV* value) const {
   });
 }
 
+/// Of two values that stay, one or the other: an index counted from the end where it is negative (x[i] of Python). It
+/// stays in all turns but the one where the choice changes.
+bool Steps::is_fixed_choice(const SCEV* value) const {
+  const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(value);
+  auto* choice = unknown ? llvm::dyn_cast<llvm::SelectInst>(unknown->getValue()) : nullptr;
+  return choice && is_fixed(evolution_.getSCEV(choice->getTrueValue())) &&
+         is_fixed(evolution_.getSCEV(choice->getFalseValue()));
+}
+
 const SCEV* Steps::of_what_moves(const SCEV* value) const {
   const auto* turns = llvm::dyn_cast<llvm::SCEVAddRecExpr>(value);
   if (!loop_) {
@@ -56,7 +65,7 @@ const SCEV* Steps::of_what_moves(const SCEV* value) const {
 }
 
 const SCEV* Steps::of(const SCEV* value) const {
-  if (is_fixed(value)) return zero(value);
+  if (is_fixed(value) || is_fixed_choice(value)) return zero(value);
   if (const auto* cast = llvm::dyn_cast<llvm::SCEVCastExpr>(value)) {
     const SCEV* step = of(cast->getOperand());
     return step ? evolution_.getTruncateOrSignExtend(step, evolution_.getEffectiveSCEVType(cast->getType())) : nullptr;

@@ -31,8 +31,8 @@ class Evolution {
 /// The register of the thread or the launch (threadIdx.x) that the value is; nothing: it is another.
 std::optional<kir::Intrinsic> register_of(const llvm::SCEV* value);
 
-/// By how much values of a thread's code move, unless they wrap: from turn to turn of a loop, or from a block to the
-/// next one in x, of the same thread of it and in the same turns of loops.
+/// By how much values of a thread's code move, in most turns and unless they wrap: from turn to turn of a loop, or from
+/// a block to the next one in x, of the same thread of it and in the same turns of loops.
 class Steps {
  public:
   /// From turn to turn.
@@ -45,6 +45,7 @@ class Steps {
 
  private:
   bool is_fixed(const llvm::SCEV* value) const;
+  bool is_fixed_choice(const llvm::SCEV* value) const;
   const llvm::SCEV* zero(const llvm::SCEV* value) const;
   const llvm::SCEV* of_what_moves(const llvm::SCEV* value) const;
 

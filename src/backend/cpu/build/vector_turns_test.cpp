@@ -85,6 +85,16 @@ TEST(VectorTurns, AreOfLoopsOverAGridOrWithAPitch) {
   EXPECT_TRUE(takes_turns(first + "%step = sub i64 0, 1024"));
 }
 
+TEST(VectorTurns, AreOfIndicesThatMayCountFromTheEnd) {
+  const auto from_end = [](const std::string& end) {
+    return takes_turns(std::string(kFromThread) + "%step = mul i64 %blocks, %width",
+                       "%below = icmp slt i64 %i, 0\n%wrap = select i1 %below, i64 " + end +
+                           ", i64 0\n%at = getelementptr i32, ptr %place, i64 %wrap\nstore i32 1, ptr %at");
+  };
+  EXPECT_TRUE(from_end("%n"));
+  EXPECT_FALSE(from_end("%i"));
+}
+
 TEST(VectorTurns, AreNotOfSmallStepsOrTheBlocksOwn) {
   const std::string first = kFromThread;
   EXPECT_FALSE(takes_turns(first + "%step = add i64 0, 1023"));
