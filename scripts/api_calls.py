@@ -15,9 +15,9 @@ HEADERS = ROOT / "include" / "cuda"
 SOURCES = ("src/**/*_test.cpp", "src/**/*_test.c", "tools/**/*_test.cpp", "tests/**/*.cpp", "tests/**/*.cu", "tests/**/*.h", "tests/**/*.c")
 NOT_CODE = re.compile(r"""//[^\n]* | /\*.*?\*/ | R"(?P<mark>\w*)\(.*?\)(?P=mark)" | "(?:\\.|[^"\\\n])*" | (?<!\w)'(?:\\.|[^'\\\n])*' """,
                       re.S | re.X)
-NAME = re.compile(r"\b(?:__)?cu[A-Z_a-z]\w*")
+NAME = re.compile(r"\b(?:(?:__)?cu[A-Z_a-z]|nvml[A-Z])\w*")
 EXPECTATION = re.compile(r"\b(?:EXPECT|ASSERT)(?:_\w+)?\(")
-ERROR = re.compile(r"\b(?:CUDA_ERROR_\w+|cudaError[A-Z]\w*)\b|!=\s*(?:CUDA_SUCCESS|cudaSuccess)\b")
+ERROR = re.compile(r"\b(?:CUDA_ERROR_\w+|cudaError[A-Z]\w*|NVML_ERROR_\w+)\b|!=\s*(?:CUDA_SUCCESS|cudaSuccess|NVML_SUCCESS)\b")
 # Functions that cannot succeed: a call that is refused is all that a test can show.
 ONLY_REFUSED = {
     **dict.fromkeys(("cuCtxEnablePeerAccess", "cuCtxDisablePeerAccess", "cuDeviceGetP2PAttribute", "cuDeviceGetP2PAtomicCapabilities",
@@ -25,7 +25,6 @@ ONLY_REFUSED = {
                      "cudaDeviceGetP2PAtomicCapabilities"), "a device is no peer of its own"),
     **dict.fromkeys((f"{api}{array}Get{what}" for api in ("cu", "cuda") for array in ("Array", "MipmappedArray")
                      for what in ("Plane", "SparseProperties", "MemoryRequirements")), "no array has planes, is sparse or gets its memory later"),
-    "cuGetExportTable": "no table of NVIDIA's is imitated",
 }
 # What compiled code calls for <<<...>>> and for the program's own kernels and variables.
 BY_COMPILERS = {"<<<": ("__cudaPushCallConfiguration", "__cudaPopCallConfiguration", "cudaLaunchKernel"),
@@ -74,7 +73,7 @@ def renames():
             elif re.match(r"#\s*endif", line):
                 special = None if special == depth else special
                 depth -= 1
-            match = re.match(r"#\s*define ((?:__)?cu\w+) ((?:__)?cu\w+)$", line)
+            match = re.match(r"#\s*define ((?:__)?cu\w+|nvml\w+) ((?:__)?cu\w+|nvml\w+)$", line)
             if match:
                 (per_thread if special is not None else plain)[match[1]] = match[2]
     return plain, {**plain, **per_thread}

@@ -1,4 +1,4 @@
-"""Which error codes the tests expect of each Full function of driver.def and runtime.def.
+"""Which error codes the tests expect of each Full function of driver.def, runtime.def and nvml.def.
 
 `EXPECT_CUDA(cuMemAlloc(nullptr, 16), CUDA_ERROR_INVALID_VALUE);` and its kin (EXPECT_ONE_OF, gtest's EXPECT_EQ, in either order) say
 that cuMemAlloc_v2 is expected to answer CUDA_ERROR_INVALID_VALUE. Names are read through the renames of cuda.h, as in api_calls.py.
@@ -17,11 +17,11 @@ import sys
 import api_calls
 
 CHECK = re.compile(r"\b(?:EXPECT|ASSERT)_(?:CUDA|ONE_OF|EQUAL|EQ)\(")
-CALL = re.compile(r"(?:static_cast<int>\()?(?:::)?((?:__)?cu[A-Z_a-z]\w*)\(")
-CODE = re.compile(r"\b(?:CUDA_ERROR_\w+|cudaError[A-Z]\w*)\b")
-SUCCESS = re.compile(r"0|CUDA_SUCCESS|cudaSuccess")
-ROW = re.compile(r"^\s*(?:CU|CUDART)_FN\(\s*(\w+)\s*,\s*(\w*)\s*,\s*\d+\s*,\s*Full\s*,\s*\((.*)\)\)$", re.M)
-TABLES = {"driver": "src/cuda/driver/driver.def", "runtime": "src/cuda/cudart/runtime.def"}
+CALL = re.compile(r"(?:static_cast<int>\()?(?:::)?((?:__)?cu[A-Z_a-z]\w*|nvml[A-Z]\w*)\(")
+CODE = re.compile(r"\b(?:CUDA_ERROR_\w+|cudaError[A-Z]\w*|NVML_ERROR_\w+)\b")
+SUCCESS = re.compile(r"0|CUDA_SUCCESS|cudaSuccess|NVML_SUCCESS")
+ROW = re.compile(r"^\s*(?:CU|CUDART|NVML)_FN\(\s*(\w+)\s*,\s*(\w*)\s*,(?:\s*\d+\s*,)?\s*Full\s*,\s*\((.*)\)\)$", re.M)
+TABLES = {"driver": "src/cuda/driver/driver.def", "runtime": "src/cuda/cudart/runtime.def", "nvml": "src/cuda/nvml/nvml.def"}
 
 
 def arguments(code, start):

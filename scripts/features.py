@@ -1,4 +1,4 @@
-"""Coverage of the tables: docs/features.tsv, driver.def, runtime.def, intrinsics.def; exit status 1 on an unproven claim.
+"""Coverage of the tables: docs/features.tsv, driver.def, runtime.def, nvml.def, intrinsics.def; exit status 1 on an unproven claim.
 
 A claim is a row whose status is done or partial (Full or Partial in a .def table). A features row names its tests (test names
 or prefixes as build/test-results/results.tsv lists them, separated by spaces); each must have passed and none failed. A
@@ -24,9 +24,11 @@ import ptx_table
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DRIVER_TABLE = ROOT / "src/cuda/driver/driver.def"
 RUNTIME_TABLE = ROOT / "src/cuda/cudart/runtime.def"
+NVML_TABLE = ROOT / "src/cuda/nvml/nvml.def"
+FUNCTION_TABLES = {"driver": DRIVER_TABLE, "runtime": RUNTIME_TABLE, "nvml": NVML_TABLE}
 UFUNC_TABLE = ROOT / "src/array/ufunc.def"
-# A row with a signature: name, suffix (none for internal rows), status.
-FUNCTION_ROW = r"^\s*\w+_(?:FN\(|FN_AS\([^,]*,|INTERNAL\([^,]*,)\s*(\w+)\s*,(?:\s*(\w*)\s*,)?\s*\d+\s*,\s*(\w+)"
+# A row with a signature: name, suffix (none for internal rows), version (none in nvml.def), status.
+FUNCTION_ROW = r"^\s*\w+_(?:FN\(|FN_AS\([^,]*,|INTERNAL\([^,]*,)\s*(\w+)\s*,(?:\s*((?!\d)\w*)\s*,)?(?:\s*\d+\s*,)?\s*(\w+)\s*,\s*\("
 STATUSES = {"done", "partial", "todo", "na", "needs-mac"}
 DEVICES = ("cpu", "metal", "nvidia")
 LONG_TESTS = ("bare-root", "asan:", "tsan:", "python.pythons")  # only ./test --full runs them: a claim that names one is not checked without --full
@@ -121,7 +123,7 @@ def check_functions(label, path, called, gaps, problems):
 
 
 def check_gaps(gaps, problems):
-    partial = {without_stream_variant(name + suffix) for path in (DRIVER_TABLE, RUNTIME_TABLE) for name, suffix, status in table_rows(path)
+    partial = {without_stream_variant(name + suffix) for path in FUNCTION_TABLES.values() for name, suffix, status in table_rows(path)
                if status == "Partial"}
     problems += [f"docs/api_gaps.tsv: {name} is not Partial" for name in gaps if name not in partial]
 
@@ -157,10 +159,10 @@ def refusals_text(path):
 
 def api_page(gaps):
     """docs/api.md: the tables' functions by status."""
-    parts = ["# API functions by status\n\nMade by `./features --readme` from driver.def, runtime.def and docs/api_gaps.tsv. A function listed as "
+    parts = ["# API functions by status\n\nMade by `./features --readme` from driver.def, runtime.def, nvml.def and docs/api_gaps.tsv. A function listed as "
              "not there yet is exported,\nsays its name and returns the documented \"not supported\" code. Suffixes behind a name are further "
              "exports of it: `_v2` and so on are\nits newer signatures, `_ptsz` and `_ptds` its variants for per-thread default streams."]
-    for title, path in (("Runtime API", RUNTIME_TABLE), ("Driver API", DRIVER_TABLE)):
+    for title, path in (("Runtime API", RUNTIME_TABLE), ("Driver API", DRIVER_TABLE), ("NVML", NVML_TABLE)):
         parts.append(f"## {title}")
         parts.append(f"**As documented:** {functions_text(path, 'Full')}")
         parts.append(f"**With a gap,** also in their variants for per-thread default streams:\n\n{gaps_text(path, gaps)}")
@@ -252,16 +254,13 @@ def main():
         sys.exit("features: no test results; run ./test first")
     counts = check_features(rows, results, arguments.full, problems)
     called, gaps = api_calls.called_functions(), read_gaps(results, arguments.full, problems)
-    tables = {
-        "driver": check_functions("driver", DRIVER_TABLE, called, gaps, problems),
-        "runtime": check_functions("runtime", RUNTIME_TABLE, called, gaps, problems),
-    }
+    tables = {label: check_functions(label, path, called, gaps, problems) for label, path in FUNCTION_TABLES.items()}
     check_gaps(gaps, problems)
     tables["isa"] = isa = ptx_table.census(results, problems)
     pages = {"docs/api.md": api_page(gaps), "docs/ptx.md": ptx_table.page(), "docs/libdevice.md": libdevice_page.page()}
     check_readme(readme_table(rows, tables, problems), pages, arguments.readme, problems)
     errors = api_errors.expected_errors()
-    for label in ("driver", "runtime"):
+    for label in FUNCTION_TABLES:
         print(functions_line(label, tables[label]))
         print(api_errors.line(label, errors))
     print(f"isa: {isa['Full']} of {sum(isa.values())} census forms")

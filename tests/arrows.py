@@ -38,6 +38,7 @@ ALLOWED = {
     "cuda/nvrtc": ["image", "cuda"],
     "cuda/nvvm": ["image", "cuda"],
     "cuda/nvjitlink": ["image", "cuda"],
+    "cuda/nvml": ["base", "cuda"],
     "device": ["image"],
     "array": ["runtime"],
 }

@@ -14,7 +14,7 @@ import tempfile
 from . import _numba_patch
 
 # By the names that programs ask for; each before those that need it.
-LIBRARIES = ("libcuda.so.1", "libnvJitLink.so.13", "libnvvm.so.4", "libnvrtc.so.13", "libcudart.so.13")
+LIBRARIES = ("libcuda.so.1", "libnvJitLink.so.13", "libnvvm.so.4", "libnvrtc.so.13", "libcudart.so.13", "libnvidia-ml.so.1")
 
 # Where a CUDA toolkit has things, and where an installation of Cupola has them.
 TOOLKIT = {"include": "include/cuda", "lib64": "lib", "bin": "bin", "nvvm/lib64": "lib", "nvvm/libdevice": "lib/cupola/toolkit/nvvm/libdevice"}

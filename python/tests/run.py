@@ -23,7 +23,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "python" / "tests"
-LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libnvrtc.so.13", "libnvvm.so.4", "libnvJitLink.so.13", "libcupola-compiler.so", "libcupola-frontend.so")
+LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libnvrtc.so.13", "libnvvm.so.4", "libnvJitLink.so.13", "libnvidia-ml.so.1", "libcupola-compiler.so", "libcupola-frontend.so")
 # What would lead the installed package elsewhere.
 FOREIGN = ("CUPOLA_HOME", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "NUMBA_CUDA_DRIVER", "PYTHONPATH")
 

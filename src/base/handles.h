@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -51,6 +53,13 @@ class Handles {
     std::shared_ptr<T> object = std::move(found->second);
     objects_.erase(found);
     return object;
+  }
+
+  /// Whether `condition(object)` is true for one of them.
+  template <typename Condition>
+  bool any_of(Condition condition) const {
+    Lock lock(mutex_);
+    return std::ranges::any_of(objects_, [&](const auto& entry) { return condition(std::as_const(*entry.second)); });
   }
 
   /// Takes out all for which `condition(object)` is true. They are destroyed outside the lock.

@@ -1,6 +1,9 @@
 #include "runtime/device.h"
 
+#include <algorithm>
+
 #include "runtime/context.h"
+#include "runtime/pending_frees.h"
 
 namespace cupola::runtime {
 namespace {
@@ -14,20 +17,18 @@ Device::Attributes all_attributes(const Device& device) {
 
 }  // namespace
 
-Device::Device(int ordinal, int count, size_t place, std::unique_ptr<hal::Device> hal)
+Device::Device(int ordinal, int count, size_t place, hal::Device& hal)
     : ordinal_(ordinal),
       count_(count),
       place_(place),
-      hal_(std::move(hal)),
+      hal_(hal),
       attributes_(all_attributes(*this)),
-      heap_(*hal_),
+      heap_(hal_),
       primary_(std::make_shared<Context>(*this, true)) {}
 
 Device::~Device() = default;
 
-std::optional<int> Device::attribute(int number) const {
-  const hal::DeviceProperties& p = properties();
-  const size_t place = place_;
+std::optional<int> Device::attribute_of(const hal::DeviceProperties& p, size_t place, int number) {
   switch (number) {
 #define DEVICE_ATTRIBUTE(number, name, value) \
   case number:                                \
@@ -46,8 +47,16 @@ Uuid Device::uuid_of(const hal::DeviceProperties& properties, size_t place) {
   return result;
 }
 
-std::string Device::bus_id() const {
-  return formatted("0000:{:02x}:00.0", place_);
+std::string Device::bus_id_of(size_t place) {
+  return formatted("0000:{:02x}:00.0", place);
+}
+
+uint64_t Device::memory_in_use() {
+  PendingFrees::get().reclaim();
+  const memory::Heap::Usage usage = heap_.usage();
+  const uint64_t slack = usage.backed - usage.used;
+  const uint64_t in_use = hal_.memory_in_use();
+  return in_use - std::min(in_use, slack);
 }
 
 }  // namespace cupola::runtime

@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "base/settings.h"
-#include "runtime/backends.h"
 #include "runtime/current_context.h"
+#include "runtime/machine_devices.h"
 #include "runtime/memory.h"
 
 namespace cupola::runtime {
@@ -36,9 +36,9 @@ Result<std::vector<size_t>> places_of(std::span<const std::unique_ptr<hal::Devic
 
 Result<> Runtime::initialise() {
   static const auto* const result = new Result<>([]() -> Result<> {
-    TRY(auto devices, make_devices(settings().device));
+    TRY(const auto devices, machine_devices());
     TRY(const std::vector<size_t> places, places_of(devices));
-    instance.store(new Runtime(std::move(devices), places), std::memory_order_release);  // leaked: see the class
+    instance.store(new Runtime(devices, places), std::memory_order_release);  // leaked: see the class
     pthread_atfork(nullptr, nullptr, [] { in_child.store(true); });
     std::atexit(show_output_at_exit);
     return {};
@@ -59,11 +59,11 @@ bool Runtime::forked() {
   return in_child.load(std::memory_order_relaxed);
 }
 
-Runtime::Runtime(std::vector<std::unique_ptr<hal::Device>> devices, std::span<const size_t> places) {
+Runtime::Runtime(std::span<const std::unique_ptr<hal::Device>> devices, std::span<const size_t> places) {
   const auto count = static_cast<int>(places.size());
   for (const size_t place : places)
     devices_.push_back(
-        std::make_unique<Device>(static_cast<int>(devices_.size()), count, place, std::move(devices[place])));
+        std::make_unique<Device>(static_cast<int>(devices_.size()), count, place, *devices[place]));
 }
 
 Result<Device*> Runtime::device(int ordinal) const {

@@ -75,7 +75,7 @@ class Runtime {
 
  private:
   /// Of the devices at the places.
-  Runtime(std::vector<std::unique_ptr<hal::Device>> devices, std::span<const size_t> places);
+  Runtime(std::span<const std::unique_ptr<hal::Device>> devices, std::span<const size_t> places);
 
   std::vector<std::unique_ptr<Device>> devices_;
 };

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <charconv>
 #include <optional>
-#include <string>
 
 #include "base/format.h"
 
@@ -12,16 +11,6 @@ namespace cupola::runtime {
 namespace {
 
 constexpr std::string_view kPrefix = "GPU-";
-
-/// As nvidia-smi writes it: GPU-8932f937-d72c-4106-c12f-20bd9faed9f6.
-std::string text_of(const Uuid& uuid) {
-  std::string text(kPrefix);
-  for (size_t i = 0; i < uuid.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += formatted("{:02x}", uuid[i]);
-  }
-  return text;
-}
 
 /// The only device whose UUID begins so.
 std::optional<size_t> by_uuid(std::string_view entry, std::span<const Uuid> devices) {
@@ -57,6 +46,15 @@ std::string_view next_entry(std::string_view& rest) {
 }
 
 }  // namespace
+
+std::string text_of(const Uuid& uuid) {
+  std::string text(kPrefix);
+  for (size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += formatted("{:02x}", uuid[i]);
+  }
+  return text;
+}
 
 Result<std::vector<size_t>> visible_devices(std::string_view wanted, std::span<const Uuid> devices) {
   std::vector<size_t> visible;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,9 @@
 namespace cupola::runtime {
 
 using Uuid = std::array<unsigned char, 16>;
+
+/// As nvidia-smi writes it: GPU-8932f937-d72c-4106-c12f-20bd9faed9f6.
+std::string text_of(const Uuid& uuid);
 
 /// Which of the machine's devices programs see, in their order: what CUDA_VISIBLE_DEVICES says, by "CUDA C++
 /// Programming Guide, CUDA Environment Variables". Entries are numbers, or "GPU-" and enough of a UUID; the first that

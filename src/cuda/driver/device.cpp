@@ -1,10 +1,9 @@
 // Devices. "CUDA Driver API, Device Management, Peer Context Memory Access".
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <optional>
 
+#include "cuda/bus_id.h"
 #include "cuda/driver/api.h"
 
 using namespace cupola;
@@ -17,27 +16,6 @@ void copy_text(char* to, size_t size, const std::string& text) {
   const size_t length = std::min(text.size(), size - 1);
   std::memcpy(to, text.data(), length);
   to[length] = 0;
-}
-
-struct BusId {
-  unsigned domain = 0, bus = 0, device = 0, function = 0;
-  bool operator==(const BusId&) const = default;
-};
-
-/// "[domain]:[bus]:[device].[function]", of which either the function or the domain may be left out.
-std::optional<BusId> read_bus_id(const std::string& text) {
-  BusId id;
-  const auto whole = [&](const char* format, auto*... parts) {
-    int end = -1;
-    return std::sscanf(text.c_str(), format, parts..., &end) == sizeof...(parts) &&
-           end == static_cast<int>(text.size());
-  };
-  if (whole("%x:%x:%x.%x%n", &id.domain, &id.bus, &id.device, &id.function)) return id;
-  id = {};
-  if (whole("%x:%x:%x%n", &id.domain, &id.bus, &id.device)) return id;
-  id = {};
-  if (whole("%x:%x.%x%n", &id.bus, &id.device, &id.function)) return id;
-  return std::nullopt;
 }
 
 }  // namespace

@@ -98,13 +98,3 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVersion, cu
 CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags) {
   return forwarded([&] { return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, nullptr); });
 }
-
-CUresult cuGetExportTable(const void** ppExportTable, const CUuuid*) {
-  return api_call_before_init([&]() -> Result<> {
-    if (ppExportTable) *ppExportTable = nullptr;
-    return fail(
-        ErrorCode::NotSupported,
-        "the program asks for an undocumented table of NVIDIA's driver, as NVIDIA's own libcudart does: build it with "
-        "cupolac, or link it with Cupola's libcudart");
-  });
-}

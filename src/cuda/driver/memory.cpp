@@ -22,12 +22,9 @@ void* pointer(hal::Address address) {
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
   return api_call([&]() -> Result<> {
     TRY(std::shared_ptr<Context> context, current_context());
-    PendingFrees::get().reclaim();
-    const memory::Heap::Usage usage = context->device().heap().usage();
-    const uint64_t slack = usage.backed - usage.used;  // given back when anybody asks for it
-    const uint64_t in_use = context->device().hal().memory_in_use();
-    if (total) *total = usage.total;  // either may be null, as an H200 (driver 580) has it
-    if (free) *free = usage.total - std::min(usage.total, in_use - std::min(in_use, slack));
+    const uint64_t bytes = context->device().properties().memory_bytes;
+    if (total) *total = bytes;  // either may be null, as an H200 (driver 580) has it
+    if (free) *free = bytes - std::min(bytes, context->device().memory_in_use());
     return {};
   });
 }
