@@ -25,7 +25,7 @@ def main():
     parser.add_argument("--again", action="store_true", help="numba: only what failed in the last run, whose other results stay")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="processes that run tests")
     parser.add_argument("--timeout", type=int, default=300, metavar="S", help="seconds that a test may take")
-    parser.add_argument("--limit", type=int, default=1800, metavar="S", help="seconds that the suite may take")
+    parser.add_argument("--limit", type=int, default=1800, metavar="S", help="seconds that the suite may take (tinygrad: each of two runs)")
     parser.add_argument("--device", default="CUDA", metavar="NAME", help="tinygrad: its device, CUDA or CUDA:PTX")
     parser.add_argument("--python", type=pathlib.Path, metavar="FILE", help="tinygrad: an interpreter that has its packages, in place of a new environment")
     parser.add_argument("--no-binaries", action="store_true", help="numba: do not make what the tests of linking link")

@@ -1,21 +1,33 @@
 #include "runtime/backends.h"
 
+#include <algorithm>
+
 #include "backend/cpu/run/cpu_device.h"
+#include "base/settings.h"
 #include "hal/null/null_device.h"
 
 // The one place that names back-ends.
 
 namespace cupola::runtime {
+namespace {
+
+int64_t device_count() {
+  constexpr int64_t kMost = 64;  // a device's place is the bus in its address
+  return std::clamp<int64_t>(settings().device_count, 1, kMost);
+}
+
+}  // namespace
 
 Result<std::vector<std::unique_ptr<hal::Device>>> make_devices(const std::string& backend) {
-  std::vector<std::unique_ptr<hal::Device>> devices;
-  if (backend == "cpu") {
-    devices.push_back(cpu::make_cpu_device());
-  } else if (backend == "null") {
-    devices.push_back(hal::make_null_device());
-  } else {
+  std::unique_ptr<hal::Device> (*make)() = nullptr;
+  if (backend == "cpu")
+    make = cpu::make_cpu_device;
+  else if (backend == "null")
+    make = hal::make_null_device;
+  else
     return fail(ErrorCode::NoDevice, "CUPOLA_DEVICE is '{}'; it may be cpu or null", backend);
-  }
+  std::vector<std::unique_ptr<hal::Device>> devices;
+  for (int64_t i = 0; i < device_count(); ++i) devices.push_back(make());
   return devices;
 }
 

@@ -82,6 +82,7 @@ void Context::end() {
     Lock lock(mutex_);
     legacy.swap(legacy_);
     per_thread.swap(per_thread_);
+    peers_.clear();
     for (size_t i = 0; i < kLimits.size(); ++i) take_limit(i, kLimits[i]);
   }
   domain_->clear_heap();
@@ -152,6 +153,21 @@ Result<> Context::set_limit(int which, uint64_t value) {
   if (const uint64_t most = device_.properties().memory_bytes; which == kMallocHeap && value > most)
     return fail(ErrorCode::OutOfMemory, "a malloc heap of {} bytes was asked for; the device has {}", value, most);
   take_limit(static_cast<size_t>(which), value);
+  return {};
+}
+
+Result<> Context::enable_peer(const Context& peer) {
+  if (&peer.device() == &device_)
+    return fail(ErrorCode::PeerAccessUnsupported, "contexts of one device need no peer access");
+  Lock lock(mutex_);
+  if (!peers_.insert(peer.id()).second)
+    return fail(ErrorCode::PeerAccessAlreadyEnabled, "peer access to device {} is enabled", peer.device().ordinal());
+  return {};
+}
+
+Result<> Context::disable_peer(const Context& peer) {
+  Lock lock(mutex_);
+  if (peers_.erase(peer.id()) == 0) return fail(ErrorCode::PeerAccessNotEnabled, "peer access was not enabled");
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 #include "base/mutex.h"
@@ -58,6 +59,11 @@ class Context {
   Result<uint64_t> limit(int which) const;
   Result<> set_limit(int which, uint64_t value);
 
+  /// Whether kernels of this context may use the peer's memory: kept and reported, for addresses are unified. Errors:
+  /// PeerAccessUnsupported for a context of the same device, PeerAccessAlreadyEnabled, PeerAccessNotEnabled.
+  Result<> enable_peer(const Context& peer);
+  Result<> disable_peer(const Context& peer);
+
   std::atomic<int> cache_config{0};   ///< a hint, kept and reported
   std::atomic<int> shared_config{0};  ///< a hint, kept and reported
 
@@ -79,6 +85,7 @@ class Context {
   std::shared_ptr<Stream> legacy_ GUARDED_BY(mutex_);
   std::unordered_map<uint64_t, std::shared_ptr<Stream>> per_thread_ GUARDED_BY(mutex_);
   std::array<uint64_t, 10> limits_ GUARDED_BY(mutex_);
+  std::set<uint64_t> peers_ GUARDED_BY(mutex_);  ///< by id, so that a context that ended is none
 };
 
 /// Stream priorities: a hint, kept and reported. Lower is more urgent.

@@ -81,6 +81,7 @@ Result<std::shared_ptr<ExecutableGraph>> ExecutableGraph::make(const std::shared
   auto made = std::shared_ptr<ExecutableGraph>(new ExecutableGraph(context, flags));
   made->graph_ = graph->clone(false);
   made->name_nodes(*graph, *made->graph_);
+  made->find_peers(*made->graph_);
   TRY(made->plan_, Plan::make(*made->graph_, nullptr));
   TRY(made->lanes_, Lanes::make(*made->plan_, context, false));
   if (has_memory) graph->only_instance = made;
@@ -102,6 +103,26 @@ void ExecutableGraph::name_nodes(const Graph& given, const Graph& own) {
     const auto from_graphs = graphs_within(from.work), to_graphs = graphs_within(to.work);
     for (size_t k = 0; k < from_graphs.size(); ++k) name_nodes(*from_graphs[k], *to_graphs[k]);
   }
+}
+
+void ExecutableGraph::find_peers(const Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    if (const auto* kernel = std::get_if<KernelWork>(&node->work)) {
+      const Context& owner = kernel->function->context();
+      if (&owner.device() != &context_.device()) peers_.insert(&owner);
+    }
+    for (const auto& inner : graphs_within(node->work)) find_peers(*inner);
+  }
+}
+
+std::vector<std::shared_ptr<Stream>> ExecutableGraph::default_streams_of_peers() const {
+  std::vector<std::shared_ptr<Stream>> streams;
+  for (const Context* peer : peers_) {
+    const auto context = Runtime::get().context(peer);
+    if (!context || !(*context)->active()) continue;
+    if (auto stream = (*context)->legacy_stream()) streams.push_back(*std::move(stream));
+  }
+  return streams;
 }
 
 Result<Node*> ExecutableGraph::node_for(const Node& given) const {
@@ -149,7 +170,13 @@ Result<> ExecutableGraph::launch(Stream& stream) {
     return capture->refuse(ErrorCode::StreamCaptureUnsupported,
                            "a launch of a graph has no node: add the graph with cuGraphAddChildGraphNode");
   }
+  // In a NULL stream the graph has a place in those of all devices that its kernels belong to, as a copy between
+  // devices has; what else is submitted to these devices is not ordered with it.
+  std::vector<std::shared_ptr<Stream>> peers;
+  if (stream.kind() == Stream::Kind::Legacy) peers = default_streams_of_peers();
+  for (const auto& peer : peers) stream.wait(peer->mark());
   std::vector<Recorded> recorded;
+  Ticket done;
   {
     Lock lock(mutex_);
     TRY(std::shared_ptr<Prepared> prepared, prepare(plan_, disabled_));
@@ -165,8 +192,10 @@ Result<> ExecutableGraph::launch(Stream& stream) {
       return commands;
     });
     for (Recorded& each : recorded) each.event->recorded(std::move(each.ticket), std::move(each.time));
+    done = last_;
   }
   lanes_->start();
+  for (const auto& peer : peers) peer->wait(done);
   return {};
 }
 

@@ -174,6 +174,10 @@ Ticket Stream::submit_between(const std::function<std::vector<hal::Command>(cons
   return ticket;
 }
 
+void Stream::wait(const Ticket& ticket) {
+  if (!ticket.reached()) submit(hal::Wait{ticket.semaphore, ticket.value});
+}
+
 bool Stream::idle() {
   Lock lock(order_->mutex_);
   if (!last().reached()) return false;

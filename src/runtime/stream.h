@@ -79,6 +79,9 @@ class Stream {
   Ticket submit_between(const std::function<std::vector<hal::Command>(const Ticket& before)>& place)
       EXCLUDES(order_->mutex_);
 
+  /// What is submitted from now on waits for the ticket.
+  void wait(const Ticket& ticket) EXCLUDES(order_->mutex_);
+
   /// A ticket for everything that was submitted so far, and that the legacy stream would wait for.
   Ticket mark() EXCLUDES(order_->mutex_);
 

@@ -87,6 +87,23 @@ Result<LocatedFill> locate_fill(const hal::Fill& command) {
   return LocatedFill{std::move(kept), std::move(to)};
 }
 
+/// "CUDA C++ Programming Guide, Peer-to-Peer Memory Copy": a copy in the NULL stream between the memories of two
+/// devices "does not start until all commands previously issued to either device have completed and runs to completion
+/// before any commands issued after the copy to either device can start". So it has a place in the default stream of
+/// each; these are those of other devices than the stream's.
+Result<std::vector<std::shared_ptr<Stream>>> default_streams_of_peers(const Stream& stream, const LocatedCopy& copy) {
+  std::vector<std::shared_ptr<Stream>> streams;
+  if (stream.kind() != Stream::Kind::Legacy || !copy.to || !copy.from) return streams;
+  Context *const to = copy.to->context, *const from = copy.from->context;
+  if (copy.to->is_host() || copy.from->is_host() || !to || !from || &to->device() == &from->device()) return streams;
+  for (Context* context : {to, from}) {
+    if (&context->device() == &stream.context().device()) continue;
+    TRY(std::shared_ptr<Stream> peer, context->legacy_stream());
+    streams.push_back(std::move(peer));
+  }
+  return streams;
+}
+
 /// Waits; after a fault too, until the command is over: from here on the memory is the caller's alone.
 Result<> wait_out(const Ticket& done) {
   Result<> result = done.wait();
@@ -144,7 +161,10 @@ Result<> copy(Stream& stream, const hal::Copy& command, End destination, End sou
   if (captured) return {};
   if (is_onto_itself(command)) return {};
   const auto &to = located.to, &from = located.from;
+  TRY(const auto peers, default_streams_of_peers(stream, located));
+  for (const auto& peer : peers) stream.wait(peer->mark());
   const Ticket done = stream.submit(std::move(located.command));
+  for (const auto& peer : peers) peer->wait(done);
   const bool waits = asynchronous ? !to || !from : !is_private(to) || !is_private(from);
   return waits ? wait_out(done) : Result<>{};
 }

@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import client_numba
+import client_tinygrad
 from client_results import Results, replace_reports, summary
 
 
@@ -44,6 +45,15 @@ def main():
     assert [row[:3] for row in rows] == [["failed", "unlisted", "a.py::dead"], ["failed", "unlisted", "a.py::end"], ["skipped", "listed", "a.py::left"],
                                          ["not run", "listed", "a.py::never"], ["failed", "listed", "a.py::parts"]], rows
     assert rows[4][3] == "of a part"
+
+    before, after = Results(), Results()
+    for test in ("t/test_ops.py::a", "t/test_ops.py::b", "t/test_nn.py::c", "t/test_jit.py::d"):
+        before.add(report(test, "passed"))
+    for test, outcome in (("t/test_ops.py::a", "passed"), ("t/test_ops.py::b", "failed"), ("t/test_nn.py::c", "skipped"), ("t/test_jit.py::d", "passed")):
+        after.add(report(test, outcome))
+    lines = client_tinygrad.parts(after, before, list(before.outcomes))
+    assert lines == ["test_ops: 1 of 2 (50.0%)", "of the list, 1 are left out by tinygrad itself on this device",
+                     "seconds in tests that pass on both: CPU 1, here 1"], lines
 
     with tempfile.TemporaryDirectory() as folder:
         first, later = pathlib.Path(folder) / "first", pathlib.Path(folder) / "later"

@@ -273,21 +273,22 @@ CUresult cuCtxResetPersistingL2Cache() {
   });
 }
 
-// One device, so no two contexts can be peers; what is said of a context and itself is an H200's answer (driver 580).
+// Memory is one for all devices: what is enabled is only kept and reported. What is said of contexts of one device is
+// an H200's answer (driver 580).
 CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
   return api_call([&]() -> Result<> {
     if (Flags != 0) return fail(ErrorCode::InvalidValue, "Flags are {}; they must be 0", Flags);
-    TRY(current_context());
-    TRY(Runtime::get().context(peerContext));
-    return fail(ErrorCode::PeerAccessUnsupported, "contexts of one device need no peer access");
+    TRY(std::shared_ptr<Context> context, current_context());
+    TRY(std::shared_ptr<Context> peer, Runtime::get().context(peerContext));
+    return context->enable_peer(*peer);
   });
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
   return api_call([&]() -> Result<> {
-    TRY(current_context());
-    TRY(Runtime::get().context(peerContext));
-    return fail(ErrorCode::PeerAccessNotEnabled, "peer access was not enabled");
+    TRY(std::shared_ptr<Context> context, current_context());
+    TRY(std::shared_ptr<Context> peer, Runtime::get().context(peerContext));
+    return context->disable_peer(*peer);
   });
 }
 

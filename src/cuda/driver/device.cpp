@@ -141,13 +141,13 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* dev, const char* pciBusId) {
   });
 }
 
-// One device today, and a device is no peer of itself.
+// All devices are the one processor, so each reaches the memory of the others; a device is no peer of itself.
 CUresult cuDeviceCanAccessPeer(int* canAccessPeer, CUdevice dev, CUdevice peerDev) {
   return api_call([&]() -> Result<> {
     TRY(given(canAccessPeer, "canAccessPeer"));
     TRY(Runtime::get().device(dev));
     TRY(Runtime::get().device(peerDev));
-    *canAccessPeer = 0;
+    *canAccessPeer = dev != peerDev;
     return {};
   });
 }
@@ -162,7 +162,9 @@ CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attrib, CUdev
     TRY(Runtime::get().device(srcDevice));
     TRY(Runtime::get().device(dstDevice));
     if (srcDevice == dstDevice) return fail(ErrorCode::InvalidDevice, "source and destination are the same device");
-    *value = 0;
+    *value = attrib == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED ||
+             attrib == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED ||
+             attrib == CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED;
     return {};
   });
 }

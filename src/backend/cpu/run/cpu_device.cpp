@@ -17,7 +17,7 @@ namespace cupola::cpu {
 namespace {
 
 uint64_t device_memory() {
-  const uint64_t usual = memory_bytes() / 4 * 3;
+  const uint64_t usual = memory_bytes() / 4 * 3 / static_cast<uint64_t>(std::max<int64_t>(1, settings().device_count));
   if (settings().memory.empty()) return usual;
   const Result<uint64_t> asked = parse_bytes(settings().memory);
   if (asked) return *asked;
