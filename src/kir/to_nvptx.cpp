@@ -7,6 +7,9 @@
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringSet.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -71,6 +74,24 @@ void internalize_libraries(llvm::Module& module, const llvm::StringSet<>& own) {
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
 }
 
+/// Approximate instructions take their .ftz form where the function flushes: of the others the code generator knows.
+void flush_approximations(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (!function.getFnAttribute("denormal-fp-math-f32").getValueAsString().starts_with("preserve-sign")) continue;
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+      llvm::StringRef name = call ? call->getCalledFunction()->getName() : "";
+      if (!name.consume_back(".approx.f")) continue;
+      const auto id = llvm::Intrinsic::lookupIntrinsicID((name + ".approx.ftz.f").str());
+      if (id == llvm::Intrinsic::not_intrinsic) continue;
+      llvm::IRBuilder<> b(call);
+      llvm::SmallVector<llvm::Value*, 2> arguments(call->args());
+      call->replaceAllUsesWith(b.CreateIntrinsic(id, {}, arguments));
+      call->eraseFromParent();
+    }
+  }
+}
+
 Result<> check(const llvm::Module& module, bool relocatable) {
   for (const llvm::Function& function : module)
     if (undefined(function) && !relocatable) {
@@ -109,6 +130,7 @@ Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
   simplify_early(module);
   contract(module);
   simplify(module);
+  flush_approximations(module);
   TRY(restore_own_names(module));
   return check(module, options.relocatable);
 }

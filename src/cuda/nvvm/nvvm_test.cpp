@@ -130,10 +130,27 @@ TEST(Nvvm, ForDebuggingFunctionsStayForOthers) {
 
 TEST(Nvvm, FlushesWhereItIsAsked) {
   Program program(kSaxpy);
-  ASSERT_EQ(program.compile({"-ftz=1", "-opt=3", "-maxreg=32", "-Ofast-compile=0", "-prec-div=0", "-prec-sqrt=0"}),
-            NVVM_SUCCESS)
-      << program.log();
+  ASSERT_EQ(program.compile({"-ftz=1", "-opt=3", "-maxreg=32", "-Ofast-compile=0"}), NVVM_SUCCESS) << program.log();
   EXPECT_THAT(program.result(), HasSubstr("fma.rn.ftz.f32"));
+}
+
+TEST(Nvvm, ApproximatesWhereItIsAsked) {
+  Program program(
+      "declare float @__nv_sqrtf(float)\ndeclare float @__nv_rsqrtf(float)\ndeclare float @__nv_fast_fdividef(float, "
+      "float)\n"
+      "define float @quotient(float %x, float %y) {\n %q = fdiv float %x, %y\n ret float %q\n}\n"
+      "define float @root(float %x) {\n %r = call float @__nv_sqrtf(float %x)\n ret float %r\n}\n"
+      "define float @inverse(float %x) {\n %r = call float @__nv_rsqrtf(float %x)\n ret float %r\n}\n"
+      "define float @fast(float %x) {\n %r = call float @__nv_fast_fdividef(float %x, float 3.5)\n ret float %r\n}\n");
+  ASSERT_EQ(program.compile({"-arch=compute_89"}), NVVM_SUCCESS) << program.log();
+  EXPECT_THAT(program.result(), AllOf(HasSubstr("div.rn.f32"), HasSubstr("sqrt.rn.f32"), HasSubstr("rsqrt.approx.f32"),
+                                      HasSubstr("div.approx.f32")));
+  ASSERT_EQ(program.compile({"-arch=compute_89", "-prec-div=0"}), NVVM_SUCCESS) << program.log();
+  EXPECT_THAT(program.result(), AllOf(Not(HasSubstr("div.rn.f32")), HasSubstr("sqrt.rn.f32")));
+  ASSERT_EQ(program.compile({"-arch=compute_89", "-prec-sqrt=0", "-ftz=1"}), NVVM_SUCCESS) << program.log();
+  EXPECT_THAT(program.result(), AllOf(HasSubstr("div.rn.ftz.f32"), HasSubstr("sqrt.approx.ftz.f32"),
+                                      HasSubstr("rsqrt.approx.ftz.f32"), HasSubstr("div.approx.ftz.f32")));
+  EXPECT_THAT(program.result(), Not(HasSubstr("approx.f32")));
 }
 
 TEST(Nvvm, LibrariesGiveWhatIsUsedAndNoMore) {
