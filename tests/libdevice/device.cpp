@@ -9,36 +9,6 @@ constexpr unsigned kBlock = 256;
 
 }  // namespace
 
-Device::~Device() {
-  if (context_) cuDevicePrimaryCtxRelease(device_);
-}
-
-bool Device::ok(CUresult result, const char* what) {
-  if (result == CUDA_SUCCESS) return true;
-  const char* text = nullptr;
-  cuGetErrorName(result, &text);
-  error = formatted("{}: {}", what, text ? text : "unknown error");
-  return false;
-}
-
-bool Device::open() {
-  return ok(cuInit(0), "cuInit") && ok(cuDeviceGet(&device_, 0), "cuDeviceGet") &&
-         ok(cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain") &&
-         ok(cuCtxSetCurrent(context_), "cuCtxSetCurrent");
-}
-
-bool Device::load(const std::string& image) {
-  if (module_) cuModuleUnload(module_);
-  module_ = nullptr;
-  char log[2048] = {};
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  if (ok(cuModuleLoadDataEx(&module_, image.data(), 2, options, values), "cuModuleLoadDataEx")) return true;
-  module_ = nullptr;
-  error += formatted(": {}", log);
-  return false;
-}
-
 bool Device::run(const Row& row, std::span<const Slot> inputs, std::vector<Slot>& outputs) {
   unsigned count = static_cast<unsigned>(inputs.size() / input_slots(row));
   outputs.assign(static_cast<size_t>(count) * output_slots(row), 0xcccccccccccccccc);

@@ -1,29 +1,8 @@
 #include "device.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "base/format.h"
 
 namespace cupola::ptxtest {
-
-Device::~Device() {
-  if (context_) cuDevicePrimaryCtxRelease(device_);
-}
-
-bool Device::ok(CUresult result, const char* what) {
-  if (result == CUDA_SUCCESS) return true;
-  const char* text = nullptr;
-  cuGetErrorName(result, &text);
-  error = formatted("{}: {}", what, text ? text : "unknown error");
-  return false;
-}
-
-bool Device::open() {
-  return ok(cuInit(0), "cuInit") && ok(cuDeviceGet(&device_, 0), "cuDeviceGet") &&
-         ok(cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain") &&
-         ok(cuCtxSetCurrent(context_), "cuCtxSetCurrent");
-}
 
 std::string Device::name() const {
   char text[256] = {};
@@ -32,19 +11,7 @@ std::string Device::name() const {
 }
 
 bool Device::load(std::span<const Case* const> cases) {
-  if (module_) cuModuleUnload(module_);
-  module_ = nullptr;
-  const std::string text = module_text(cases);
-  char log[2048] = {};
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  const CUresult result = cuModuleLoadDataEx(&module_, text.c_str(), 2, options, values);
-  if (ok(result, "cuModuleLoadDataEx")) return true;
-  module_ = nullptr;
-  log[sizeof log - 1] = 0;
-  std::string_view message(log, std::strlen(log));
-  error += formatted(": {}", message.substr(0, std::min(message.find('\n'), size_t{200})));
-  return false;
+  return load_image(module_text(cases).c_str());
 }
 
 CUdeviceptr Device::buffer(size_t index, size_t bytes) {

@@ -1,23 +1,19 @@
 #pragma once
 
-#include <cuda.h>
-
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "../driver_device.h"
 #include "cases.h"
 
 namespace cupola::ptxtest {
 
 /// One device, through the driver API alone: NVIDIA's driver when golden data is taken, Cupola's when it is checked. A
 /// failing call leaves its message in `error` and returns false or nothing.
-class Device {
+class Device : public DriverDevice {
  public:
-  ~Device();
-  bool open();
-
   /// Loads a module made from `cases`; its kernels run until the next load.
   bool load(std::span<const Case* const> cases);
   /// Executes kernel `number` of the module: `set_count` sets of the case's inputs, 64 bits an operand; the outputs
@@ -26,15 +22,9 @@ class Device {
            std::vector<uint64_t>& outputs);
   std::string name() const;
 
-  std::string error;
-
  private:
-  bool ok(CUresult result, const char* what);
   CUdeviceptr buffer(size_t index, size_t bytes);
 
-  CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
-  CUmodule module_ = nullptr;
   struct Buffer {
     CUdeviceptr address = 0;
     size_t bytes = 0;
