@@ -20,8 +20,7 @@ EXPECTATION = re.compile(r"\b(?:EXPECT|ASSERT)(?:_\w+)?\(")
 ERROR = re.compile(r"\b(?:CUDA_ERROR_\w+|cudaError[A-Z]\w*|NVML_ERROR_\w+)\b|!=\s*(?:CUDA_SUCCESS|cudaSuccess|NVML_SUCCESS)\b")
 # Functions that cannot succeed: a call that is refused is all that a test can show.
 ONLY_REFUSED = {
-    **dict.fromkeys(("cuCtxEnablePeerAccess", "cuCtxDisablePeerAccess", "cuDeviceGetP2PAttribute", "cuDeviceGetP2PAtomicCapabilities",
-                     "cudaDeviceEnablePeerAccess", "cudaDeviceDisablePeerAccess", "cudaDeviceGetP2PAttribute",
+    **dict.fromkeys(("cuDeviceGetP2PAtomicCapabilities", "cudaDeviceEnablePeerAccess", "cudaDeviceDisablePeerAccess", "cudaDeviceGetP2PAttribute",
                      "cudaDeviceGetP2PAtomicCapabilities"), "a device is no peer of its own"),
     **dict.fromkeys((f"{api}{array}Get{what}" for api in ("cu", "cuda") for array in ("Array", "MipmappedArray")
                      for what in ("Plane", "SparseProperties", "MemoryRequirements")), "no array has planes, is sparse or gets its memory later"),
