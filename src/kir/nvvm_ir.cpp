@@ -1,6 +1,7 @@
 #include "kir/nvvm_ir.h"
 
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -10,6 +11,7 @@
 
 #include <array>
 
+#include "kir/diagnostics.h"
 #include "kir/kir.h"
 #include "kir/refusal.h"
 #include "kir/typed_pointers.h"
@@ -142,6 +144,22 @@ void drop_libdevice(llvm::Module& module) {
     if (function->use_empty()) function->eraseFromParent();
 }
 
+/// Whether the bitcode defines functions of libdevice and nothing else; their bodies are not read.
+bool is_libdevice(llvm::LLVMContext& context, llvm::StringRef bitcode) {
+  collect_diagnostics(context);
+  auto module = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bitcode, "library"), context);
+  if (!module) {
+    llvm::consumeError(module.takeError());
+    return false;
+  }
+  const auto is_other = [](const llvm::Function& function) {
+    return !function.isDeclaration() && !function.hasFnAttribute(kLibdevice);
+  };
+  const auto is_visible = [](const llvm::GlobalVariable& variable) { return !variable.hasLocalLinkage(); };
+  return llvm::none_of((*module)->globals(), is_visible) && llvm::none_of(**module, is_other) &&
+         llvm::any_of(**module, [](const llvm::Function& function) { return function.hasFnAttribute(kLibdevice); });
+}
+
 /// libdevice's root is the precise one or the approximate one, as the option says.
 void spell_out_roots(llvm::Module& module) {
   llvm::Function* root = module.getFunction("__nv_sqrtf");
@@ -205,6 +223,7 @@ Result<> check(const llvm::Module& module) {
 Result<std::unique_ptr<llvm::Module>> read_nvvm(llvm::LLVMContext& context, std::span<const std::byte> code,
                                                 const NvvmOptions& options) {
   const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
+  if (is_bitcode(text) && is_libdevice(context, text)) return std::make_unique<llvm::Module>("libdevice", context);
   std::optional<std::string> opaque;
   if (!is_bitcode(text)) opaque = with_opaque_pointers(text);
   TRY(std::unique_ptr<llvm::Module> module, read(context, opaque ? std::as_bytes(std::span(*opaque)) : code));

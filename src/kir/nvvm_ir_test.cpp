@@ -116,6 +116,26 @@ TEST(NvvmIr, OtherTypesThanTheSpecificationsAreRefused) {
   EXPECT_EQ(result.error().code, ErrorCode::InvalidImage);
 }
 
+/// The module's functions after it was read as bitcode.
+size_t functions_of_bitcode(const std::string& text) {
+  llvm::LLVMContext context;
+  const auto module = read(context, std::as_bytes(std::span(text)));
+  const auto again = read_nvvm(context, write(**module), {});
+  return again ? (*again)->size() : ~size_t{0};
+}
+
+TEST(NvvmIr, LibdeviceAloneIsNotEvenRead) {
+  const std::string
+      table = "@table = internal constant [2 x i32] [i32 1, i32 2]\n",
+      ours =
+          "define i32 @__nv_f(i32 %x) \"cupola-libdevice\" {\n %p = getelementptr i32, ptr @table, i32 %x\n"
+          " %y = load i32, ptr %p\n ret i32 %y\n}\n",
+      other = "define i32 @f(i32 %x) {\n ret i32 %x\n}\n";
+  EXPECT_EQ(functions_of_bitcode(table + ours), 0u);
+  EXPECT_EQ(functions_of_bitcode(table + ours + other), 1u);
+  EXPECT_EQ(functions_of_bitcode(other), 1u);
+}
+
 TEST(NvvmIr, FunctionsOfLibdeviceAreLeftToTheDeviceLibrary) {
   const std::string text = printed(
       "define float @__nv_f(float %x) \"cupola-libdevice\" {\n ret float %x\n}\n"
