@@ -62,8 +62,7 @@ bool Runtime::forked() {
 Runtime::Runtime(std::span<const std::unique_ptr<hal::Device>> devices, std::span<const size_t> places) {
   const auto count = static_cast<int>(places.size());
   for (const size_t place : places)
-    devices_.push_back(
-        std::make_unique<Device>(static_cast<int>(devices_.size()), count, place, *devices[place]));
+    devices_.push_back(std::make_unique<Device>(static_cast<int>(devices_.size()), count, place, *devices[place]));
 }
 
 Result<Device*> Runtime::device(int ordinal) const {
