@@ -205,6 +205,47 @@ TEST_F(OnTheDevice, AKernelNamedAsACFunctionIsNotCalledInItsPlace) {
   EXPECT_NEAR(value, std::log1p(0.75) + 1, 1e-15);
 }
 
+/// Arithmetic sees zeros, and the program the bits, though the processor flushes for the whole kernel.
+TEST_F(OnTheDevice, WhereDenormalsAreFlushedTheirBitsAreStillThere) {
+  load(R"(
+    define ptx_kernel void @k(ptr %values, ptr %out) #0 {
+      %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+      %tw = zext i32 %t to i64
+      %p = getelementptr float, ptr %values, i64 %tw
+      %v = load float, ptr %p
+      %bits = bitcast float %v to i32
+      %size = and i32 %bits, 2147483647
+      %none = icmp eq i32 %size, 0
+      %zero = fcmp oeq float %v, 0.0
+      %a = zext i1 %none to i32
+      %b = select i1 %zero, i32 2, i32 0
+      %said = or i32 %a, %b
+      %q = getelementptr i32, ptr %out, i64 %tw
+      store i32 %said, ptr %q
+      %half = fmul float %v, 0.5
+      store float %half, ptr %p
+      ret void
+    }
+    attributes #0 = { "denormal-fp-math-f32"="preserve-sign,preserve-sign" })");
+  std::array<float, 32> values{};
+  values.fill(0x1p-127f);
+  values[1] = 0, values[2] = 1, values[3] = -0x1p-149f;
+  values[4] = 0x1p-126f;
+  std::array<uint32_t, 32> said{};
+  struct {
+    float* values;
+    uint32_t* said;
+  } const parameters{values.data(), said.data()};
+  run("k", {1}, {32}, parameters);
+  EXPECT_EQ(said[0], 2u);
+  EXPECT_EQ(said[1], 3u);
+  EXPECT_EQ(said[2], 0u);
+  EXPECT_EQ(said[3], 2u);
+  EXPECT_EQ(values[2], 0.5f);
+  EXPECT_EQ(values[4], 0.0f);  // the half of the least normal number
+  EXPECT_TRUE(std::signbit(values[3]));
+}
+
 TEST_F(OnTheDevice, TheNumberOfMultiprocessorsIsTheDevices) {
   load(R"(
     declare i32 @llvm.nvvm.read.ptx.sreg.smid()

@@ -1,7 +1,8 @@
 #include "powers.h"
 
-// Functions that the C library lacks. Float versions compute in double and round, except rsqrtf: half an ulp more than
-// the double's error. The error bounds in ulp stand at each function; device_test.cpp checks them against long double.
+// Functions that the C library lacks. Float versions compute in double and round: half an ulp more than the double's
+// error; rsqrtf is the device's approximation. The error bounds in ulp stand at each function; device_test.cpp checks
+// them against long double.
 
 using namespace cupola::device;
 

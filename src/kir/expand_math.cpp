@@ -62,9 +62,8 @@ Expanded mul(const Expansion& e) {
   if (directed(e)) return {};
   return out(e, e.b.CreateFMul(in(e, 0), in(e, 1)));
 }
-/// "approx" and not "full", which scales its operands.
 Value* as_it_says(const Expansion& e, Value* value) {
-  return e.has("approx") ? let_approximate(value) : value;
+  return e.has("approx") || e.has("full") ? let_approximate(value) : value;
 }
 Expanded div(const Expansion& e) {
   if (directed(e)) return {};

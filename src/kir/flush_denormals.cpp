@@ -15,7 +15,9 @@ namespace {
 
 using llvm::Value;
 
-constexpr char kMark[] = "cupola-flush-denormals", kMode[] = "denormal-fp-math-f32";
+constexpr char kLeft[] = "cupola-left-to-processor";
+constexpr char kMark[] = "cupola-flush-denormals", kMode[] = "denormal-fp-math-f32",
+               kPreserveSign[] = "preserve-sign,preserve-sign";
 
 using Functions = llvm::SmallPtrSet<const llvm::Function*, 32>;
 
@@ -24,7 +26,8 @@ bool is_elementary(const llvm::Instruction& instruction) {
   return call && call->getCalledFunction() && call->getCalledFunction()->hasFnAttribute(kElementary);
 }
 
-/// The least or the greatest of two: the processor compares denormals as zeros, but hands on what it was given.
+/// The least or the greatest of two: the processor compares denormals as zeros, and LLVM's code for it may hand on what
+/// it was given.
 bool is_extreme(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   switch (call ? call->getIntrinsicID() : llvm::Intrinsic::not_intrinsic) {
@@ -51,6 +54,13 @@ bool computes(const llvm::Instruction& instruction) {
       case llvm::Intrinsic::log2:
       case llvm::Intrinsic::sin:
       case llvm::Intrinsic::cos:
+      case llvm::Intrinsic::ceil:
+      case llvm::Intrinsic::floor:
+      case llvm::Intrinsic::trunc:
+      case llvm::Intrinsic::rint:
+      case llvm::Intrinsic::nearbyint:
+      case llvm::Intrinsic::round:
+      case llvm::Intrinsic::roundeven:
         return true;
       default:
         return false;
@@ -230,13 +240,28 @@ bool flushes_denormals(const llvm::Function& kernel) {
   return kernel.hasFnAttribute(kMark);
 }
 
+void say_what_flushes(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (!function.hasFnAttribute(kLeft)) continue;
+    function.removeFnAttr(kLeft);
+    function.addFnAttr(kMode, kPreserveSign);
+  }
+}
+
 bool flush_denormals(llvm::Module& module, bool by_processor) {
   Functions flushing;
   for (llvm::Function& function : module)
     if (take_mode(function)) flushing.insert(&function);
   const Functions left = by_processor ? leave_to_processor(module, flushing) : Functions();
   for (llvm::Function& function : module)
-    if (flushing.contains(&function)) left.contains(&function) ? write_out_the_rest(function) : write_out(function);
+    if (flushing.contains(&function)) {
+      if (left.contains(&function)) {
+        write_out_the_rest(function);
+        function.addFnAttr(kLeft);
+      } else {
+        write_out(function);
+      }
+    }
   return !flushing.empty() &&
          llvm::any_of(module, [](const llvm::Function& function) { return function.hasFnAttribute(kElementary); });
 }

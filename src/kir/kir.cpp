@@ -125,6 +125,7 @@ Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
   simplify_early(module);
   contract(module);
   if (flush_denormals(module, options.processor_flushes)) simplify_early(module);
+  say_what_flushes(module);
   simplify(module);
   return verify(module);
 }

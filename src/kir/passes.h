@@ -62,6 +62,10 @@ void contract(llvm::Module& module);
 /// whole are called, which can become part of their callers from now on.
 bool flush_denormals(llvm::Module& module, bool by_processor);
 
+/// Says in LLVM's words (denormal-fp-math-f32) which functions the processor flushes: what tests a denormal's bits must
+/// not become a comparison that sees a zero. Behind the inlining of functions that flush as a whole, which say nothing.
+void say_what_flushes(llvm::Module& module);
+
 /// The general optimisation: a fixed list without jump threading and vectorisers, which unrolls what local arrays need.
 void simplify(llvm::Module& module);
 /// How its parts simplify control flow.

@@ -10,6 +10,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -92,6 +93,24 @@ void flush_approximations(llvm::Module& module) {
   }
 }
 
+/// Quotients that may be wrong in the last places as div.full, which divides by all numbers: of LLVM's flag its code
+/// generator would make div.approx, which gives 0 for large divisors.
+void divide_in_full(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      if (instruction.getOpcode() != llvm::Instruction::FDiv || !may_approximate(instruction) ||
+          !instruction.getType()->isFloatTy())
+        continue;
+      const bool flushes =
+          function.getFnAttribute("denormal-fp-math-f32").getValueAsString().starts_with("preserve-sign");
+      llvm::IRBuilder<> b(&instruction);
+      instruction.replaceAllUsesWith(
+          b.CreateIntrinsic(flushes ? llvm::Intrinsic::nvvm_div_full_ftz : llvm::Intrinsic::nvvm_div_full, {},
+                            {instruction.getOperand(0), instruction.getOperand(1)}));
+      instruction.eraseFromParent();
+    }
+}
+
 Result<> check(const llvm::Module& module, bool relocatable) {
   for (const llvm::Function& function : module)
     if (undefined(function) && !relocatable) {
@@ -131,6 +150,7 @@ Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
   contract(module);
   simplify(module);
   flush_approximations(module);
+  divide_in_full(module);
   TRY(restore_own_names(module));
   return check(module, options.relocatable);
 }

@@ -217,7 +217,7 @@ bool report(const Subject& subject, const std::string& verdict, std::vector<std:
 /// What of a row is the same on every processor: quotients and roots of f32 come from its own estimates, so that their
 /// errors are published as one processor has them.
 std::string lasting(const std::string& row) {
-  static const std::regex kEstimated("(div|rcp|r?sqrt)\\.approx(\\.ftz)?\\.f32\t.*");
+  static const std::regex kEstimated("(div|rcp|r?sqrt)\\.(approx|full)(\\.ftz)?\\.f32\t.*");
   if (!std::regex_match(row, kEstimated)) return row;
   size_t end = 0;
   for (int field = 0; field < 4; ++field) end = row.find('\t', end) + 1;

@@ -146,7 +146,8 @@ TEST(Nvvm, ApproximatesWhereItIsAsked) {
   EXPECT_THAT(program.result(), AllOf(HasSubstr("div.rn.f32"), HasSubstr("sqrt.rn.f32"), HasSubstr("rsqrt.approx.f32"),
                                       HasSubstr("div.approx.f32")));
   ASSERT_EQ(program.compile({"-arch=compute_89", "-prec-div=0"}), NVVM_SUCCESS) << program.log();
-  EXPECT_THAT(program.result(), AllOf(Not(HasSubstr("div.rn.f32")), HasSubstr("sqrt.rn.f32")));
+  EXPECT_THAT(program.result(),
+              AllOf(Not(HasSubstr("div.rn.f32")), HasSubstr("div.full.f32"), HasSubstr("sqrt.rn.f32")));
   ASSERT_EQ(program.compile({"-arch=compute_89", "-prec-sqrt=0", "-ftz=1"}), NVVM_SUCCESS) << program.log();
   EXPECT_THAT(program.result(), AllOf(HasSubstr("div.rn.ftz.f32"), HasSubstr("sqrt.approx.ftz.f32"),
                                       HasSubstr("rsqrt.approx.ftz.f32"), HasSubstr("div.approx.ftz.f32")));

@@ -84,7 +84,8 @@ bool knows_no_denormals(const Form& form) {
   const std::string_view opcode = form.row->opcode;
   if (opcode == "abs" || opcode == "neg") return true;
   const auto is_other = [](Type type) { return type == Type::F16 || is_integer(type); };
-  return opcode == "cvt" && std::ranges::any_of(form.types, is_other) && !form.any(Modifier::Rmi, Modifier::Rpi);
+  return opcode == "cvt" && std::ranges::any_of(form.types, is_other) &&
+         !form.any(Modifier::Rmi, Modifier::Rpi, Modifier::Rm, Modifier::Rp);
 }
 
 /// There is an .ftz form.

@@ -87,9 +87,8 @@ void float_divide(Emission& e) {
     return write_result(e, x, [&](Value* first) {
       return directed_rounding(e).empty() ? e.b.CreateFDiv(first, y) : rounded_call(e, "div", {first, y}, suffix(e));
     });
-  Value* quotient = e.b.CreateFDiv(x, y);
-  if (e.has(Modifier::Approx)) {
-    kir::let_approximate(quotient);  // a divisor between 2^126 and infinity counts as infinity
+  Value* quotient = kir::let_approximate(e.b.CreateFDiv(x, y));
+  if (e.has(Modifier::Approx)) {  // a divisor between 2^126 and infinity counts as infinity
     Value* size = e.b.CreateUnaryIntrinsic(Id::fabs, y);
     Value* large = e.b.CreateAnd(e.b.CreateFCmpOGT(size, llvm::ConstantFP::get(y->getType(), 0x1p126)),
                                  e.b.CreateFCmpOLT(size, llvm::ConstantFP::getInfinity(y->getType())));

@@ -104,10 +104,14 @@ Result<> verify(const llvm::Module& module) {
   return fail(ErrorCode::InvalidSource, "cpu: the module is malformed after lowering for the cpu: {}", text);
 }
 
-Result<Segment> emit_segment(llvm::Module& module, const std::string& keep, llvm::TargetMachine& machine,
+/// `flushes`: the processor flushes denormals in all of it, which LLVM must know.
+Result<Segment> emit_segment(llvm::Module& module, bool flushes, const std::string& keep, llvm::TargetMachine& machine,
                              Stages& stages) {
   keep_line_numbers(module);
   TRY(verify(module));
+  if (flushes)
+    for (llvm::Function& function : module)
+      if (!function.isDeclaration()) function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
   approximate(module, machine);
   clean_up(module, machine);
   stages.end("passes");
@@ -157,7 +161,9 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
       function->setLinkage(llvm::GlobalValue::ExternalLinkage);
       function->setDSOLocal(true);
     }
-  TRY(code.segment, emit_segment(module, options.keep, machine, stages));
+  const bool flushes =
+      !all.empty() && llvm::all_of(code.kernels, [](const image::Kernel& kernel) { return kernel.flush_denormals; });
+  TRY(code.segment, emit_segment(module, flushes, options.keep, machine, stages));
   if (!all.empty())
     log::line(log::Topic::Compile, "kernel {}{} took, in ms: {}", all.front().kernel.name,
               all.size() > 1 ? formatted(" and {} more", all.size() - 1) : "", stages.text());
