@@ -60,7 +60,8 @@ inline std::string real_architecture(std::string_view value) {
     const std::string_view number = value.substr(kind.size());
     const size_t digits = std::min(number.find_first_not_of("0123456789"), number.size());
     const std::string_view suffix = number.substr(digits);
-    const bool known = digits >= 2 && digits <= 3 && (suffix.empty() || suffix == "a" || suffix == "f");
+    const bool known =
+        digits >= 2 && digits <= 3 && number[0] != '0' && (suffix.empty() || suffix == "a" || suffix == "f");
     return known ? "sm_" + std::string(number) : std::string();
   }
   return {};

@@ -125,8 +125,8 @@ Result<> set_architecture(std::string_view value, Command& command) {
   const char* const end = number.data() + number.size();
   const auto [rest, status] = std::from_chars(number.data(), end, architecture);
   const std::string_view suffix(rest, end);
-  const bool known =
-      status == std::errc() && std::ranges::find(kArchitectures, architecture) != std::end(kArchitectures);
+  const bool known = status == std::errc() && !number.starts_with('0') &&
+                     std::ranges::find(kArchitectures, architecture) != std::end(kArchitectures);
   const bool specific = suffix == "a" ? architecture >= 90 : suffix == "f" ? architecture >= 100 : suffix.empty();
   if ((kind != "sm" && kind != "compute") || !known || !specific)
     return fail(ErrorCode::InvalidValue,

@@ -49,8 +49,9 @@ TEST(NvrtcOptions, MacrosDoNotReachWhatIsBuiltIn) {
 }
 
 TEST(NvrtcOptions, WhatIsNoOptionIsAnErrorThatNamesIt) {
-  for (const char* option : {"--no-such-option", "word", "-", "", "-arch=sm_70", "-arch=sm_89a", "-arch=89",
-                             "--std=c++98", "-rdc=maybe", "-optix-ir", "--create-pch=x", "-G=3", "--maxrregcount"}) {
+  for (const char* option :
+       {"--no-such-option", "word", "-", "", "-arch=sm_70", "-arch=sm_080", "-arch=sm_89a", "-arch=89", "--std=c++98",
+        "-rdc=maybe", "-optix-ir", "--create-pch=x", "-G=3", "--maxrregcount"}) {
     Rtc program("");
     EXPECT_EQ(program.compile({option}), NVRTC_ERROR_INVALID_OPTION) << option;
     EXPECT_THAT(program.log(), HasSubstr("nvrtc: error: ")) << option;

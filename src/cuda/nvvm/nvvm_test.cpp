@@ -184,8 +184,8 @@ TEST(Nvvm, CodeForTheLinkerIsKirBehindItsMark) {
 
 TEST(Nvvm, OptionsThatAreNoneAreRefused) {
   Program program(kSaxpy);
-  for (const char* option :
-       {"-numba-debug", "-arch=sm_89", "-arch=compute_x", "-arch", "-ftz", "-ftz=2", "-opt=7", "opt=3", "-g=1"}) {
+  for (const char* option : {"-numba-debug", "-arch=sm_89", "-arch=compute_x", "-arch=compute_089", "-arch", "-ftz",
+                             "-ftz=2", "-opt=7", "opt=3", "-g=1"}) {
     EXPECT_EQ(program.compile({option}), NVVM_ERROR_INVALID_OPTION) << option;
     EXPECT_THAT(program.log(), HasSubstr(std::string(option).substr(std::string(option).find('=') + 1)));
     EXPECT_EQ(program.verify({option}), NVVM_ERROR_INVALID_OPTION) << option;
