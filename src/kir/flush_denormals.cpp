@@ -16,8 +16,7 @@ namespace {
 using llvm::Value;
 
 constexpr char kLeft[] = "cupola-left-to-processor";
-constexpr char kMark[] = "cupola-flush-denormals", kMode[] = "denormal-fp-math-f32",
-               kPreserveSign[] = "preserve-sign,preserve-sign";
+constexpr char kMark[] = "cupola-flush-denormals", kMode[] = "denormal-fp-math-f32";
 
 using Functions = llvm::SmallPtrSet<const llvm::Function*, 32>;
 
@@ -104,10 +103,9 @@ void write_out(llvm::Function& function) {
 bool take_mode(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::instructions(function))
     if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) call->removeFnAttr(kMode);
-  const llvm::Attribute mode = function.getFnAttribute(kMode);
-  if (!mode.isValid()) return false;
+  const bool flushes = says_flushing(function) && !function.isDeclaration();
   function.removeFnAttr(kMode);
-  return mode.getValueAsString().starts_with("preserve-sign") && !function.isDeclaration();
+  return flushes;
 }
 
 /// The x of flush(x) (expansion.h); null: it is no flush.
@@ -236,6 +234,14 @@ Functions leave_to_processor(llvm::Module& module, const Functions& flushing) {
 
 }  // namespace
 
+void say_flushing(llvm::Function& function) {
+  function.addFnAttr(kMode, "preserve-sign,preserve-sign");
+}
+
+bool says_flushing(const llvm::Function& function) {
+  return function.getFnAttribute(kMode).getValueAsString().starts_with("preserve-sign");
+}
+
 bool flushes_denormals(const llvm::Function& kernel) {
   return kernel.hasFnAttribute(kMark);
 }
@@ -244,7 +250,7 @@ void say_what_flushes(llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (!function.hasFnAttribute(kLeft)) continue;
     function.removeFnAttr(kLeft);
-    function.addFnAttr(kMode, kPreserveSign);
+    say_flushing(function);
   }
 }
 

@@ -71,6 +71,10 @@ struct LaunchBounds {
 };
 LaunchBounds launch_bounds(const llvm::Function& kernel);
 
+/// A function says in LLVM's words (denormal-fp-math-f32) that its f32 arithmetic flushes denormals.
+void say_flushing(llvm::Function& function);
+bool says_flushing(const llvm::Function& function);
+
 /// True for a kernel that wants the processor to flush denormals, in all that it calls too. Other kernels' flushes are
 /// written out, and the back-end need not act.
 bool flushes_denormals(const llvm::Function& kernel);

@@ -50,7 +50,7 @@ Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bi
       function.addFnAttr(kElementary);
       continue;
     }
-    if (flushes(module)) function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+    if (flushes(module)) say_flushing(function);
   }
   const std::string& diagnostic = collect_diagnostics(module.getContext());
   if (llvm::Linker::linkModules(module, std::move(library), llvm::Linker::Flags::LinkOnlyNeeded))

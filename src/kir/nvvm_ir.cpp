@@ -186,7 +186,7 @@ void apply(const NvvmOptions& options, llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     if (options.keep_inline && function.hasLinkOnceLinkage()) function.setLinkage(llvm::GlobalValue::WeakODRLinkage);
-    if (options.flush_denormals) function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+    if (options.flush_denormals) say_flushing(function);
     for (llvm::Instruction& instruction : llvm::instructions(function)) allow(options, instruction);
   }
   if (options.flush_denormals && !module.getModuleFlag("nvvm-reflect-ftz"))

@@ -78,7 +78,7 @@ void internalize_libraries(llvm::Module& module, const llvm::StringSet<>& own) {
 /// Approximate instructions take their .ftz form where the function flushes: of the others the code generator knows.
 void flush_approximations(llvm::Module& module) {
   for (llvm::Function& function : module) {
-    if (!function.getFnAttribute("denormal-fp-math-f32").getValueAsString().starts_with("preserve-sign")) continue;
+    if (!says_flushing(function)) continue;
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
       auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
       llvm::StringRef name = call ? call->getCalledFunction()->getName() : "";
@@ -101,12 +101,10 @@ void divide_in_full(llvm::Module& module) {
       if (instruction.getOpcode() != llvm::Instruction::FDiv || !may_approximate(instruction) ||
           !instruction.getType()->isFloatTy())
         continue;
-      const bool flushes =
-          function.getFnAttribute("denormal-fp-math-f32").getValueAsString().starts_with("preserve-sign");
       llvm::IRBuilder<> b(&instruction);
-      instruction.replaceAllUsesWith(
-          b.CreateIntrinsic(flushes ? llvm::Intrinsic::nvvm_div_full_ftz : llvm::Intrinsic::nvvm_div_full, {},
-                            {instruction.getOperand(0), instruction.getOperand(1)}));
+      instruction.replaceAllUsesWith(b.CreateIntrinsic(
+          says_flushing(function) ? llvm::Intrinsic::nvvm_div_full_ftz : llvm::Intrinsic::nvvm_div_full, {},
+          {instruction.getOperand(0), instruction.getOperand(1)}));
       instruction.eraseFromParent();
     }
 }

@@ -43,7 +43,7 @@ inline Result<std::unique_ptr<llvm::Module>> prepared(llvm::LLVMContext& context
                                        llvm::Constant::getNullValue(bits), "out");
   auto* kernel = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), false),
                                         llvm::GlobalValue::ExternalLinkage, "k", *module);
-  if (f->hasFnAttribute("denormal-fp-math-f32")) kernel->addFnAttr(f->getFnAttribute("denormal-fp-math-f32"));
+  if (kir::says_flushing(*f)) kir::say_flushing(*kernel);
   kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", kernel));
   b.CreateStore(b.CreateBitCast(b.CreateCall(f), bits), out);

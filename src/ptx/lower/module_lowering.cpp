@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kir/kir.h"
 #include "ptx/lower/emission.h"
 #include "ptx/lower/float_values.h"
 
@@ -403,7 +404,7 @@ Result<> ModuleLowering::lower_bodies() {
     Builder b(llvm::BasicBlock::Create(context(), "", into));
     Emission emission(*this, function, *into, b);
     emission.flushes_as_a_whole = flushes;
-    if (flushes) into->addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+    if (flushes) kir::say_flushing(*into);
     TRY(emission.run());
   }
   if (debug_) debug_->finalize();

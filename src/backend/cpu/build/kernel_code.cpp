@@ -111,7 +111,7 @@ Result<Segment> emit_segment(llvm::Module& module, bool flushes, const std::stri
   TRY(verify(module));
   if (flushes)
     for (llvm::Function& function : module)
-      if (!function.isDeclaration()) function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+      if (!function.isDeclaration()) kir::say_flushing(function);
   approximate(module, machine);
   clean_up(module, machine);
   stages.end("passes");
