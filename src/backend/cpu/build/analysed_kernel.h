@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 
-#include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/test_program.h"
@@ -22,6 +21,7 @@
 #include "backend/cpu/build/vector_report.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_widening.h"
+#include "kir/call_reach.h"
 
 namespace cupola::cpu::build::testing {
 
@@ -36,7 +36,7 @@ class AnalysedKernel {
 
   /// As the rung does first, which brings text of any form into the one that it asks for.
   void prepare() {
-    const CallReach reach(*module_);
+    const kir::CallReach reach(*module_);
     const Result<> prepared = prepare_for_lanes(*function_, reach);
     EXPECT_TRUE(prepared) << prepared.error().message;
     EXPECT_FALSE(llvm::verifyFunction(*function_, &llvm::errs()));
@@ -78,7 +78,7 @@ class AnalysedKernel {
   }
   Groups groups() const { return Groups(*function_, *shapes_, *dominators_); }
   bool is_faster_alone() const { return build::is_faster_alone(*function_, *shapes_, *loops_); }
-  bool may_run_alone() const { return build::may_run_alone(*function_, CallReach(*module_)); }
+  bool may_run_alone() const { return build::may_run_alone(*function_, kir::CallReach(*module_)); }
 
   /// Its code for a warp, of a machine without masked accesses. The kernel's first parameter is the context.
   llvm::Function& widened() {
@@ -94,7 +94,7 @@ class AnalysedKernel {
   std::string report() const { return report_accesses(*function_, blocks_, *shapes_, groups(), *loops_, accesses_); }
 
   std::string obstacle() const {
-    const CallReach reach(*module_);
+    const kir::CallReach reach(*module_);
     return convergence_obstacle(*function_, *shapes_, *loops_, *post_dominators_, departures(), reach);
   }
 

@@ -2,24 +2,27 @@
 
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
-#include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/context_parameter.h"
-#include "backend/cpu/build/expand_constants.h"
 #include "backend/cpu/build/float_atomics.h"
 #include "backend/cpu/build/kernel_code.h"
 #include "backend/cpu/build/kernel_entry.h"
 #include "backend/cpu/build/kernel_unit.h"
 #include "backend/cpu/build/memory_scopes.h"
-#include "backend/cpu/build/module_data.h"
 #include "backend/cpu/build/narrow_floats.h"
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/shared_atomics.h"
 #include "backend/cpu/build/shared_memory.h"
 #include "backend/cpu/build/stack_size.h"
+#include "backend/cpu/build/thread_context.h"
+#include "kir/call_reach.h"
+#include "kir/expand_constants.h"
+#include "kir/kernel_parameters.h"
+#include "kir/module_data.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -56,34 +59,40 @@ class CollectedErrors {
   std::string text_;
 };
 
-void take_launch_bounds(const kir::LaunchBounds& bounds, KernelInfo& info) {
-  const uint64_t most = bounds.required_block.count() ? bounds.required_block.count() : bounds.max_block.count();
-  if (most != 0) info.max_threads_per_block = static_cast<uint32_t>(std::min<uint64_t>(1024, most));
-  info.required_block = bounds.required_block;
-}
-
 /// A module whose data and shared memory are laid out, and what is known of it before its code.
 struct Lowered {
   std::vector<KernelBody> bodies;
   std::vector<KernelInfo> kernels;
-  ModuleData data;
+  kir::ModuleData data;
 };
+
+llvm::Instruction* module_data_of(llvm::Function& function) {
+  llvm::BasicBlock& entry = function.getEntryBlock();
+  llvm::IRBuilder<> builder(&entry, entry.getFirstInsertionPt());
+  return llvm::cast<llvm::Instruction>(load_field(
+      builder, context_of(function), offsetof(image::cpu::ThreadContext, module_data), builder.getPtrTy(), true));
+}
 
 Result<Lowered> lower(llvm::Module& module) {
   Lowered lowered;
-  expand_constants(module);
+  kir::expand_constants(module);
   expand_float_atomics(module);  // what they compute is expanded next
   TRY(expand_narrow_floats(module));
   lower_memory_scopes(module);
   TRY(lowered.bodies, add_context_parameter(module));
-  const CallReach reach(module);
-  TRY(lowered.data, lay_out_module_data(module, reach));
+  const kir::CallReach reach(module);
+  TRY(lowered.data, kir::lay_out_module_data(module, reach,
+                                             {.descriptor_bytes = sizeof(image::cpu::FunctionDescriptor),
+                                              .descriptor_alignment = alignof(image::cpu::FunctionDescriptor),
+                                              .base = module_data_of}));
   llvm::SmallVector<llvm::Function*, 8> functions;
   for (const KernelBody& kernel : lowered.bodies) functions.push_back(kernel.body);
-  TRY(const SharedLayout shared, lay_out_shared(module, functions, reach));
+  TRY(const kir::SharedLayout shared, kir::lay_out_shared(module, functions, reach,
+                                                          {.window = image::cpu::kSharedWindow,
+                                                           .dynamic_alignment = image::cpu::kDynamicSharedAlignment}));
   TRY(lower_shared(module, shared));
   mark_shared_atomics(module);
-  for (llvm::Function* function : reach.address_taken()) function->addFnAttr(kAddressTakenMark);
+  for (llvm::Function* function : reach.address_taken()) function->addFnAttr(kir::kAddressTakenMark);
   for (const KernelBody& kernel : lowered.bodies) {
     KernelInfo& info = lowered.kernels.emplace_back();
     info.name = kernel.name;
@@ -91,8 +100,8 @@ Result<Lowered> lower(llvm::Module& module) {
     info.constant_bytes = static_cast<uint32_t>(lowered.data.constant_bytes);
     info.local_bytes = static_cast<uint32_t>(local_bytes(*kernel.body, reach));
     info.registers = 32;  // no such limit here; a middling value for cudaFuncGetAttributes
-    take_launch_bounds(kernel.bounds, info);
-    TRY(lay_out_parameters(kernel, info));
+    kir::take_launch_bounds(kernel.bounds, info);
+    TRY(kir::lay_out_parameters(*kernel.body, 1, info));
   }
   return lowered;
 }
@@ -104,21 +113,21 @@ void take_segment(image::KernelImage& image, Segment segment) {
   image.lines = std::move(segment.lines);
 }
 
-void take_data(image::KernelImage& image, ModuleData data, const Segment& segment) {
+void take_data(image::KernelImage& image, kir::ModuleData data, const Segment& segment) {
   image.symbols = std::move(data.symbols);
   image.data = std::move(data.bytes);
   image.data_alignment = data.alignment;
   image.relocations = std::move(data.relocations);
-  for (const ModuleData::FunctionAddress& word : data.function_addresses)
-    image.relocations.push_back(
-        {word.offset, image::DataRelocation::Kind::CodeAddress, segment.symbols.at(word.symbol)});
+  for (const kir::ModuleData::FunctionDescriptor& place : data.descriptors)
+    image.relocations.push_back({place.offset + offsetof(image::cpu::FunctionDescriptor, scalar_entry),
+                                 image::DataRelocation::Kind::CodeAddress, segment.symbols.at(place.function)});
 }
 
 /// Takes the kernels out of the module and returns their units.
 std::vector<image::Kernel> take_units(llvm::Module& module, Lowered& lowered) {
   std::vector<image::Kernel> kernels;
   {
-    const CallReach reach(module);
+    const kir::CallReach reach(module);
     for (const KernelBody& kernel : lowered.bodies)
       kernels.emplace_back().unit = write_unit(kernel, lowered.data.constant_bytes, reach);
   }
@@ -139,7 +148,7 @@ Result<image::KernelImage> build(std::unique_ptr<llvm::Module> module, const Bui
   image.target = options.target;
   if (options.later) image.kernels = take_units(*module, lowered);
   GeneratedCode code;
-  if (!options.later || !lowered.data.function_addresses.empty()) {
+  if (!options.later || !lowered.data.descriptors.empty()) {
     const CodeOptions all{
         .exports_functions = true, .constant_bytes = lowered.data.constant_bytes, .keep = options.keep};
     TRY(code, generate_code(*module, lowered.bodies, all, *machine));

@@ -8,9 +8,9 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
-#include "backend/cpu/build/call_reach.h"
 #include "image/cpu_abi.h"
 #include "kir/c_functions.h"
+#include "kir/call_reach.h"
 
 namespace cupola::cpu::build {
 namespace {

@@ -1,4 +1,4 @@
-#include "backend/cpu/build/expand_constants.h"
+#include "kir/expand_constants.h"
 
 #include "backend/cpu/build/test_program.h"
 

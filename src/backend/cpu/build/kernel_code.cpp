@@ -8,7 +8,6 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "backend/cpu/build/approximations.h"
-#include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/keep_file.h"
@@ -22,6 +21,7 @@
 #include "backend/cpu/build/vector_rung.h"
 #include "backend/cpu/build/whole_block.h"
 #include "base/log.h"
+#include "kir/call_reach.h"
 #include "kir/kir.h"
 
 namespace cupola::cpu::build {
@@ -52,7 +52,7 @@ std::string rung_of(const Bodies& bodies) {
   return "a thread at a time";
 }
 
-void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const CallReach& reach,
+void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const kir::CallReach& reach,
                          const llvm::TargetMachine& machine) {
   if (options.blocks == BlockClass::One) return;
   std::string* const report = options.report ? &bodies.accesses : nullptr;
@@ -79,7 +79,7 @@ llvm::SmallVector<WideBody*, 8> wide_bodies(std::vector<Bodies>& all) {
 }
 
 /// How the code waits.
-void take_waiting(llvm::Function* code, const CallReach& reach, image::Kernel& kernel) {
+void take_waiting(llvm::Function* code, const kir::CallReach& reach, image::Kernel& kernel) {
   bool suspending = false;
   for (llvm::Function* function : reach.from(code))
     for (const llvm::Instruction& instruction : llvm::instructions(*function)) {
@@ -131,7 +131,7 @@ Result<Segment> emit_segment(llvm::Module& module, bool flushes, const std::stri
 Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const KernelBody> kernels,
                                     const CodeOptions& options, llvm::TargetMachine& machine) {
   Stages stages;
-  const CallReach reach(module);
+  const kir::CallReach reach(module);
   std::vector<Bodies> all;
   for (const KernelBody& kernel : kernels) vectorise_if_it_can(all.emplace_back(kernel), options, reach, machine);
   stages.end("in step");
@@ -144,7 +144,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
   for (const Bodies& bodies : all) say_rung(bodies, options);
 
   GeneratedCode code;
-  const CallReach lowered(module);
+  const kir::CallReach lowered(module);
   const auto has_thread = [&](const Bodies& bodies) {
     return !options.blocks || llvm::none_of(bodies.warps, [](const WideBody& body) { return body.code; });
   };

@@ -5,44 +5,19 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
-#include "backend/cpu/build/context_parameter.h"
+#include "kir/kernel_parameters.h"
 
 namespace cupola::cpu::build {
 namespace {
 
-/// The type that a parameter has in the parameter block.
-llvm::Type* stored_type(const llvm::Argument& argument) {
-  return argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
-}
-
-uint64_t alignment_of(const llvm::Argument& argument, const llvm::DataLayout& layout) {
-  if (argument.hasByValAttr())
-    if (llvm::MaybeAlign explicit_alignment = argument.getParamAlign()) return explicit_alignment->value();
-  return layout.getABITypeAlign(stored_type(argument)).value();
-}
-
-/// Of the parameters, which follow the context.
-std::vector<KernelInfo::Parameter> places_of(const llvm::Function& body) {
-  const llvm::DataLayout& layout = body.getDataLayout();
-  std::vector<KernelInfo::Parameter> places;
-  uint64_t end = 0;
-  for (const llvm::Argument& argument : llvm::drop_begin(body.args())) {
-    const uint64_t offset = llvm::alignTo(end, alignment_of(argument, layout));
-    const uint64_t size = layout.getTypeAllocSize(stored_type(argument));
-    places.push_back({static_cast<uint32_t>(offset), static_cast<uint32_t>(size)});
-    end = offset + size;
-  }
-  return places;
-}
-
 /// What the body is given for a parameter that lies at `address`.
 llvm::Value* load_argument(llvm::IRBuilder<>& builder, const llvm::Argument& argument, llvm::Value* address,
                            uint64_t size) {
-  llvm::Type* type = stored_type(argument);
+  llvm::Type* type = kir::stored_type(argument);
   const llvm::Align unknown(1);  // the block itself has no promised alignment
   if (argument.hasByValAttr()) {
     llvm::AllocaInst* copy = builder.CreateAlloca(type);
-    const llvm::Align alignment(alignment_of(argument, argument.getParent()->getDataLayout()));
+    const llvm::Align alignment(kir::stored_alignment(argument));
     copy->setAlignment(alignment);
     builder.CreateMemCpy(copy, alignment, address, unknown, size);
     return copy;
@@ -73,15 +48,6 @@ llvm::AttributeList call_attributes(const llvm::Function& body) {
 
 }  // namespace
 
-Result<> lay_out_parameters(const KernelBody& kernel, KernelInfo& info) {
-  if (!kernel.body->getReturnType()->isVoidTy())
-    return fail(ErrorCode::InvalidSource, "cpu: kernel '{}' returns a value", kernel.name);
-  info.parameters = places_of(*kernel.body);
-  const auto end = [](const KernelInfo::Parameter& last) { return last.offset + last.size; };
-  info.parameter_bytes = info.parameters.empty() ? 0 : end(info.parameters.back());
-  return {};
-}
-
 std::string make_kernel_entry(llvm::Function& body) {
   llvm::Module& module = *body.getParent();
   const bool is_called = !body.use_empty();
@@ -99,7 +65,7 @@ std::string make_kernel_entry(llvm::Function& body) {
   if (llvm::DISubprogram* subprogram = entry->getSubprogram())
     builder.SetCurrentDebugLocation(llvm::DILocation::get(module.getContext(), 0, 0, subprogram));
   llvm::SmallVector<llvm::Value*, 8> arguments{entry->getArg(0)};
-  const std::vector<KernelInfo::Parameter> places = places_of(body);
+  const std::vector<KernelInfo::Parameter> places = kir::places_of(body, 1);
   for (unsigned i = 0; i < places.size(); ++i) {
     llvm::Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry->getArg(1), places[i].offset);
     arguments.push_back(load_argument(builder, *body.getArg(i + 1), address, places[i].size));

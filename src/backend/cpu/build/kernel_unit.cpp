@@ -4,7 +4,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
-#include "backend/cpu/build/call_reach.h"
+#include "kir/call_reach.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -64,7 +64,7 @@ std::unexpected<Error> malformed(const std::string& why) {
 
 }  // namespace
 
-std::vector<std::byte> write_unit(const KernelBody& kernel, uint64_t constant_bytes, const CallReach& reach) {
+std::vector<std::byte> write_unit(const KernelBody& kernel, uint64_t constant_bytes, const kir::CallReach& reach) {
   llvm::Module& from = *kernel.body->getParent();
   llvm::Module to(kernel.name, from.getContext());
   copy_properties(to, from);
@@ -73,7 +73,7 @@ std::vector<std::byte> write_unit(const KernelBody& kernel, uint64_t constant_by
   for (llvm::Function* function : reach.from(kernel.body)) {  // what is called through pointers, too: for its effects
     llvm::Function* made = extract.take(*function);
     if (function == kernel.body) body = made;
-    if (reach.address_taken().contains(function)) made->addFnAttr(kAddressTakenMark);
+    if (reach.address_taken().contains(function)) made->addFnAttr(kir::kAddressTakenMark);
   }
   body->addFnAttr(kKernelMark, kernel.name);
   body->addFnAttr(kConstantBytesMark, llvm::utostr(constant_bytes));

@@ -11,10 +11,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/polling.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_turns.h"
+#include "kir/call_reach.h"
 #include "kir/intrinsics.h"
 
 // Both ways are given a price in cycles for 32 threads. What a turn of a loop costs alone is the work of its
@@ -208,7 +208,7 @@ class Prices {
 
 }  // namespace
 
-bool may_run_alone(llvm::Function& function, const CallReach& reach) {
+bool may_run_alone(llvm::Function& function, const kir::CallReach& reach) {
   for (const Instruction& instruction : llvm::instructions(function)) {
     if (instruction.isVolatile()) return false;  // as threads that count on their warp's step have it
     if (kir::effect_of(instruction) == kir::Effect::kSync) return false;

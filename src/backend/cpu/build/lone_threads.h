@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kir/call_reach.h"
+
 namespace llvm {
 class Function;
 class LoopInfo;
@@ -11,12 +13,11 @@ class LoopInfo;
 
 namespace cupola::cpu::build {
 
-class CallReach;
 class Shapes;
 
 /// Whether all that a thread does of the prepared kernel may be done before the next one begins: it waits for no other
 /// and ends at its return.
-bool may_run_alone(llvm::Function& function, const CallReach& reach);
+bool may_run_alone(llvm::Function& function, const kir::CallReach& reach);
 
 /// Whether a thread after the other takes clearly less time than a warp in step, as far as can be told from the code.
 bool is_faster_alone(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops);

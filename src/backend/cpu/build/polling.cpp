@@ -9,8 +9,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
-#include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/thread_context.h"
+#include "kir/call_reach.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -136,7 +136,7 @@ bool counts(const llvm::Cycle& cycle, const llvm::BasicBlock& exiting) {
 
 class CycleQuestion {
  public:
-  CycleQuestion(const llvm::Cycle& cycle, const CallReach& reach, const Functions& sources)
+  CycleQuestion(const llvm::Cycle& cycle, const kir::CallReach& reach, const Functions& sources)
       : cycle_(cycle), reach_(reach), sources_(sources) {}
 
   bool may_wait() {
@@ -164,7 +164,7 @@ class CycleQuestion {
   }
 
   bool call_communicates(const llvm::CallBase& call) const {
-    const auto any = [&](const CallReach::Functions& functions) {
+    const auto any = [&](const kir::CallReach::Functions& functions) {
       return llvm::any_of(functions, [&](const llvm::Function* f) { return sources_.contains(f); });
     };
     if (llvm::Function* callee = call.getCalledFunction()) return !callee->isDeclaration() && any(reach_.from(callee));
@@ -195,13 +195,13 @@ class CycleQuestion {
   }
 
   const llvm::Cycle& cycle_;
-  const CallReach& reach_;
+  const kir::CallReach& reach_;
   const Functions& sources_;
   llvm::SetVector<llvm::Instruction*> slice_;
 };
 
 template <typename Visit>
-void each_waiting_cycle(llvm::Function& function, const CallReach& reach, const Functions& sources, Visit visit) {
+void each_waiting_cycle(llvm::Function& function, const kir::CallReach& reach, const Functions& sources, Visit visit) {
   llvm::CycleInfo cycles;
   cycles.compute(function);
   llvm::SmallVector<llvm::Cycle*, 16> work(cycles.toplevel_cycles());
@@ -227,7 +227,7 @@ void count_down(llvm::BasicBlock& block) {
 
 }  // namespace
 
-void instrument_polling(llvm::Module& module, const CallReach& reach) {
+void instrument_polling(llvm::Module& module, const kir::CallReach& reach) {
   const Functions sources = communicating(module);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
@@ -241,7 +241,7 @@ void mark_as_not_waiting(llvm::Instruction& branch) {
   branch.setMetadata(kDoesNotWait, llvm::MDNode::get(branch.getContext(), {}));
 }
 
-llvm::SmallVector<llvm::BasicBlock*, 4> waiting_loops(llvm::Function& function, const CallReach& reach) {
+llvm::SmallVector<llvm::BasicBlock*, 4> waiting_loops(llvm::Function& function, const kir::CallReach& reach) {
   llvm::SmallVector<llvm::BasicBlock*, 4> result;
   each_waiting_cycle(function, reach, Functions{},
                      [&](const llvm::Cycle& cycle) { result.push_back(cycle.getHeader()); });

@@ -22,7 +22,7 @@ bool is_shared(const llvm::Value* pointer) {
 /// Lowers one function.
 class Lowering {
  public:
-  Lowering(llvm::Function& function, const SharedLayout& layout) : function_(function), layout_(layout) {}
+  Lowering(llvm::Function& function, const kir::SharedLayout& layout) : function_(function), layout_(layout) {}
 
   Result<> run() {
     llvm::SmallVector<llvm::Instruction*, 64> work;
@@ -150,7 +150,7 @@ class Lowering {
   }
 
   llvm::Function& function_;
-  const SharedLayout& layout_;
+  const kir::SharedLayout& layout_;
   llvm::Value* window_ = nullptr;
   llvm::DenseMap<llvm::GlobalVariable*, llvm::Value*> addresses_;
 };
@@ -160,7 +160,7 @@ constexpr const char* kAlignment = "cupola-shared-alignment";
 
 }  // namespace
 
-Result<> lower_shared(llvm::Module& module, const SharedLayout& layout) {
+Result<> lower_shared(llvm::Module& module, const kir::SharedLayout& layout) {
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) TRY(Lowering(function, layout).run());
   llvm::SmallVector<llvm::GlobalVariable*, 16> variables;

@@ -8,14 +8,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "backend/cpu/build/call_reach.h"
+#include "kir/call_reach.h"
 
 namespace cupola::cpu::build {
 namespace {
 
 class Depth {
  public:
-  explicit Depth(const CallReach& reach) : reach_(reach) {}
+  explicit Depth(const kir::CallReach& reach) : reach_(reach) {}
 
   /// Nothing when a chain of calls comes back to a function on it.
   std::optional<uint64_t> of(llvm::Function& function) {
@@ -40,13 +40,13 @@ class Depth {
     return bytes;
   }
 
-  const CallReach& reach_;
+  const kir::CallReach& reach_;
   llvm::DenseMap<llvm::Function*, std::optional<uint64_t>> known_;
 };
 
 }  // namespace
 
-uint64_t local_bytes(llvm::Function& function, const CallReach& reach) {
+uint64_t local_bytes(llvm::Function& function, const kir::CallReach& reach) {
   return Depth(reach).of(function).value_or(0);
 }
 

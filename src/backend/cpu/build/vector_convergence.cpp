@@ -124,7 +124,7 @@ class Question {
 
 std::string convergence_obstacle(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops,
                                  const llvm::PostDominatorTree& post_dominators, const Departures& departures,
-                                 const CallReach& reach) {
+                                 const kir::CallReach& reach) {
   for (const llvm::BasicBlock* header : waiting_loops(function, reach))
     if (shapes.is_masked(header)) return "threads of a warp wait for each other in a loop";
   return Question(function, shapes, loops, post_dominators, departures).obstacle();

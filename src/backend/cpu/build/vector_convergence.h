@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include "kir/call_reach.h"
 
 namespace llvm {
 class Function;
@@ -10,7 +11,6 @@ class PostDominatorTree;
 
 namespace cupola::cpu::build {
 
-class CallReach;
 class Departures;
 class Shapes;
 
@@ -23,6 +23,6 @@ class Shapes;
 /// thread must not be one that lanes leave one by one.
 std::string convergence_obstacle(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops,
                                  const llvm::PostDominatorTree& post_dominators, const Departures& departures,
-                                 const CallReach& reach);
+                                 const kir::CallReach& reach);
 
 }  // namespace cupola::cpu::build

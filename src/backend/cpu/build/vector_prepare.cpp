@@ -26,8 +26,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "kir/call_reach.h"
 #include "kir/intrinsics.h"
 #include "kir/pass_analyses.h"
 #include "kir/unroll.h"
@@ -61,7 +61,7 @@ bool is_of_thread(const llvm::Instruction& instruction) {
 
 class Calls {
  public:
-  Calls(llvm::Function& function, const CallReach& reach) : function_(function), reach_(reach) {}
+  Calls(llvm::Function& function, const kir::CallReach& reach) : function_(function), reach_(reach) {}
 
   Result<> inline_all() {
     std::vector<llvm::CallInst*> work = calls_of(function_.begin(), function_.end());
@@ -99,7 +99,7 @@ class Calls {
   }
 
   llvm::Function& function_;
-  const CallReach& reach_;
+  const kir::CallReach& reach_;
   llvm::DenseMap<const llvm::Function*, bool> may_stay_;
 };
 
@@ -230,7 +230,7 @@ std::string obstacle_in(const llvm::Instruction& instruction) {
 
 }  // namespace
 
-Result<> prepare_for_lanes(llvm::Function& function, const CallReach& reach) {
+Result<> prepare_for_lanes(llvm::Function& function, const kir::CallReach& reach) {
   TRY(Calls(function, reach).inline_all());
   copy_written_parameters(function);
   run_passes(function, simplification());

@@ -119,8 +119,8 @@ llvm::Function* code_for_one(llvm::Function& prepared, const std::string& name) 
   return made;
 }
 
-Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const std::string& name, const CallReach& reach,
-                           const llvm::TargetMachine& machine, std::string* report) {
+Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const std::string& name,
+                           const kir::CallReach& reach, const llvm::TargetMachine& machine, std::string* report) {
   const Draft draft(copy_of(prepared));
   set_known_sizes(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
@@ -184,7 +184,7 @@ const char* prefix_of(BlockClass blocks) {
 }  // namespace
 
 Result<WarpBodies> vectorise(const KernelBody& kernel, std::optional<BlockClass> blocks, uint64_t constant_bytes,
-                             const CallReach& reach, const llvm::TargetMachine& machine, std::string* report) {
+                             const kir::CallReach& reach, const llvm::TargetMachine& machine, std::string* report) {
   const Draft prepared(copy_of(*kernel.body));
   TRY(prepare_for_lanes(*prepared, reach));
   lower_address_questions(*prepared, constant_bytes);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include "kir/call_reach.h"
 
 #include "backend/cpu/build/whole_block.h"
 #include "base/result.h"
@@ -15,7 +16,6 @@ class TargetMachine;
 
 namespace cupola::cpu::build {
 
-class CallReach;
 struct KernelBody;
 
 /// Functions that run a kernel for a whole warp, by the class of the block's shape; their context is that of the warp's
@@ -27,6 +27,7 @@ using WarpBodies = image::ByBlockClass<WideBody>;
 /// after lower_shared. `constant_bytes`: as lower_intrinsics has it. `report`, where there is one, gets what
 /// report_accesses says.
 Result<WarpBodies> vectorise(const KernelBody& kernel, std::optional<BlockClass> blocks, uint64_t constant_bytes,
-                             const CallReach& reach, const llvm::TargetMachine& machine, std::string* report = nullptr);
+                             const kir::CallReach& reach, const llvm::TargetMachine& machine,
+                             std::string* report = nullptr);
 
 }  // namespace cupola::cpu::build

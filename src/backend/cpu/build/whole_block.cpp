@@ -11,7 +11,6 @@
 #include "backend/cpu/build/block_loop.h"
 #include "backend/cpu/build/block_regions.h"
 #include "backend/cpu/build/block_votes.h"
-#include "backend/cpu/build/call_reach.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/shared_memory.h"
 #include "backend/cpu/build/streaming_stores.h"
@@ -20,6 +19,7 @@
 #include "backend/cpu/build/warp_coroutine.h"
 #include "base/format.h"
 #include "image/cpu_abi.h"
+#include "kir/call_reach.h"
 
 // A loop over blocks has a loop over the block's warps in it, into which the code for a warp is inlined. Code that
 // waits is cut at its barriers, and each piece has a loop of its own. Where warps may come to other barriers, or take
@@ -43,12 +43,12 @@ bool is_fault(const llvm::Instruction& instruction) {
 }
 
 /// What keeps the code from running a block at a time; empty: nothing.
-std::string obstacle(llvm::Function& warp, const CallReach& reach) {
+std::string obstacle(llvm::Function& warp, const kir::CallReach& reach) {
   for (llvm::Function* function : reach.from(&warp))
     for (const llvm::Instruction& instruction : llvm::instructions(*function)) {
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       if (!call) continue;
-      if (is_indirect(*call) && !service_of(instruction)) return "it calls through pointers";
+      if (kir::is_indirect(*call) && !service_of(instruction)) return "it calls through pointers";
       if (polls(instruction)) return "it polls";
       if (suspends(instruction) && !is_fault(instruction) && !(function == &warp && is_block_barrier(instruction)))
         return "its threads meet in other ways than all of the block's at once";
@@ -71,7 +71,7 @@ bool can_take_turns_beside(const WideBody& body) {
 
 /// Whether a call may run blocks beside each other, a row of each in turn: they are full rows of warps, and have no
 /// shared memory.
-bool can_be_beside(const WideBody& body, const CallReach& reach) {
+bool can_be_beside(const WideBody& body, const kir::CallReach& reach) {
   if (!body.is_rows_only || may_be_partial(body.blocks) || !block_barriers(*body.code).empty()) return false;
   for (llvm::Function* function : reach.from(body.code))
     for (const llvm::Instruction& instruction : llvm::instructions(*function))
@@ -143,7 +143,7 @@ std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candid
 
 void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, llvm::TargetMachine& machine) {
   std::vector<Candidate> candidates;
-  const CallReach reach(module);
+  const kir::CallReach reach(module);
   for (WideBody* body : bodies) {
     if (std::string why = obstacle(*body->code, reach); why.empty()) {
       const bool takes_turns = !turn_marks(*body->code).empty();

@@ -1,3 +1,5 @@
+#include "kir/shared_layout.h"
+
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/Instructions.h>
@@ -6,12 +8,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "backend/cpu/build/call_reach.h"
-#include "backend/cpu/build/shared_memory.h"
-#include "image/cpu_abi.h"
 #include "kir/address_space.h"
+#include "kir/call_reach.h"
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 namespace {
 
 using Kernels = llvm::SmallPtrSet<const llvm::Function*, 4>;
@@ -46,7 +46,7 @@ llvm::MapVector<llvm::GlobalVariable*, Kernels> users_of(llvm::Module& module, l
     for (const llvm::Function* function : reach.from(kernel)) reached_by[function].insert(kernel);
   llvm::MapVector<llvm::GlobalVariable*, Kernels> users;
   for (llvm::GlobalVariable& variable : module.globals()) {
-    if (variable.getAddressSpace() != kir::kSharedSpace) continue;
+    if (variable.getAddressSpace() != kSharedSpace) continue;
     Kernels& all = users[&variable];
     for (const llvm::User* user : variable.users())
       if (const auto* instruction = llvm::dyn_cast<llvm::Instruction>(user)) {
@@ -60,7 +60,7 @@ llvm::MapVector<llvm::GlobalVariable*, Kernels> users_of(llvm::Module& module, l
 }  // namespace
 
 Result<SharedLayout> lay_out_shared(llvm::Module& module, llvm::ArrayRef<llvm::Function*> kernels,
-                                    const CallReach& reach) {
+                                    const CallReach& reach, const SharedLimits& limits) {
   const llvm::DataLayout& data_layout = module.getDataLayout();
   SharedLayout layout;
   std::vector<Placed> placed;
@@ -80,15 +80,15 @@ Result<SharedLayout> lay_out_shared(llvm::Module& module, llvm::ArrayRef<llvm::F
     for (const llvm::Function* kernel : reaching) {
       uint64_t& bytes = layout.static_bytes[kernel];
       bytes = std::max(bytes, offset + size);
-      if (bytes > image::cpu::kSharedWindow)
-        return fail(ErrorCode::NotSupported, "cpu: '{}' needs more than {} bytes of static shared memory",
-                    kernel->getName().str(), image::cpu::kSharedWindow);
+      if (bytes > limits.window)
+        return fail(ErrorCode::NotSupported, "'{}' needs more than {} bytes of static shared memory",
+                    kernel->getName().str(), limits.window);
     }
   }
   for (const auto& [variable, reaching] : users) {
     if (layout.offsets.contains(variable)) continue;
     const uint64_t alignment = variable->getAlign().valueOrOne().value();
-    if (alignment <= image::cpu::kDynamicSharedAlignment) continue;
+    if (alignment <= limits.dynamic_alignment) continue;
     for (const llvm::Function* kernel : reaching) {
       uint64_t& bytes = layout.static_bytes[kernel];
       bytes = llvm::alignTo(bytes, alignment);
@@ -97,4 +97,4 @@ Result<SharedLayout> lay_out_shared(llvm::Module& module, llvm::ArrayRef<llvm::F
   return layout;
 }
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

@@ -1,4 +1,4 @@
-#include "backend/cpu/build/initializer.h"
+#include "kir/initializer.h"
 
 #include <llvm/ADT/APInt.h>
 #include <llvm/ADT/StringExtras.h>
@@ -10,7 +10,7 @@
 
 #include <cstring>
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 namespace {
 
 class Renderer {
@@ -101,7 +101,7 @@ class Renderer {
   static Result<> refuse(const llvm::Constant& value) {
     std::string text;
     llvm::raw_string_ostream(text) << value;
-    return fail(ErrorCode::NotSupported, "cpu: a variable's initial value is not a constant or an address: {}", text);
+    return fail(ErrorCode::NotSupported, "a variable's initial value is not a constant or an address: {}", text);
   }
 
   const llvm::DataLayout& layout_;
@@ -116,4 +116,4 @@ Result<> render_initializer(const llvm::Constant& value, const llvm::DataLayout&
   return Renderer(layout, bytes, address).write(value, 0);
 }
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

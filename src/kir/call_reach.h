@@ -9,7 +9,7 @@ class Function;
 class Module;
 }  // namespace llvm
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 
 /// Of functions whose address a program may hold though nothing in their module says so.
 inline constexpr char kAddressTakenMark[] = "cupola-address-taken";
@@ -39,4 +39,4 @@ class CallReach {
 /// True for a call whose target is not known here.
 bool is_indirect(const llvm::CallBase& call);
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

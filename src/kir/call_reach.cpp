@@ -1,4 +1,4 @@
-#include "backend/cpu/build/call_reach.h"
+#include "kir/call_reach.h"
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
@@ -6,7 +6,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 
 bool is_indirect(const llvm::CallBase& call) {
   return !call.getCalledFunction() && !call.isInlineAsm();
@@ -55,4 +55,4 @@ CallReach::Functions CallReach::from(llvm::Function* function) const {
   return reached;
 }
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

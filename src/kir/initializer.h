@@ -13,7 +13,7 @@ class DataLayout;
 class GlobalValue;
 }  // namespace llvm
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 
 /// Called for each word that is an address: of `target` plus `addend` bytes; `offset` is where in the bytes it belongs.
 using AddressWord = std::function<Result<>(uint64_t offset, const llvm::GlobalValue& target, int64_t addend)>;
@@ -23,4 +23,4 @@ using AddressWord = std::function<Result<>(uint64_t offset, const llvm::GlobalVa
 Result<> render_initializer(const llvm::Constant& value, const llvm::DataLayout& layout, std::span<std::byte> bytes,
                             const AddressWord& address);
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

@@ -1,4 +1,4 @@
-#include "backend/cpu/build/module_data.h"
+#include "kir/module_data.h"
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
@@ -7,24 +7,18 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
-#include "backend/cpu/build/call_reach.h"
-#include "backend/cpu/build/initializer.h"
-#include "backend/cpu/build/thread_context.h"
 #include "kir/address_space.h"
 #include "kir/c_functions.h"
+#include "kir/call_reach.h"
+#include "kir/initializer.h"
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 namespace {
-
-using kir::kConstantSpace;
-using kir::kGenericSpace;
-using kir::kGlobalSpace;
-using kir::kSharedSpace;
 
 class Layout {
  public:
-  Layout(llvm::Module& module, const CallReach& reach)
-      : module_(module), layout_(module.getDataLayout()), reach_(reach) {}
+  Layout(llvm::Module& module, const CallReach& reach, const ModuleDataAccess& access)
+      : module_(module), layout_(module.getDataLayout()), reach_(reach), access_(access) {}
 
   Result<ModuleData> run() {
     TRY(place_variables(true));
@@ -49,18 +43,17 @@ class Layout {
       if (variable.getName().starts_with("llvm.")) {
         if (variable.getName() == "llvm.global_ctors" && variable.hasInitializer() &&
             variable.getInitializer()->getNumOperands())
-          return fail(ErrorCode::NotSupported, "cpu: device variables with constructors are not supported");
+          return fail(ErrorCode::NotSupported, "device variables with constructors are not supported");
         continue;
       }
       const unsigned space = variable.getAddressSpace();
       if (space == kSharedSpace || (space == kConstantSpace) != constants) continue;
       if (space != kGenericSpace && space != kGlobalSpace && space != kConstantSpace)
-        return fail(ErrorCode::NotSupported, "cpu: variable '{}' is in address space {}", variable.getName().str(),
-                    space);
+        return fail(ErrorCode::NotSupported, "variable '{}' is in address space {}", variable.getName().str(), space);
       variable.removeDeadConstantUsers();
       if (variable.isDeclaration()) {
         if (variable.use_empty()) continue;
-        return fail(ErrorCode::NotSupported, "cpu: device variable '{}' is declared but defined nowhere",
+        return fail(ErrorCode::NotSupported, "device variable '{}' is declared but defined nowhere",
                     variable.getName().str());
       }
       const bool visible = !variable.hasLocalLinkage() || named.contains(&variable);
@@ -69,14 +62,15 @@ class Layout {
       const uint64_t offset = place(variable, size, layout_.getPreferredAlign(&variable).value());
       if (visible)
         data_.symbols.push_back(
-            {kir::own_name(variable).str(), offset, size, space == kConstantSpace || variable.isConstant()});
+            {own_name(variable).str(), offset, size, space == kConstantSpace || variable.isConstant()});
     }
     return {};
   }
 
   void place_descriptors() {
     for (llvm::Function* function : reach_.address_taken())
-      place(*function, sizeof(image::cpu::FunctionDescriptor), alignof(image::cpu::FunctionDescriptor));
+      data_.descriptors.push_back(
+          {place(*function, access_.descriptor_bytes, access_.descriptor_alignment), function->getName().str()});
   }
 
   uint64_t place(llvm::GlobalValue& global, uint64_t size, uint64_t alignment) {
@@ -90,12 +84,8 @@ class Layout {
 
   Result<> render_all() {
     for (auto& [global, offset] : places_) {
+      if (llvm::isa<llvm::Function>(global)) continue;
       const uint64_t at = offset;
-      if (auto* function = llvm::dyn_cast<llvm::Function>(global)) {
-        data_.function_addresses.push_back(
-            {at + offsetof(image::cpu::FunctionDescriptor, scalar_entry), function->getName().str()});
-        continue;
-      }
       auto& variable = llvm::cast<llvm::GlobalVariable>(*global);
       const uint64_t size = layout_.getTypeAllocSize(variable.getValueType());
       TRY(render_initializer(*variable.getInitializer(), layout_, std::span(data_.bytes).subspan(at, size),
@@ -111,12 +101,11 @@ class Layout {
     const auto found = offsets_.find(&target);
     if (found == offsets_.end())
       return fail(ErrorCode::NotSupported,
-                  "cpu: the initial value of '{}' holds the address of '{}', which has no fixed one",
+                  "the initial value of '{}' holds the address of '{}', which has no fixed one",
                   variable.getName().str(), target.getName().str());
     const uint64_t address = found->second + static_cast<uint64_t>(addend);
     if (address > end_)
-      return fail(ErrorCode::NotSupported,
-                  "cpu: the initial value of '{}' points {} bytes from '{}', out of the module",
+      return fail(ErrorCode::NotSupported, "the initial value of '{}' points {} bytes from '{}', out of the module",
                   variable.getName().str(), addend, target.getName().str());
     data_.relocations.push_back({word, image::DataRelocation::Kind::DataAddress, address});
     return {};
@@ -137,14 +126,9 @@ class Layout {
   }
 
   llvm::Value* address_in(llvm::Function& function, llvm::GlobalValue& global, uint64_t offset) {
-    llvm::Value*& base = bases_[&function];
-    llvm::BasicBlock& entry = function.getEntryBlock();
-    if (!base) {
-      llvm::IRBuilder<> builder(&entry, entry.getFirstInsertionPt());
-      base = load_field(builder, context_of(function), offsetof(image::cpu::ThreadContext, module_data),
-                        builder.getPtrTy(), true);
-    }
-    llvm::IRBuilder<> builder(&entry, std::next(llvm::cast<llvm::Instruction>(base)->getIterator()));
+    llvm::Instruction*& base = bases_[&function];
+    if (!base) base = access_.base(function);
+    llvm::IRBuilder<> builder(base->getParent(), std::next(base->getIterator()));
     llvm::Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
     if (global.getAddressSpace() != kGenericSpace) address = builder.CreateAddrSpaceCast(address, global.getType());
     return address;
@@ -165,17 +149,18 @@ class Layout {
   llvm::Module& module_;
   const llvm::DataLayout& layout_;
   const CallReach& reach_;
+  const ModuleDataAccess& access_;
   ModuleData data_;
   uint64_t end_ = 0;
   std::vector<std::pair<llvm::GlobalValue*, uint64_t>> places_;
   llvm::DenseMap<const llvm::GlobalValue*, uint64_t> offsets_;
-  llvm::DenseMap<llvm::Function*, llvm::Value*> bases_;
+  llvm::DenseMap<llvm::Function*, llvm::Instruction*> bases_;
 };
 
 }  // namespace
 
-Result<ModuleData> lay_out_module_data(llvm::Module& module, const CallReach& reach) {
-  return Layout(module, reach).run();
+Result<ModuleData> lay_out_module_data(llvm::Module& module, const CallReach& reach, const ModuleDataAccess& access) {
+  return Layout(module, reach, access).run();
 }
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

@@ -1,11 +1,11 @@
-#include "backend/cpu/build/expand_constants.h"
+#include "kir/expand_constants.h"
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/ReplaceConstant.h>
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 
 void expand_constants(llvm::Module& module) {
   for (llvm::GlobalAlias& alias : llvm::make_early_inc_range(module.aliases())) {
@@ -18,4 +18,4 @@ void expand_constants(llvm::Module& module) {
   llvm::convertUsersOfConstantsToInstructions(globals);
 }
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

@@ -1,13 +1,14 @@
-#include "backend/cpu/build/initializer.h"
+#include "kir/initializer.h"
 
 #include <gmock/gmock.h>
 #include <llvm/IR/Constants.h>
 
-#include "backend/cpu/build/test_program.h"
+#include "base/format.h"
+#include "kir/test_module.h"
 
 // Oracle: the bytes that a C++ compiler gives the same initial value, and the addresses as written in the text.
 
-namespace cupola::cpu::build::testing {
+namespace cupola::kir {
 namespace {
 
 using ::testing::ElementsAre;
@@ -21,8 +22,7 @@ struct Rendered {
 
 /// Renders the variable @v of the text.
 Rendered render(const std::string& text) {
-  llvm::LLVMContext context;
-  auto module = parse(context, text);
+  TestModule module("target datalayout = \"" + std::string(kDataLayout) + "\"\n" + text);
   const llvm::GlobalVariable* variable = module->getGlobalVariable("v", true);
   const llvm::DataLayout& layout = module->getDataLayout();
   Rendered out{std::vector<std::byte>(layout.getTypeAllocSize(variable->getValueType())), {}, {}};
@@ -78,4 +78,4 @@ TEST(Initializer, RefusesATruncatedAddress) {
 }
 
 }  // namespace
-}  // namespace cupola::cpu::build::testing
+}  // namespace cupola::kir
