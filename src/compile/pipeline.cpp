@@ -10,6 +10,8 @@
 #include "backend/cpu/build/build.h"
 #include "backend/cpu/build/keep_file.h"
 #include "backend/cpu/build/vector_report.h"
+#include "backend/metal/build/msl/print.h"
+#include "backend/metal/build/raise/raise.h"
 #include "base/dynlib.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -28,7 +30,7 @@ namespace cupola {
 namespace {
 
 constexpr std::string_view kCpuTarget = "cpu:", kPtxTarget = "ptx:", kKirTarget = "kir", kUnitTarget = "unit",
-                           kLinkedTarget = "linked", kCheckTarget = "check", kExplainTarget = "explain", kSm = "sm_",
+                           kLinkedTarget = "linked", kCheckTarget = "check", kExplainTarget = "explain", kMslTarget = "msl", kSm = "sm_",
                            kAllCode = "all";
 
 std::string library_path(const char* name) {
@@ -199,6 +201,15 @@ Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, co
   return bytes_of(text);
 }
 
+/// The module's kernels for the metal device, as source in Metal's shading language.
+Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module) {
+  TRY(const std::span<const std::byte> device, device_library());
+  TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
+  TRY(metal::build::Raised raised, metal::build::raise(std::move(module)));
+  TRY(const metal::build::MslSource source, metal::build::print_msl(raised));
+  return bytes_of(source.text);
+}
+
 /// The module as it will be loaded. Error: InvalidImage for what is defined nowhere. What the cpu device cannot run is
 /// said when it is loaded: other devices may.
 Result<std::vector<std::byte>> make_linked(std::unique_ptr<llvm::Module> module) {
@@ -216,7 +227,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   const std::string_view target = request.target;
   const bool image = target.starts_with(kCpuTarget), ptx = target.starts_with(kPtxTarget);
   if (!image && !ptx && target != kKirTarget && target != kUnitTarget && target != kLinkedTarget &&
-      target != kCheckTarget && target != kExplainTarget)
+      target != kCheckTarget && target != kExplainTarget && target != kMslTarget)
     return fail(ErrorCode::NoBinaryForGpu, "compiler: target '{}' is not one that this build generates code for",
                 target);
   if (image && request.units.front().kind == image::CodeKind::KernelUnit) return make_kernel_code(request);
@@ -227,6 +238,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
     return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())), request.options.relocatable);
   if (target == kCheckTarget) return std::vector<std::byte>();
   if (target == kUnitTarget) return kir::write(*module);
+  if (target == kMslTarget) return make_msl(std::move(module));
   if (target == kExplainTarget) return make_explanation(std::move(module));
   if (target == kLinkedTarget) return make_linked(std::move(module));
   TRY(ptx::expand_inline_ptx(*module));

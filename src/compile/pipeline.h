@@ -13,6 +13,7 @@ namespace cupola {
 ///                    `cupola/device.bc` beside this library (none: as if it were empty), prepared, as machine code
 ///                    and what CompileRequest::code leaves for later; or of such a unit, the code for a class of blocks
 ///   "explain"        how the cpu device of this machine runs each kernel, and why, as text
+///   "msl"            the module's kernels as source in Metal's shading language
 ///   "kir"            the linked module as LLVM text, with PTX and inline PTX lowered, before kir::prepare
 ///   "unit"           the module as bitcode, ready to be linked with others: cupolac -dc
 ///   "check"          nothing, if the code can be read and linked

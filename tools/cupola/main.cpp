@@ -8,6 +8,7 @@
 #include "cupola/explain_command.h"
 #include "cupola/fatbin_command.h"
 #include "cupola/info.h"
+#include "cupola/msl_command.h"
 #include "cupola/program_run.h"
 #include "cupola/ptx_command.h"
 #include "cupola/trace_command.h"
@@ -35,6 +36,22 @@ void add_ptx(CLI::App& app, cupola::tool::PtxOptions& options, const std::filesy
   ptx->add_option("--shared", options.shared_bytes, "Bytes of dynamic shared memory")->needs(run);
   ptx->add_option("--args", options.arguments, "i32:5 f32:1.5 in:f32:1,2,3 inout:i32:1,2 out:u32:16")->needs(run);
   ptx->callback([&] { status = status_of(cupola::tool::ptx_command(options, root)); });
+}
+
+struct MslOptions {
+  std::string file, output;
+};
+
+void add_msl(CLI::App& app, MslOptions& options, const std::filesystem::path& root, int& status) {
+  CLI::App* msl = app.add_subcommand("msl", "Write kernels as source in Metal's shading language");
+  msl->add_option("-o,--output", options.output, "Where to; standard output if not given");
+  msl->add_option("file", options.file,
+                  "A .cu file, with flags for cupolac behind it; PTX, kir, a fat binary or a program")
+      ->required();
+  msl->prefix_command();  // what comes behind is cupolac's
+  msl->callback([&, msl] {
+    status = status_of(cupola::tool::msl_command(options.file, options.output, msl->remaining(), root));
+  });
 }
 
 void add_explain(CLI::App& app, std::string& file, const std::filesystem::path& root, int& status) {
@@ -112,6 +129,8 @@ int main(int count, char** words) {
 
   std::string explained;
   add_explain(app, explained, root, status);
+  MslOptions msl;
+  add_msl(app, msl, root, status);
 
   cupola::tool::TraceOptions trace;
   add_trace(app, trace, root, status);

@@ -1,0 +1,342 @@
+// Expressions of single instructions: arithmetic, comparisons, conversions, memory.
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+
+#include "backend/metal/build/msl/function_printer.h"
+#include "backend/metal/build/raise/spaces.h"
+#include "base/format.h"
+
+namespace cupola::metal::build {
+namespace {
+
+bool is_bool(const llvm::Type* type) {
+  return type->isIntegerTy(1);
+}
+
+bool is_narrow(const llvm::Type* type) {
+  return type->isIntegerTy(8) || type->isIntegerTy(16);
+}
+
+}  // namespace
+
+Result<std::string> FunctionPrinter::expression(const llvm::Instruction& instruction) {
+  switch (instruction.getOpcode()) {
+    case llvm::Instruction::FNeg: {
+      TRY(const std::string value, operand(*instruction.getOperand(0)));
+      return formatted("(-{})", value);
+    }
+    case llvm::Instruction::ICmp:
+    case llvm::Instruction::FCmp:
+      return comparison(instruction);
+    case llvm::Instruction::Select: {
+      TRY(const std::string condition, operand(*instruction.getOperand(0)));
+      TRY(const std::string yes, operand(*instruction.getOperand(1)));
+      TRY(const std::string no, operand(*instruction.getOperand(2)));
+      return formatted("({} ? {} : {})", condition, yes, no);
+    }
+    case llvm::Instruction::Freeze:
+      return operand(*instruction.getOperand(0));
+    case llvm::Instruction::ExtractValue: {
+      const auto& extract = llvm::cast<llvm::ExtractValueInst>(instruction);
+      if (extract.getNumIndices() != 1) return refuse(instruction, "structs in structs are not supported");
+      TRY(const std::string whole, operand(*extract.getAggregateOperand()));
+      return formatted("{}.f{}", whole, extract.getIndices()[0]);
+    }
+    case llvm::Instruction::GetElementPtr:
+      return offset(instruction);
+    case llvm::Instruction::Load: {
+      const auto& load = llvm::cast<llvm::LoadInst>(instruction);
+      TRY(const std::string where,
+          place(*load.getPointerOperand(), load.getType(), load.isVolatile(), load.isAtomic(), instruction));
+      return load.isAtomic() ? formatted("atomic_load_explicit(&{}, memory_order_relaxed)", where) : where;
+    }
+    case llvm::Instruction::AtomicRMW:
+    case llvm::Instruction::AtomicCmpXchg:
+    case llvm::Instruction::Fence:
+      return atomic(instruction);
+    case llvm::Instruction::Call:
+      return call(llvm::cast<llvm::CallInst>(instruction));
+    default:
+      break;
+  }
+  if (llvm::isa<llvm::BinaryOperator>(instruction)) return arithmetic(instruction);
+  if (llvm::isa<llvm::CastInst>(instruction)) return conversion(instruction);
+  return refuse(instruction, formatted("'{}' is not supported", instruction.getOpcodeName()));
+}
+
+Result<std::string> FunctionPrinter::arithmetic(const llvm::Instruction& instruction) {
+  llvm::Type* type = instruction.getType();
+  TRY(const std::string word, typed(type, instruction));
+  TRY(const std::string a, operand(*instruction.getOperand(0)));
+  TRY(const std::string b, operand(*instruction.getOperand(1)));
+  const auto plain = [&](const char* sign) { return formatted("({} {} {})", a, sign, b); };
+  const auto wrapped = [&](const char* sign) {
+    return is_narrow(type) ? formatted("{}(uint({}) {} uint({}))", word, a, sign, b) : plain(sign);
+  };
+  const unsigned bits = type->isIntegerTy() ? type->getIntegerBitWidth() : 0;
+  const char* is_signed = signed_name(bits);
+  switch (instruction.getOpcode()) {
+    case llvm::Instruction::FAdd:
+      return plain("+");
+    case llvm::Instruction::FSub:
+      return plain("-");
+    case llvm::Instruction::FMul:
+      return plain("*");
+    case llvm::Instruction::FDiv:
+      return plain("/");
+    case llvm::Instruction::FRem:
+      return formatted("fmod({}, {})", a, b);
+    default:
+      break;
+  }
+  if (is_bool(type)) {
+    switch (instruction.getOpcode()) {
+      case llvm::Instruction::And:
+      case llvm::Instruction::Mul:
+        return plain("&&");
+      case llvm::Instruction::Or:
+        return plain("||");
+      case llvm::Instruction::Xor:
+      case llvm::Instruction::Add:
+      case llvm::Instruction::Sub:
+        return plain("!=");
+      default:
+        return refuse(instruction, formatted("'{}' of single bits is not supported", instruction.getOpcodeName()));
+    }
+  }
+  switch (instruction.getOpcode()) {
+    case llvm::Instruction::Add:
+      return wrapped("+");
+    case llvm::Instruction::Sub:
+      return wrapped("-");
+    case llvm::Instruction::Mul:
+      return wrapped("*");
+    case llvm::Instruction::UDiv:
+      return wrapped("/");
+    case llvm::Instruction::URem:
+      return wrapped("%");
+    case llvm::Instruction::SDiv:
+      return formatted("{}({}({}) / {}({}))", word, is_signed, a, is_signed, b);
+    case llvm::Instruction::SRem:
+      return formatted("{}({}({}) % {}({}))", word, is_signed, a, is_signed, b);
+    case llvm::Instruction::Shl:
+      return wrapped("<<");
+    case llvm::Instruction::LShr:
+      return wrapped(">>");
+    case llvm::Instruction::AShr:
+      return formatted("{}({}({}) >> {})", word, is_signed, a, b);
+    case llvm::Instruction::And:
+      return wrapped("&");
+    case llvm::Instruction::Or:
+      return wrapped("|");
+    case llvm::Instruction::Xor:
+      return wrapped("^");
+    default:
+      return refuse(instruction, formatted("'{}' is not supported", instruction.getOpcodeName()));
+  }
+}
+
+Result<std::string> FunctionPrinter::comparison(const llvm::Instruction& instruction) {
+  const auto& compare = llvm::cast<llvm::CmpInst>(instruction);
+  TRY(const std::string a, operand(*compare.getOperand(0)));
+  TRY(const std::string b, operand(*compare.getOperand(1)));
+  const auto with = [&](const char* sign) { return formatted("({} {} {})", a, sign, b); };
+  const auto not_with = [&](const char* sign) { return formatted("(!({} {} {}))", a, sign, b); };
+  const char* word = compare.isSigned() ? signed_name(compare.getOperand(0)->getType()->getIntegerBitWidth()) : nullptr;
+  if (compare.isSigned() && !word) return refuse(instruction, "signed single bits are not supported");
+  const auto as_signed = [&](const char* sign) { return formatted("({}({}) {} {}({}))", word, a, sign, word, b); };
+  switch (compare.getPredicate()) {
+    case llvm::CmpInst::ICMP_EQ:
+    case llvm::CmpInst::FCMP_OEQ:
+      return with("==");
+    case llvm::CmpInst::ICMP_NE:
+    case llvm::CmpInst::FCMP_UNE:
+      return with("!=");
+    case llvm::CmpInst::ICMP_UGT:
+    case llvm::CmpInst::FCMP_OGT:
+      return with(">");
+    case llvm::CmpInst::ICMP_UGE:
+    case llvm::CmpInst::FCMP_OGE:
+      return with(">=");
+    case llvm::CmpInst::ICMP_ULT:
+    case llvm::CmpInst::FCMP_OLT:
+      return with("<");
+    case llvm::CmpInst::ICMP_ULE:
+    case llvm::CmpInst::FCMP_OLE:
+      return with("<=");
+    case llvm::CmpInst::ICMP_SGT:
+      return as_signed(">");
+    case llvm::CmpInst::ICMP_SGE:
+      return as_signed(">=");
+    case llvm::CmpInst::ICMP_SLT:
+      return as_signed("<");
+    case llvm::CmpInst::ICMP_SLE:
+      return as_signed("<=");
+    case llvm::CmpInst::FCMP_ONE:
+      return formatted("({} < {} || {} > {})", a, b, a, b);
+    case llvm::CmpInst::FCMP_UEQ:
+      return formatted("(!({} < {} || {} > {}))", a, b, a, b);
+    case llvm::CmpInst::FCMP_ORD:
+      return formatted("(!isnan({}) && !isnan({}))", a, b);
+    case llvm::CmpInst::FCMP_UNO:
+      return formatted("(isnan({}) || isnan({}))", a, b);
+    case llvm::CmpInst::FCMP_UGT:
+      return not_with("<=");
+    case llvm::CmpInst::FCMP_UGE:
+      return not_with("<");
+    case llvm::CmpInst::FCMP_ULT:
+      return not_with(">=");
+    case llvm::CmpInst::FCMP_ULE:
+      return not_with(">");
+    case llvm::CmpInst::FCMP_TRUE:
+      return std::string("true");
+    default:
+      return std::string("false");
+  }
+}
+
+Result<std::string> FunctionPrinter::conversion(const llvm::Instruction& instruction) {
+  const llvm::Value& from = *instruction.getOperand(0);
+  llvm::Type* source = from.getType();
+  llvm::Type* target = instruction.getType();
+  TRY(const std::string word, typed(target, instruction));
+  TRY(const std::string value, operand(from));
+  const char* is_signed = source->isIntegerTy() ? signed_name(source->getIntegerBitWidth()) : nullptr;
+  const char* target_signed = target->isIntegerTy() ? signed_name(target->getIntegerBitWidth()) : nullptr;
+  switch (instruction.getOpcode()) {
+    case llvm::Instruction::Trunc:
+      return is_bool(target) ? formatted("(({} & 1) != 0)", value) : formatted("{}({})", word, value);
+    case llvm::Instruction::ZExt:
+    case llvm::Instruction::UIToFP:
+    case llvm::Instruction::FPTrunc:
+    case llvm::Instruction::FPExt:
+      return formatted("{}({})", word, value);
+    case llvm::Instruction::FPToUI:
+      if (is_bool(target)) return formatted("({} != 0)", value);
+      return formatted("{}({})", word, value);
+    case llvm::Instruction::SExt:
+      if (is_bool(source)) return formatted("({} ? {}(-1) : {}(0))", value, word, word);
+      return formatted("{}({}({}({})))", word, target_signed, is_signed, value);
+    case llvm::Instruction::SIToFP:
+      if (is_bool(source)) return formatted("({} ? {}(-1) : {}(0))", value, word, word);
+      return formatted("{}({}({}))", word, is_signed, value);
+    case llvm::Instruction::FPToSI:
+      return formatted("{}({}({}))", word, target_signed, value);
+    case llvm::Instruction::BitCast:
+      return source == target ? value : formatted("as_type<{}>({})", word, value);
+    default:
+      return refuse(instruction, formatted("'{}' is not supported", instruction.getOpcodeName()));
+  }
+}
+
+// -- memory --
+
+/// "x + long(i) * 4": bytes behind a pointer to bytes.
+Result<std::string> FunctionPrinter::offset(const llvm::Instruction& instruction) {
+  const auto& gep = llvm::cast<llvm::GetElementPtrInst>(instruction);
+  TRY(const std::string base, operand(*gep.getPointerOperand()));
+  const uint64_t size = function_.getDataLayout().getTypeAllocSize(gep.getSourceElementType());
+  const llvm::Value& index = **gep.idx_begin();
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(&index)) {
+    const int64_t bytes = constant->getSExtValue() * static_cast<int64_t>(size);
+    return bytes < 0 ? formatted("({} - {})", base, -bytes) : formatted("({} + {})", base, bytes);
+  }
+  TRY(const std::string steps, operand(index));
+  const char* word = signed_name(index.getType()->getIntegerBitWidth());
+  const std::string wide = index.getType()->isIntegerTy(64) ? formatted("long({})", steps)
+                                                            : formatted("long({}({}))", word ? word : "int", steps);
+  return size == 1 ? formatted("({} + {})", base, wide) : formatted("({} + {} * {})", base, wide, size);
+}
+
+/// What is accessed as an lvalue: "((device float*)x)[long(i)]", "*(threadgroup uint*)p".
+Result<std::string> FunctionPrinter::place(const llvm::Value& pointer, llvm::Type* type, bool is_volatile,
+                                           bool is_atomic, const llvm::Instruction& access) {
+  const llvm::DataLayout& layout = function_.getDataLayout();
+  const unsigned space = pointer.getType()->getPointerAddressSpace();
+  TRY(std::string word, typed(type, access));
+  if (is_atomic) {
+    if (!type->isIntegerTy(32))
+      return refuse(access, formatted("atomic loads and stores of '{}' are not supported yet", word));
+    word = "atomic_uint";
+  }
+  const std::string cast =
+      formatted("({}{} {}*)", is_volatile && !is_atomic ? "volatile " : "", space_name(space), word);
+  const auto* gep = llvm::dyn_cast<llvm::GetElementPtrInst>(&pointer);
+  if (gep && folds(*gep) && gep->getSourceElementType() == type && !type->isIntegerTy(8) &&
+      layout.getTypeAllocSize(type) == layout.getTypeStoreSize(type) &&
+      gep->idx_begin()->get()->getType()->isIntegerTy(64)) {
+    TRY(const std::string base, operand(*gep->getPointerOperand()));
+    if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(gep->idx_begin()->get()))
+      return formatted("({}{})[{}]", cast, base, constant->getSExtValue());
+    TRY(const std::string index, operand(**gep->idx_begin()));
+    return formatted("({}{})[long({})]", cast, base, index);
+  }
+  TRY(const std::string address, operand(pointer));
+  return formatted("*{}{}", cast, address);
+}
+
+Result<std::string> FunctionPrinter::atomic(const llvm::Instruction& instruction) {
+  constexpr std::string_view kOrder = "memory_order_relaxed";
+  if (const auto* fence = llvm::dyn_cast<llvm::FenceInst>(&instruction)) {
+    llvm::SmallVector<llvm::StringRef, 8> names;
+    fence->getContext().getSyncScopeNames(names);
+    const llvm::StringRef scope = names[fence->getSyncScopeID()];
+    if (scope == "singlethread") return std::string();
+    module_.version = std::max<uint32_t>(module_.version, 32);
+    return formatted(
+        "atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_seq_cst, {})",
+        scope == "block" ? "thread_scope_threadgroup" : "thread_scope_device");
+  }
+  llvm::Type* type = instruction.getOperand(1)->getType();
+  if (!type->isIntegerTy(32)) return refuse(instruction, "atomics of other sizes than 32 bits are not supported yet");
+  TRY(const std::string address, operand(*instruction.getOperand(0)));
+  const char* space = space_name(instruction.getOperand(0)->getType()->getPointerAddressSpace());
+  TRY(const std::string value, operand(*instruction.getOperand(1)));
+  if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+    TRY(const std::string desired, operand(*exchange->getNewValOperand()));
+    TRY(const std::string result, typed(instruction.getType(), instruction));
+    const std::string found = formatted("{}(({} atomic_uint*){}, {}, {})", module_.helpers.use("compare_exchange"),
+                                        space, address, value, desired);
+    module_.helpers.use("exchanged");
+    return formatted("exchanged<{}>({}, {})", result, found, value);
+  }
+  const auto native = [&](const char* operation) {
+    return formatted("atomic_{}_explicit(({} atomic_uint*){}, {}, {})", operation, space, address, value, kOrder);
+  };
+  const auto as_signed = [&](const char* operation) {
+    return formatted("uint(atomic_{}_explicit(({} atomic_int*){}, int({}), {}))", operation, space, address, value,
+                     kOrder);
+  };
+  switch (llvm::cast<llvm::AtomicRMWInst>(instruction).getOperation()) {
+    case llvm::AtomicRMWInst::Add:
+      return native("fetch_add");
+    case llvm::AtomicRMWInst::Sub:
+      return native("fetch_sub");
+    case llvm::AtomicRMWInst::And:
+      return native("fetch_and");
+    case llvm::AtomicRMWInst::Or:
+      return native("fetch_or");
+    case llvm::AtomicRMWInst::Xor:
+      return native("fetch_xor");
+    case llvm::AtomicRMWInst::Xchg:
+      return native("exchange");
+    case llvm::AtomicRMWInst::UMin:
+      return native("fetch_min");
+    case llvm::AtomicRMWInst::UMax:
+      return native("fetch_max");
+    case llvm::AtomicRMWInst::Min:
+      return as_signed("fetch_min");
+    case llvm::AtomicRMWInst::Max:
+      return as_signed("fetch_max");
+    default:
+      return refuse(
+          instruction,
+          formatted("atomic '{}' is not supported yet",
+                    llvm::AtomicRMWInst::getOperationName(llvm::cast<llvm::AtomicRMWInst>(instruction).getOperation())
+                        .str()));
+  }
+}
+
+}  // namespace cupola::metal::build

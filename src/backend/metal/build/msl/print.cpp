@@ -1,0 +1,109 @@
+#include "backend/metal/build/msl/print.h"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/SetVector.h>
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+
+#include "backend/metal/build/msl/function_printer.h"
+#include "backend/metal/build/raise/raise.h"
+#include "base/format.h"
+
+namespace cupola::metal::build {
+namespace {
+
+// image/metal_abi.h has the Launch and says what the arguments are.
+constexpr std::string_view kPrelude = R"(#include <metal_stdlib>
+using namespace metal;
+
+struct Launch {
+  ulong arena, module_data, faults, grid;
+  uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
+};
+
+struct Thread {
+  uint3 tid, ntid, ctaid, nctaid;
+  uint lane, warp, warps;
+  constant uchar* parameters;
+  constant Launch* launch;
+  device uchar* module_data;
+  threadgroup uchar* shared;
+  threadgroup uint* words;
+  thread uchar* stack;
+};
+
+)";
+
+constexpr std::string_view kKernelArguments =
+    R"((constant uchar* parameters [[buffer(0)]], constant Launch& launch [[buffer(1)]],
+                 threadgroup uchar* shared [[threadgroup(0)]], threadgroup uint* words [[threadgroup(1)]],
+                 uint3 tid [[thread_position_in_threadgroup]], uint3 ntid [[threads_per_threadgroup]], uint3 ctaid [[threadgroup_position_in_grid]],
+                 uint3 nctaid [[threadgroups_per_grid]], uint lane [[thread_index_in_simdgroup]],
+                 uint warp [[simdgroup_index_in_threadgroup]], uint warps [[simdgroups_per_threadgroup]]) {
+  const Thread t = {tid, ntid, ctaid, nctaid, lane, warp, warps, parameters, &launch,
+                    (device uchar*)launch.module_data, shared, words, nullptr};
+)";
+
+/// A name that no word of MSL is: letters, digits and underscores of the program's, behind a prefix.
+std::string identifier(const char* prefix, llvm::StringRef name) {
+  std::string text = prefix;
+  for (const char c : name) {
+    if (llvm::isAlnum(c) || c == '_')
+      text += c;
+    else
+      text += formatted("_{:x}_", static_cast<unsigned char>(c));
+  }
+  return text;
+}
+
+/// Defined functions, callees in front of callers.
+llvm::SetVector<llvm::Function*> in_order(llvm::Module& module) {
+  llvm::SetVector<llvm::Function*> order;
+  const auto visit = [&](auto& self, llvm::Function& function) -> void {
+    if (function.isDeclaration() || order.contains(&function)) return;
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && call->getCalledFunction())
+        self(self, *call->getCalledFunction());
+    order.insert(&function);
+  };
+  for (llvm::Function& function : module) visit(visit, function);
+  return order;
+}
+
+}  // namespace
+
+Result<MslSource> print_msl(Raised& raised) {
+  MslModule module;
+  MslSource source;
+  llvm::DenseMap<const llvm::Function*, const RaisedKernel*> kernels;
+  for (const RaisedKernel& kernel : raised.kernels) {
+    kernels[kernel.code] = &kernel;
+    module.names[kernel.code] = identifier("kernel_", kernel.info.name);
+    source.entries.push_back(module.names[kernel.code]);
+  }
+  const llvm::SetVector<llvm::Function*> order = in_order(*raised.module);
+  for (llvm::Function* function : order)
+    if (std::string& name = module.names[function]; name.empty()) name = identifier("function_", function->getName());
+  std::string text;
+  for (llvm::Function* function : order) {
+    FunctionPrinter printer(module, *function);
+    if (kernels.contains(function)) {
+      TRY(const std::string body, printer.body());
+      text += formatted("\nkernel void {}{}{}}}\n", module.names[function], kKernelArguments, body);
+    } else {
+      TRY(const std::string head, printer.signature());
+      TRY(const std::string body, printer.body());
+      text += formatted("\n{} {{\n{}}}\n", head, body);
+    }
+  }
+  source.text = kPrelude;
+  for (const std::string& declaration : module.types.declarations()) source.text += declaration;
+  source.text += module.helpers.text();
+  source.text += text;
+  source.version = module.version;
+  return source;
+}
+
+}  // namespace cupola::metal::build

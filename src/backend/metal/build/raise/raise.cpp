@@ -1,0 +1,122 @@
+// The steps, each a file: constants become instructions, variables and shared memory get their places, kernels read
+// their parameters from the launch, code gets plain, pointers get their spaces, loops get their form.
+
+#include "backend/metal/build/raise/raise.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "backend/metal/build/raise/assign_spaces.h"
+#include "backend/metal/build/raise/metal_intrinsics.h"
+#include "backend/metal/build/raise/parameters.h"
+#include "backend/metal/build/raise/plain_shapes.h"
+#include "backend/metal/build/raise/spaces.h"
+#include "image/metal_abi.h"
+#include "kir/address_space.h"
+#include "kir/call_reach.h"
+#include "kir/expand_constants.h"
+#include "kir/kernel_parameters.h"
+#include "kir/kir.h"
+#include "kir/refusal.h"
+#include "kir/shared_layout.h"
+
+namespace cupola::metal::build {
+namespace {
+
+/// Of descriptors, whose addresses stand for functions; calls ask which it is.
+constexpr uint64_t kDescriptorBytes = 8;
+
+llvm::Instruction* module_data_of(llvm::Function& function) {
+  llvm::BasicBlock& entry = function.getEntryBlock();
+  llvm::IRBuilder<> b(&entry, entry.getFirstInsertionPt());
+  return llvm::cast<llvm::Instruction>(
+      b.CreateAddrSpaceCast(call(b, MetalIntrinsic::ModuleData), b.getPtrTy(kir::kGenericSpace)));
+}
+
+/// Shared variables become places behind metal.shared; those without a size lie where the dynamic part begins.
+void place_shared(llvm::Module& module, const kir::SharedLayout& layout) {
+  llvm::SmallVector<llvm::GlobalVariable*, 16> variables;
+  for (llvm::GlobalVariable& variable : module.globals())
+    if (variable.getAddressSpace() == kir::kSharedSpace) variables.push_back(&variable);
+  for (llvm::GlobalVariable* variable : variables) {
+    llvm::DenseMap<llvm::Function*, llvm::Value*> addresses;
+    for (llvm::Use& use : llvm::make_early_inc_range(variable->uses())) {
+      auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
+      if (!user) continue;
+      llvm::Value*& address = addresses[user->getFunction()];
+      if (!address) {
+        llvm::BasicBlock& entry = user->getFunction()->getEntryBlock();
+        llvm::IRBuilder<> b(&entry, entry.getFirstInsertionPt());
+        const auto place = layout.offsets.find(variable);
+        address = place == layout.offsets.end()
+                      ? call(b, MetalIntrinsic::DynamicShared)
+                      : b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), call(b, MetalIntrinsic::Shared), place->second);
+      }
+      use.set(address);
+    }
+    variable->replaceAllUsesWith(llvm::PoisonValue::get(variable->getType()));  // metadata and the like
+    variable->eraseFromParent();
+  }
+}
+
+Result<> refuse_recursion(llvm::Module& module, const kir::CallReach& reach) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    for (llvm::Function* callee : reach.callees(&function))
+      if (reach.from(callee).contains(&function))
+        return fail(ErrorCode::NotSupported, "metal: function '{}' calls itself, which Metal does not allow",
+                    kir::demangled(function.getName()));
+  }
+  return {};
+}
+
+Result<> check(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (llvm::verifyModule(module, &out))
+    return fail(ErrorCode::InvalidImage, "metal: the raised module is not valid: {}", text);
+  return {};
+}
+
+}  // namespace
+
+Result<Raised> raise(std::unique_ptr<llvm::Module> module) {
+  Raised raised;
+  kir::expand_constants(*module);
+  const kir::CallReach reach(*module);
+  TRY(refuse_recursion(*module, reach));
+  TRY(raised.data,
+      kir::lay_out_module_data(
+          *module, reach,
+          {.descriptor_bytes = kDescriptorBytes, .descriptor_alignment = kDescriptorBytes, .base = module_data_of}));
+  const std::vector<llvm::Function*> kernels = kir::kernels(*module);
+  TRY(const kir::SharedLayout shared, kir::lay_out_shared(*module, kernels, reach,
+                                                          {.window = image::metal::kMostSharedBytes,
+                                                           .dynamic_alignment = image::metal::kSharedAlignment}));
+  place_shared(*module, shared);
+  for (llvm::Function& function : *module) copy_arguments_by_value(function);
+  for (llvm::Function* kernel : kernels) {
+    KernelInfo info;
+    info.name = kernel->getName().str();
+    info.static_shared_bytes = static_cast<uint32_t>(shared.static_bytes.lookup(kernel));
+    info.constant_bytes = static_cast<uint32_t>(raised.data.constant_bytes);
+    info.registers = 32;
+    kir::take_launch_bounds(kir::launch_bounds(*kernel), info);
+    TRY(kir::lay_out_parameters(*kernel, 0, info));
+    TRY(llvm::Function * code, read_parameters(*kernel, info.parameters));
+    raised.kernels.push_back({std::move(info), code});
+  }
+  TRY(make_plain(*module));
+  TRY(assign_spaces(*module, raised.data.constant_bytes));
+  for (llvm::Function& function : *module)
+    if (!function.isDeclaration()) tidy_for_structure(function);
+  TRY(check(*module));
+  raised.module = std::move(module);
+  return raised;
+}
+
+}  // namespace cupola::metal::build

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/kernel_info.h"
+#include "base/result.h"
+#include "kir/module_data.h"
+
+namespace llvm {
+class Function;
+class Module;
+}  // namespace llvm
+
+namespace cupola::metal::build {
+
+struct RaisedKernel {
+  KernelInfo info;
+  llvm::Function* code;  ///< takes nothing; its parameters come from the launch
+};
+
+/// kir in the form that both of Metal's printers read: LLVM IR whose pointers have Metal's spaces (spaces.h), without
+/// doubles, switches, memory intrinsics, vector arithmetic and irreducible loops, with the calls of
+/// metal_intrinsics.def. Functions that are not kernels stay functions; nothing recurses.
+struct Raised {
+  std::unique_ptr<llvm::Module> module;
+  std::vector<RaisedKernel> kernels;
+  kir::ModuleData data;
+};
+
+/// Raises a prepared module (kir::prepare). Errors: NotSupported and InvalidImage, naming the function, what in it has
+/// no form on Metal, and the source line where it is known.
+Result<Raised> raise(std::unique_ptr<llvm::Module> module);
+
+}  // namespace cupola::metal::build

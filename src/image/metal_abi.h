@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+// What a launch on the metal device gives generated code: the contract between the compiler (backend/metal/build) and
+// the host half (backend/metal/host). MSL source holds the same struct.
+
+namespace cupola::image::metal {
+
+// Places of a kernel's arguments.
+inline constexpr uint32_t kParameterBuffer = 0;  ///< the parameter block
+inline constexpr uint32_t kLaunchBuffer = 1;     ///< a Launch
+inline constexpr uint32_t kSharedArgument = 0;   ///< threadgroup memory: static, then dynamic shared memory
+inline constexpr uint32_t kWordsArgument = 1;    ///< threadgroup memory of kWordsBytes for our own use
+inline constexpr uint32_t kWordsBytes = 16;
+inline constexpr uint32_t kSharedAlignment = 16;  ///< dynamic shared memory begins at the next multiple
+inline constexpr uint32_t kMostSharedBytes = 32768 - kWordsBytes;  ///< of a block, on every Apple GPU
+
+/// Facts of a launch that all its threads share.
+struct Launch {
+  uint64_t arena;                 ///< what to add to an address of the host for the GPU's, modulo 2^64
+  uint64_t module_data;           ///< the GPU's address of the executable's variables
+  uint64_t faults;                ///< the GPU's address of a FaultRecord
+  uint64_t grid;                  ///< number of the launch
+  uint32_t dynamic_shared;        ///< where dynamic shared memory begins
+  uint32_t dynamic_shared_bytes;  ///< and how long it is
+  uint32_t total_shared_bytes;
+  uint32_t cooperative;  ///< 1 in a cooperative launch
+};
+static_assert(sizeof(Launch) == 48);
+
+/// How a kernel ended that could not go on; the first thread that writes it wins.
+struct FaultRecord {
+  uint32_t kind;  ///< a Fault; 0 while all is well
+  uint32_t block[3];
+  uint32_t thread[3];
+  uint32_t detail;  ///< of LanesApart: the mask
+};
+static_assert(sizeof(FaultRecord) == 32);
+
+enum class Fault : uint32_t {
+  None,
+  Trap,        ///< __trap()
+  Assert,      ///< assert()
+  LanesApart,  ///< a warp operation whose member mask names lanes that are elsewhere
+};
+
+}  // namespace cupola::image::metal
