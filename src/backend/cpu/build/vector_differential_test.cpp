@@ -1,15 +1,11 @@
-#include <sys/mman.h>
-
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <random>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "backend/cpu/build/differential_memory.h"
 #include "backend/cpu/build/random_kernel.h"
 #include "backend/cpu/build/test_program.h"
 #include "backend/cpu/run/cpu_device.h"
@@ -20,29 +16,6 @@ namespace cupola::cpu::build::testing {
 namespace {
 
 using image::BlockClass;
-
-/// Zeros that end where nothing can be read or written.
-class Fenced {
- public:
-  explicit Fenced(size_t size) : size_(size), pages_((size + kPage - 1) / kPage * kPage) {
-    void* place = mmap(nullptr, pages_ + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (place == MAP_FAILED || mprotect(place, pages_, PROT_READ | PROT_WRITE) != 0) abort();
-    begin_ = static_cast<std::byte*>(place);
-  }
-  ~Fenced() {
-    if (begin_) munmap(begin_, pages_ + kPage);
-  }
-  Fenced(Fenced&& other) noexcept
-      : size_(other.size_), pages_(other.pages_), begin_(std::exchange(other.begin_, nullptr)) {}
-  Fenced& operator=(Fenced&&) = delete;
-
-  std::span<std::byte> bytes() const { return {begin_ + (pages_ - size_), size_}; }
-
- private:
-  static constexpr size_t kPage = 16384;
-  const size_t size_, pages_;
-  std::byte* begin_;
-};
 
 /// Runs kernels of random_kernel.h a thread at a time and as they were built, and compares all memory that they write.
 class RungComparison {
@@ -66,7 +39,7 @@ class RungComparison {
     const auto reference = load(*built);
     for (const Dim3& block : kBlocks) {
       if (!outcome.runs[image::class_of(block)] && !outcome.runs[BlockClass::Any]) continue;
-      const Memory expected = run(reference, block), found = run(fast, block);
+      const DifferentialMemory expected = run(reference, block), found = run(fast, block);
       outcome.difference = expected.compare(found);
       if (outcome.difference.empty()) continue;
       outcome.difference += formatted(" (block {} x {} x {})", block.x, block.y, block.z);
@@ -81,44 +54,14 @@ class RungComparison {
                                      {16, 3, 3}, {16, 1, 4}, {8, 8},  {8, 4},   {8, 7},  {8, 1, 12}};
   static constexpr uint32_t kGrid = 2;
 
-  struct Memory {
-    std::vector<Fenced> bytes;  ///< in the order of the kernel's parameters
-    std::string failure;
-
-    explicit Memory(uint64_t threads) {
-      for (const uint64_t width : {1, 2, 4, 8}) bytes.emplace_back(threads * (kCells + kMostFields) * width);
-      bytes.emplace_back(kInputs * 4);
-      bytes.emplace_back(kSums * 4);
-      std::mt19937 random(5);
-      for (std::byte& one : bytes[4].bytes()) one = static_cast<std::byte>(random() >> (random() % 24));
-    }
-
-    std::string compare(const Memory& other) const {
-      if (failure != other.failure) return formatted("one said '{}', in step '{}'", failure, other.failure);
-      static constexpr const char* kNames[] = {"o8", "o16", "o32", "o64", "in", "sums"};
-      for (int i = 0; i < 6; ++i)
-        for (size_t at = 0; at < bytes[i].bytes().size(); ++at)
-          if (bytes[i].bytes()[at] != other.bytes[i].bytes()[at])
-            return formatted("{}: byte {} of {} is {}, in step {}", kNames[i], at, bytes[i].bytes().size(),
-                             static_cast<int>(bytes[i].bytes()[at]), static_cast<int>(other.bytes[i].bytes()[at]));
-      return {};
-    }
-  };
-
   std::shared_ptr<hal::Executable> load(const image::KernelImage& image) {
     return device_->load(image::serialize(image)).value();
   }
 
-  Memory run(const std::shared_ptr<hal::Executable>& executable, Dim3 block) {
+  DifferentialMemory run(const std::shared_ptr<hal::Executable>& executable, Dim3 block) {
     const uint64_t threads = kGrid * block.count();
-    Memory memory(threads);
-    struct Parameters {
-      std::byte* memory[6];
-      int32_t n = 37;
-      uint32_t total;
-    } parameters;
-    for (int i = 0; i < 6; ++i) parameters.memory[i] = memory.bytes[i].bytes().data();
-    parameters.total = static_cast<uint32_t>(threads);
+    DifferentialMemory memory(threads);
+    const DifferentialMemory::Parameters parameters = memory.parameters();
     hal::Launch launch;
     launch.executable = executable;
     launch.grid = {kGrid};

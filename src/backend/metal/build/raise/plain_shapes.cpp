@@ -101,9 +101,11 @@ Result<> make_plain(llvm::Module& module) {
     if (function.isDeclaration()) continue;
     remove_intrinsics(function);
     kir::PassAnalyses analyses;
+    llvm::ScalarizerPassOptions vectors;
+    vectors.ScalarizeLoadStore = true;
     llvm::FunctionPassManager passes;
     passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
-    passes.addPass(llvm::ScalarizerPass());
+    passes.addPass(llvm::ScalarizerPass(vectors));
     passes.addPass(llvm::LowerSwitchPass());
     passes.addPass(llvm::FixIrreduciblePass());
     passes.addPass(llvm::EarlyCSEPass());

@@ -20,7 +20,7 @@ struct RaisedKernel {
 };
 
 /// kir in the form that both of Metal's printers read: LLVM IR whose pointers have Metal's spaces (spaces.h), without
-/// doubles, switches, memory intrinsics, vector arithmetic and irreducible loops, with the calls of
+/// doubles, switches, memory intrinsics, vectors and irreducible loops, with the calls of
 /// metal_intrinsics.def. Functions that are not kernels stay functions; nothing recurses.
 struct Raised {
   std::unique_ptr<llvm::Module> module;

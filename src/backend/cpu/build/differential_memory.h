@@ -1,0 +1,81 @@
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/cpu/build/random_kernel.h"
+
+// Memory for running one kernel of random_kernel.h in several ways, and comparing what it wrote.
+
+namespace cupola::cpu::build::testing {
+
+/// Zeros that end where nothing can be read or written.
+class Fenced {
+ public:
+  explicit Fenced(size_t size) : size_(size), pages_((size + kPage - 1) / kPage * kPage) {
+    void* place = mmap(nullptr, pages_ + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (place == MAP_FAILED || mprotect(place, pages_, PROT_READ | PROT_WRITE) != 0) abort();
+    begin_ = static_cast<std::byte*>(place);
+  }
+  ~Fenced() {
+    if (begin_) munmap(begin_, pages_ + kPage);
+  }
+  Fenced(Fenced&& other) noexcept
+      : size_(other.size_), pages_(other.pages_), begin_(std::exchange(other.begin_, nullptr)) {}
+  Fenced& operator=(Fenced&&) = delete;
+
+  std::span<std::byte> bytes() const { return {begin_ + (pages_ - size_), size_}; }
+
+ private:
+  static constexpr size_t kPage = 16384;
+  const size_t size_, pages_;
+  std::byte* begin_;
+};
+
+/// What kernels of random_kernel.h are given and write.
+struct DifferentialMemory {
+  std::vector<Fenced> bytes;  ///< in the order of the kernel's parameters
+  std::string failure;
+
+  explicit DifferentialMemory(uint64_t threads) {
+    for (const uint64_t width : {1, 2, 4, 8}) bytes.emplace_back(threads * (kCells + kMostFields) * width);
+    bytes.emplace_back(kInputs * 4);
+    bytes.emplace_back(kSums * 4);
+    std::mt19937 random(5);
+    for (std::byte& one : bytes[4].bytes()) one = static_cast<std::byte>(random() >> (random() % 24));
+  }
+
+  std::string compare(const DifferentialMemory& other) const {
+    if (failure != other.failure) return formatted("one said '{}', the other '{}'", failure, other.failure);
+    static constexpr const char* kNames[] = {"o8", "o16", "o32", "o64", "in", "sums"};
+    for (int i = 0; i < 6; ++i)
+      for (size_t at = 0; at < bytes[i].bytes().size(); ++at)
+        if (bytes[i].bytes()[at] != other.bytes[i].bytes()[at])
+          return formatted("{}: byte {} of {} is {}, in the other {}", kNames[i], at, bytes[i].bytes().size(),
+                           static_cast<int>(bytes[i].bytes()[at]), static_cast<int>(other.bytes[i].bytes()[at]));
+    return {};
+  }
+
+  /// The kernel's parameter block.
+  struct Parameters {
+    std::byte* memory[6];
+    int32_t n = 37;
+    uint32_t total;
+  };
+  Parameters parameters() const {
+    Parameters made;
+    for (int i = 0; i < 6; ++i) made.memory[i] = bytes[i].bytes().data();
+    made.total = static_cast<uint32_t>(bytes[0].bytes().size() / (kCells + kMostFields));
+    return made;
+  }
+};
+
+}  // namespace cupola::cpu::build::testing

@@ -1,0 +1,121 @@
+#include "doubles/msl/msl_program.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <regex>
+
+#include "base/file.h"
+#include "doubles/msl/kernel_signatures.h"
+#include "doubles/msl/simd_machine.h"
+
+namespace cupola::doubles {
+namespace {
+
+constexpr std::string_view kMachine = R"(
+#include <metal_stdlib>
+namespace metal {
+extern "C" {
+Machine* cupola_machine;
+const Gathered* cupola_gather(ulong value) { return cupola_machine->gather(__builtin_return_address(0), value); }
+void cupola_barrier() { cupola_machine->barrier(__builtin_return_address(0)); }
+}
+}
+)";
+
+/// A folder of its own, removed with what is in it.
+class Folder {
+ public:
+  Folder() {
+    std::string path = (std::filesystem::temp_directory_path() / "msl-XXXXXX").string();
+    if (mkdtemp(path.data())) path_ = path;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+using Caller = void(const uint64_t* buffers, const uint64_t* threadgroups, const ThreadPlace* place);
+
+class Program : public MslProgram {
+ public:
+  Program(void* library, std::vector<KernelSignature> kernels) : library_(library) {
+    for (KernelSignature& kernel : kernels) {
+      callers_.push_back(reinterpret_cast<Caller*>(dlsym(library, ("call_" + kernel.function.name).c_str())));
+      functions_.push_back(std::move(kernel.function));
+    }
+    *static_cast<Machine**>(dlsym(library, "cupola_machine")) = &machine;
+  }
+  ~Program() override { dlclose(library_); }
+
+  std::span<const MslFunction> functions() const override { return functions_; }
+
+  Result<> run(const Launch& launch) override {
+    std::vector<uint64_t> buffers;
+    for (void* buffer : launch.buffers) buffers.push_back(reinterpret_cast<uint64_t>(buffer));
+    // Memory of a threadgroup has no contents at first.
+    std::vector<std::vector<uint64_t>> memory;
+    std::vector<uint64_t> threadgroups;
+    for (const uint32_t bytes : launch.threadgroup_bytes) memory.emplace_back(2 + (bytes + 7) / 8);
+    for (auto& words : memory) threadgroups.push_back((reinterpret_cast<uint64_t>(words.data()) + 15) & ~uint64_t{15});
+    Caller* const caller = callers_.at(launch.function);
+    for (uint32_t z = 0; z < launch.grid.z; ++z)
+      for (uint32_t y = 0; y < launch.grid.y; ++y)
+        for (uint32_t x = 0; x < launch.grid.x; ++x) {
+          for (auto& words : memory) std::memset(words.data(), 0xcd, words.size() * sizeof words[0]);
+          TRY(run_threadgroup({x, y, z}, launch.grid, launch.block,
+                              [&](const ThreadPlace& place) { caller(buffers.data(), threadgroups.data(), &place); }));
+        }
+    return {};
+  }
+
+ private:
+  void* library_;
+  std::vector<Caller*> callers_;
+  std::vector<MslFunction> functions_;
+};
+
+std::string clang() {
+  if (const char* named = std::getenv("CUPOLA_CLANG")) return named;
+  return CUPOLA_CLANG_FOR_DOUBLES;
+}
+
+/// Warnings that would be errors of Metal's compiler are errors; those about what Metal knows and clang does not are
+/// off.
+constexpr std::string_view kFlags =
+    " -x c++ -std=c++17 -O1 -march=native -ffp-contract=off -Xclang -ffloat16-excess-precision=none -fno-strict-aliasing"
+    " -fPIC -shared -fno-exceptions -fno-rtti -fwrapv -mllvm -disable-block-placement -mllvm -inline-threshold=100000"
+    " -Wno-unused-value -Werror=conversion-null -Werror=return-type";
+
+}  // namespace
+
+Result<std::shared_ptr<MslProgram>> MslProgram::compile(const std::string& source) {
+  TRY(std::vector<KernelSignature> kernels, kernel_signatures(source));
+  const Folder folder;
+  static const std::regex attribute(R"(\[\[[^\]]*\]\])");  // clang would take threadgroup(0) for its address space
+  const std::string text = std::string(kMachine) + "#line 1 \"program.metal\"\n" +
+                           std::regex_replace(source, attribute, "") + callers(kernels);
+  TRY(write_file(folder.file("program.cpp"), std::as_bytes(std::span(text))));
+  const std::string command = clang() + std::string(kFlags) + " -I " CUPOLA_MSL_HEADERS " -o " +
+                              folder.file("program.so") + " " + folder.file("program.cpp") + " -lm 2> " +
+                              folder.file("messages");
+  if (std::system(command.c_str()) != 0)
+    return fail(ErrorCode::InvalidSource, "software Metal: {}",
+                read_file(folder.file("messages")).value_or("no clang"));
+  void* library = dlopen(folder.file("program.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) return fail(ErrorCode::InvalidSource, "software Metal: {}", dlerror());
+  return std::make_shared<Program>(library, std::move(kernels));
+}
+
+}  // namespace cupola::doubles

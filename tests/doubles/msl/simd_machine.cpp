@@ -1,0 +1,158 @@
+#include "doubles/msl/simd_machine.h"
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/pooled_fixedsize_stack.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace cupola::doubles {
+namespace {
+
+namespace context = boost::context;
+
+constexpr uint32_t kLanes = 32;
+constexpr size_t kStackBytes = 256 * 1024;
+
+enum class State { Ready, Gathering, AtBarrier, Done };
+
+struct Lane {
+  ThreadPlace place;
+  context::fiber fibre;  ///< where the thread stands while it does not run
+  context::fiber home;   ///< where the scheduler stands while it runs
+  State state = State::Ready;
+  void* site = nullptr;
+  uint64_t value = 0;
+  Gathered gathered;
+};
+
+thread_local Lane* current_lane = nullptr;
+
+/// Back to the scheduler, until it comes back.
+void leave() {
+  Lane* lane = current_lane;
+  lane->home = std::move(lane->home).resume();
+}
+
+void barrier(void* site) {
+  current_lane->state = State::AtBarrier;
+  current_lane->site = site;
+  leave();
+}
+
+const Gathered* gather(void* site, uint64_t value) {
+  current_lane->state = State::Gathering;
+  current_lane->site = site;
+  current_lane->value = value;
+  Lane* lane = current_lane;
+  leave();
+  return &lane->gathered;
+}
+
+void yield() {
+  leave();
+}
+
+class Group {
+ public:
+  Group(const Dim3& group, const Dim3& groups, const Dim3& threads, const std::function<void(const ThreadPlace&)>& run)
+      : lanes_(threads.count()) {
+    for (size_t i = 0; i < lanes_.size(); ++i) {
+      const auto number = static_cast<uint32_t>(i);
+      Lane& lane = lanes_[i];
+      lane.place = {{number % threads.x, number / threads.x % threads.y, number / threads.x / threads.y},
+                    {threads.x, threads.y, threads.z},
+                    {group.x, group.y, group.z},
+                    {groups.x, groups.y, groups.z},
+                    number % kLanes,
+                    number / kLanes,
+                    static_cast<uint32_t>((lanes_.size() + kLanes - 1) / kLanes)};
+      lane.fibre = context::fiber(std::allocator_arg, stacks(), [&lane, &run](context::fiber&& from) {
+        lane.home = std::move(from);
+        run(lane.place);
+        lane.state = State::Done;
+        return std::move(lane.home);
+      });
+    }
+  }
+
+  Result<> run() {
+    for (;;) {
+      for (size_t first = 0; first < lanes_.size(); first += kLanes) run_simdgroup(first);
+      if (std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.state == State::Done; })) return {};
+      TRY(pass_barrier());
+    }
+  }
+
+ private:
+  static context::pooled_fixedsize_stack& stacks() {
+    thread_local context::pooled_fixedsize_stack pool(kStackBytes);
+    return pool;
+  }
+
+  static void resume(Lane& lane) {
+    current_lane = &lane;
+    lane.fibre = std::move(lane.fibre).resume();
+  }
+
+  /// Until all its lanes are done or at a barrier.
+  void run_simdgroup(size_t first) {
+    const std::span<Lane> lanes = std::span(lanes_).subspan(first, std::min<size_t>(kLanes, lanes_.size() - first));
+    for (;;) {
+      bool ran = false;
+      for (Lane& lane : lanes)
+        if (lane.state == State::Ready) {
+          resume(lane);
+          ran = true;
+        }
+      if (ran) continue;
+      void* earliest = nullptr;
+      for (const Lane& lane : lanes)
+        if (lane.state == State::Gathering && (!earliest || lane.site < earliest)) earliest = lane.site;
+      if (!earliest) return;
+      Gathered gathered{};
+      for (const Lane& lane : lanes)
+        if (lane.state == State::Gathering && lane.site == earliest) {
+          gathered.values[lane.place.lane] = lane.value;
+          gathered.active |= 1u << lane.place.lane;
+        }
+      for (Lane& lane : lanes)
+        if (lane.state == State::Gathering && lane.site == earliest) {
+          lane.gathered = gathered;
+          lane.state = State::Ready;
+        }
+    }
+  }
+
+  Result<> pass_barrier() {
+    const void* site = nullptr;
+    size_t waiting = 0;
+    for (const Lane& lane : lanes_) {
+      if (lane.state != State::AtBarrier) continue;
+      ++waiting;
+      if (site && lane.site != site)
+        return fail(ErrorCode::LaunchFailed, "software Metal: threads of a threadgroup wait at different barriers");
+      site = lane.site;
+    }
+    if (waiting != lanes_.size())
+      return fail(ErrorCode::LaunchFailed, "software Metal: {} of a threadgroup's {} threads ended before a barrier",
+                  lanes_.size() - waiting, lanes_.size());
+    for (Lane& lane : lanes_) lane.state = State::Ready;
+    return {};
+  }
+
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace
+
+Machine machine{barrier, gather, yield};
+
+Result<> run_threadgroup(const Dim3& group, const Dim3& groups, const Dim3& threads,
+                         const std::function<void(const ThreadPlace&)>& run) {
+  return Group(group, groups, threads, run).run();
+}
+
+}  // namespace cupola::doubles

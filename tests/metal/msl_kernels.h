@@ -1,0 +1,86 @@
+#pragma once
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/metal/build/msl/print.h"
+#include "backend/metal/build/raise/raise.h"
+#include "doubles/msl/msl_program.h"
+#include "image/metal_abi.h"
+
+// Kernels from prepared kir to MSL, run by the double.
+
+namespace cupola::metal::testing {
+
+/// What is behind the host's addresses for the GPU: other addresses for the same memory, as far as arithmetic can tell.
+inline constexpr uint64_t kArena = 0x5000'0000'0000;
+
+class MslKernels {
+ public:
+  /// Error: what raising, printing or compiling said.
+  static Result<MslKernels> make(std::unique_ptr<llvm::Module> module) {
+    MslKernels made;
+    TRY(build::Raised raised, build::raise(std::move(module)));
+    TRY(build::MslSource source, build::print_msl(raised));
+    for (const build::RaisedKernel& kernel : raised.kernels) made.infos_.push_back(kernel.info);
+    made.data_ = std::make_unique<std::vector<std::byte>>(raised.data.bytes);
+    made.data_->resize(made.data_->size() + 256);
+    for (const image::DataRelocation& word : raised.data.relocations) {
+      const uint64_t address = made.host(made.data_->data()) + word.addend;
+      std::memcpy(made.data_->data() + word.offset, &address, sizeof address);
+    }
+    made.source_ = std::move(source);
+    TRY(made.program_, doubles::MslProgram::compile(made.source_.text));
+    return made;
+  }
+
+  const std::string& text() const { return source_.text; }
+  uint32_t version() const { return source_.version; }
+
+  /// What the program is told of an address of this process.
+  static uint64_t host(const void* address) { return reinterpret_cast<uint64_t>(address) - kArena; }
+
+  struct Outcome {
+    Result<> result;
+    image::metal::FaultRecord fault;
+  };
+
+  Outcome run(size_t kernel, Dim3 grid, Dim3 block, std::span<const std::byte> parameters,
+              uint32_t dynamic_shared_bytes = 0) {
+    using namespace image::metal;
+    Outcome outcome{{}, {}};
+    const uint32_t before = (infos_[kernel].static_shared_bytes + kSharedAlignment - 1) & ~(kSharedAlignment - 1);
+    Launch launch{.arena = kArena,
+                  .module_data = reinterpret_cast<uint64_t>(data_->data()),
+                  .faults = reinterpret_cast<uint64_t>(&outcome.fault),
+                  .grid = 1,
+                  .dynamic_shared = before,
+                  .dynamic_shared_bytes = dynamic_shared_bytes,
+                  .total_shared_bytes = before + dynamic_shared_bytes,
+                  .cooperative = 0};
+    std::vector<std::byte> block_of_parameters(parameters.begin(), parameters.end());
+    const auto functions = program_->functions();
+    for (uint32_t i = 0; i < functions.size(); ++i)
+      if (functions[i].name == source_.entries[kernel])
+        outcome.result = program_->run({.function = i,
+                                        .grid = grid,
+                                        .block = block,
+                                        .buffers = {block_of_parameters.data(), &launch},
+                                        .threadgroup_bytes = {before + dynamic_shared_bytes, kWordsBytes}});
+    return outcome;
+  }
+
+ private:
+  std::vector<KernelInfo> infos_;
+  std::unique_ptr<std::vector<std::byte>> data_;
+  build::MslSource source_;
+  std::shared_ptr<doubles::MslProgram> program_;
+};
+
+}  // namespace cupola::metal::testing
