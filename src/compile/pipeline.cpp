@@ -37,15 +37,32 @@ std::string library_path(const char* name) {
   return folder_of_code(reinterpret_cast<const void*>(&library_path)) + "/cupola/" + name;
 }
 
-/// Read once; kept for the life of the process. Error: JitCompilerNotFound: without it the compiler is not all there.
-Result<std::span<const std::byte>> device_library() {
-  static const auto* const path = new std::string(library_path("device.bc"));
-  static const auto* const bytes = new std::string(read_file(*path).value_or(""));
-  if (bytes->empty())
+/// A part of the installation.
+struct Library {
+  explicit Library(const char* name) : path(library_path(name)), bytes(read_file(path).value_or("")) {}
+  const std::string path, bytes;
+};
+
+/// Error: JitCompilerNotFound: without it the compiler is not all there.
+Result<std::span<const std::byte>> contents_of(const Library& library) {
+  if (library.bytes.empty())
     return fail(ErrorCode::JitCompilerNotFound,
                 "compiler: the installation lacks {}: install Cupola again, or copy its folder 'cupola' there too",
-                *path);
-  return std::as_bytes(std::span(*bytes));
+                library.path);
+  return std::as_bytes(std::span(library.bytes));
+}
+
+// Each is read once, and kept for the life of the process.
+
+Result<std::span<const std::byte>> device_library() {
+  static const auto* const library = new Library("device.bc");
+  return contents_of(*library);
+}
+
+/// What the metal device computes doubles with.
+Result<std::span<const std::byte>> metal_library() {
+  static const auto* const library = new Library("metal.bc");
+  return contents_of(*library);
 }
 
 /// As device_library(); empty in a build without libclc, which makes PTX of kernels that need no C function.
@@ -205,7 +222,8 @@ Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, co
 Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module) {
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
-  TRY(metal::build::Raised raised, metal::build::raise(std::move(module)));
+  TRY(const std::span<const std::byte> metal, metal_library());
+  TRY(metal::build::Raised raised, metal::build::raise(std::move(module), metal));
   TRY(const metal::build::MslSource source, metal::build::print_msl(raised));
   return bytes_of(source.text);
 }

@@ -11,6 +11,7 @@
 
 #include "backend/metal/build/msl/print.h"
 #include "backend/metal/build/raise/raise.h"
+#include "base/file.h"
 #include "doubles/msl/msl_program.h"
 #include "image/metal_abi.h"
 
@@ -26,7 +27,8 @@ class MslKernels {
   /// Error: what raising, printing or compiling said.
   static Result<MslKernels> make(std::unique_ptr<llvm::Module> module) {
     MslKernels made;
-    TRY(build::Raised raised, build::raise(std::move(module)));
+    static const std::string library = read_file(CUPOLA_METAL_LIBRARY_BITCODE).value_or("");
+    TRY(build::Raised raised, build::raise(std::move(module), std::as_bytes(std::span(library))));
     TRY(build::MslSource source, build::print_msl(raised));
     for (const build::RaisedKernel& kernel : raised.kernels) made.infos_.push_back(kernel.info);
     made.data_ = std::make_unique<std::vector<std::byte>>(raised.data.bytes);

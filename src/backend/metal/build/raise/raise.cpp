@@ -1,4 +1,4 @@
-// The steps, each a file: constants become instructions, variables and shared memory get their places, kernels read
+// The steps, each a file: doubles become integers, constants become instructions, variables and shared memory get their places, kernels read
 // their parameters from the launch, code gets plain, pointers get their spaces, loops get their form.
 
 #include "backend/metal/build/raise/raise.h"
@@ -14,6 +14,7 @@
 #include "backend/metal/build/raise/metal_intrinsics.h"
 #include "backend/metal/build/raise/parameters.h"
 #include "backend/metal/build/raise/plain_shapes.h"
+#include "backend/metal/build/raise/soften_doubles.h"
 #include "backend/metal/build/raise/spaces.h"
 #include "image/metal_abi.h"
 #include "kir/address_space.h"
@@ -84,8 +85,9 @@ Result<> check(const llvm::Module& module) {
 
 }  // namespace
 
-Result<Raised> raise(std::unique_ptr<llvm::Module> module) {
+Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::byte> library) {
   Raised raised;
+  TRY(soften_doubles(*module, library));
   kir::expand_constants(*module);
   const kir::CallReach reach(*module);
   TRY(refuse_recursion(*module, reach));

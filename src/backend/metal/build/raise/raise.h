@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/kernel_info.h"
@@ -28,8 +30,8 @@ struct Raised {
   kir::ModuleData data;
 };
 
-/// Raises a prepared module (kir::prepare). Errors: NotSupported and InvalidImage, naming the function, what in it has
+/// Raises a prepared module (kir::prepare). `library`: lib/cupola/metal.bc, as soften_doubles has it. Errors: NotSupported and InvalidImage, naming the function, what in it has
 /// no form on Metal, and the source line where it is known.
-Result<Raised> raise(std::unique_ptr<llvm::Module> module);
+Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::byte> library);
 
 }  // namespace cupola::metal::build
