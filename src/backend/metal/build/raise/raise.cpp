@@ -18,6 +18,7 @@
 #include "backend/metal/build/raise/plain_shapes.h"
 #include "backend/metal/build/raise/soften_doubles.h"
 #include "backend/metal/build/raise/spaces.h"
+#include "backend/metal/build/raise/stack_frames.h"
 #include "image/metal_abi.h"
 #include "kir/address_space.h"
 #include "kir/call_reach.h"
@@ -118,6 +119,11 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
   }
   TRY(make_plain(*module));
   TRY(assign_spaces(*module, raised.data.constant_bytes));
+  const auto stacks = place_in_stack(*module);
+  for (RaisedKernel& kernel : raised.kernels) {
+    kernel.stack_bytes = stacks.lookup(kernel.code);
+    kernel.info.local_bytes = static_cast<uint32_t>(kernel.stack_bytes);
+  }
   for (llvm::Function& function : *module)
     if (!function.isDeclaration()) tidy_for_structure(function);
   TRY(check(*module));
