@@ -61,6 +61,7 @@ class MslKernels {
     Launch launch{.arena = kArena,
                   .module_data = reinterpret_cast<uint64_t>(data_->data()),
                   .faults = reinterpret_cast<uint64_t>(&outcome.fault),
+                  .locks = reinterpret_cast<uint64_t>(locks_->data()),
                   .grid = 1,
                   .dynamic_shared = before,
                   .dynamic_shared_bytes = dynamic_shared_bytes,
@@ -81,6 +82,7 @@ class MslKernels {
  private:
   std::vector<KernelInfo> infos_;
   std::unique_ptr<std::vector<std::byte>> data_;
+  std::unique_ptr<std::vector<uint32_t>> locks_ = std::make_unique<std::vector<uint32_t>>(image::metal::kLocks);
   build::MslSource source_;
   std::shared_ptr<doubles::MslProgram> program_;
 };

@@ -62,9 +62,9 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
     case MetalIntrinsic::Stack:
       return std::string("t.stack");
     case MetalIntrinsic::ToHost:
-      return formatted("((ulong){} - t.launch->arena)", a);
+      return formatted("host_address(t, {})", a);
     case MetalIntrinsic::FromHost:
-      return formatted("((device uchar*)({} + t.launch->arena))", a);
+      return formatted("at(t, {})", a);
     case MetalIntrinsic::SharedOffset:
       return formatted("uint({} - t.shared)", a);
     case MetalIntrinsic::SharedAt:
@@ -73,6 +73,8 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
       return formatted("uint({} - t.stack)", a);
     case MetalIntrinsic::StackAt:
       return formatted("(t.stack + {})", a);
+    case MetalIntrinsic::AssertFailed:
+      return formatted("{}(t, {})", module_.helpers.use("assert_failed"), a);
     case MetalIntrinsic::BeginMeetings:
       return formatted("{}(t)", module_.helpers.use("begin_meetings"));
     case MetalIntrinsic::LeaveMeetings:
@@ -96,7 +98,7 @@ Result<std::string> FunctionPrinter::kir_call(const llvm::CallInst& call) {
     return formatted("{}(t, {})", module_.helpers.use(name), a);
   };
   const auto ends_with_fault = [&](image::metal::Fault fault) -> Result<std::string> {
-    return formatted("{}(t, {}, 0)", module_.helpers.use("fault"), static_cast<uint32_t>(fault));
+    return formatted("{}(t, {}, 0)", module_.helpers.use("claims_fault"), static_cast<uint32_t>(fault));
   };
   switch (which) {
     case Intrinsic::TidX:

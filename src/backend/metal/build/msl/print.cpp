@@ -19,7 +19,7 @@ constexpr std::string_view kPrelude = R"(#include <metal_stdlib>
 using namespace metal;
 
 struct Launch {
-  ulong arena, module_data, faults, grid;
+  ulong arena, module_data, faults, locks, grid;
   uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
 };
 
@@ -34,12 +34,17 @@ struct Thread {
   thread uchar* stack;
 };
 
+// Programs know memory by the addresses that the host has for it.
+device uchar* at(thread const Thread& t, ulong address) { return (device uchar*)(address + t.launch->arena); }
+ulong host_address(thread const Thread& t, device uchar* p) { return (ulong)p - t.launch->arena; }
+
 )";
 
 constexpr std::string_view kKernelArguments =
     R"((constant uchar* parameters [[buffer(0)]], constant Launch& launch [[buffer(1)]],
                  threadgroup uchar* shared [[threadgroup(0)]], threadgroup uint* words [[threadgroup(1)]],
-                 uint3 tid [[thread_position_in_threadgroup]], uint3 ntid [[threads_per_threadgroup]], uint3 ctaid [[threadgroup_position_in_grid]],
+                 uint3 tid [[thread_position_in_threadgroup]],
+                 uint3 ntid [[threads_per_threadgroup]], uint3 ctaid [[threadgroup_position_in_grid]],
                  uint3 nctaid [[threadgroups_per_grid]], uint lane [[thread_index_in_simdgroup]],
                  uint warp [[simdgroup_index_in_threadgroup]], uint warps [[simdgroups_per_threadgroup]]) {
 )";

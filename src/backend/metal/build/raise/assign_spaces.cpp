@@ -438,6 +438,7 @@ class Assignment {
       return false;
     }
     if (const auto known = kir::intrinsic_of(call)) return kir_call(b, call, *known);
+    if (call.getIntrinsicID() == llvm::Intrinsic::ptrmask) return mask(b, call);
     llvm::Function* callee = call.getCalledFunction();
     if (!callee)
       return fail(ErrorCode::NotSupported, "metal: {}: calls through pointers are not supported yet",
@@ -469,6 +470,14 @@ class Assignment {
     return true;
   }
 
+  /// The arena, the shared window and the stack begin at multiples of what programs mask by.
+  bool mask(llvm::IRBuilder<>& b, llvm::CallInst& call) {
+    llvm::Value* bits = b.CreateSExtOrTrunc(call.getArgOperand(1), b.getInt64Ty());
+    llvm::Value* pointer = call.getArgOperand(0);
+    values_[&call] = from_number(b, b.CreateAnd(number_of(b, value(b, pointer), form(pointer)), bits), form(&call));
+    return true;
+  }
+
   static Form form_of_parameter(const llvm::Function& anew, unsigned index) {
     llvm::Type* type = anew.getArg(index)->getType();
     if (!type->isPointerTy()) return Form::Number;
@@ -484,14 +493,26 @@ class Assignment {
     }
   }
 
+  llvm::Value* lies_in(llvm::IRBuilder<>& b, llvm::Value* pointer, Form which, uint64_t window) {
+    const Form held = form(pointer);
+    return held == Form::Number ? in_window(b, number(b, pointer), window) : b.getInt1(held == which);
+  }
+
   Result<bool> kir_call(llvm::IRBuilder<>& b, llvm::CallInst& call, kir::Intrinsic which) {
     switch (which) {
       case kir::Intrinsic::IsShared:
-        call.replaceAllUsesWith(in_window(b, number(b, call.getArgOperand(0)), kSharedWindow));
+        call.replaceAllUsesWith(lies_in(b, call.getArgOperand(0), Form::Shared, kSharedWindow));
         return true;
       case kir::Intrinsic::IsLocal:
-        call.replaceAllUsesWith(in_window(b, number(b, call.getArgOperand(0)), kLocalWindow));
+        call.replaceAllUsesWith(lies_in(b, call.getArgOperand(0), Form::Stack, kLocalWindow));
         return true;
+      case kir::Intrinsic::AssertFail: {
+        llvm::SmallVector<llvm::Value*, 4> words;
+        for (llvm::Value* argument : call.args())
+          words.push_back(argument->getType()->isPointerTy() ? number(b, argument) : argument);
+        metal::build::call(b, MetalIntrinsic::AssertFailed, words);
+        return true;
+      }
       case kir::Intrinsic::IsConstant: {
         llvm::Value* data = number_of(b, metal::build::call(b, MetalIntrinsic::ModuleData), Form::Device);
         call.replaceAllUsesWith(
