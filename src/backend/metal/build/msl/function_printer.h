@@ -58,6 +58,7 @@ class FunctionPrinter {
   Result<std::string> atomic_word(const llvm::Value& pointer);
   Result<std::string> atomic_load(const llvm::LoadInst& load);
   Result<std::string> atomic_store(const llvm::StoreInst& store, const std::string& value);
+  Result<std::string> index_text(const llvm::Value& index);
   Result<std::string> offset(const llvm::Instruction& gep);
   Result<std::string> atomic(const llvm::Instruction& instruction);
   std::string use_locked(const std::string& word, unsigned operation, const std::string& value,

@@ -235,6 +235,21 @@ Result<std::string> FunctionPrinter::conversion(const llvm::Instruction& instruc
 
 // -- memory --
 
+/// "long(int(i))" for an index that is extended: as a number with a sign.
+Result<std::string> FunctionPrinter::index_text(const llvm::Value& index) {
+  const auto* extended = llvm::dyn_cast<llvm::CastInst>(&index);
+  const bool is_signed = extended && extended->getOpcode() == llvm::Instruction::SExt;
+  if (extended && folds(index) && extended->getSrcTy()->isIntegerTy() && !is_bool(extended->getSrcTy()) &&
+      (is_signed || extended->getOpcode() == llvm::Instruction::ZExt)) {
+    TRY(const std::string narrow, operand(*extended->getOperand(0)));
+    if (!is_signed) return formatted("long({})", narrow);
+    return formatted("long({}({}))", signed_name(extended->getSrcTy()->getIntegerBitWidth()), narrow);
+  }
+  TRY(const std::string whole, operand(index));
+  if (index.getType()->isIntegerTy(64)) return formatted("long({})", whole);
+  return formatted("long({}({}))", signed_name(index.getType()->getIntegerBitWidth()), whole);
+}
+
 /// "x + long(i) * 4": bytes behind a pointer to bytes.
 Result<std::string> FunctionPrinter::offset(const llvm::Instruction& instruction) {
   const auto& gep = llvm::cast<llvm::GetElementPtrInst>(instruction);
@@ -245,10 +260,7 @@ Result<std::string> FunctionPrinter::offset(const llvm::Instruction& instruction
     const int64_t bytes = constant->getSExtValue() * static_cast<int64_t>(size);
     return bytes < 0 ? formatted("({} - {})", base, -bytes) : formatted("({} + {})", base, bytes);
   }
-  TRY(const std::string steps, operand(index));
-  const char* word = signed_name(index.getType()->getIntegerBitWidth());
-  const std::string wide = index.getType()->isIntegerTy(64) ? formatted("long({})", steps)
-                                                            : formatted("long({}({}))", word ? word : "int", steps);
+  TRY(const std::string wide, index_text(index));
   return size == 1 ? formatted("({} + {})", base, wide) : formatted("({} + {} * {})", base, wide, size);
 }
 
@@ -266,8 +278,8 @@ Result<std::string> FunctionPrinter::place(const llvm::Value& pointer, llvm::Typ
     TRY(const std::string base, operand(*gep->getPointerOperand()));
     if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(gep->idx_begin()->get()))
       return formatted("({}{})[{}]", cast, base, constant->getSExtValue());
-    TRY(const std::string index, operand(**gep->idx_begin()));
-    return formatted("({}{})[long({})]", cast, base, index);
+    TRY(const std::string index, index_text(**gep->idx_begin()));
+    return formatted("({}{})[{}]", cast, base, index);
   }
   TRY(const std::string address, operand(pointer));
   return formatted("*{}{}", cast, address);
