@@ -198,7 +198,7 @@ SOFT u64 cupola_f64_fma(u64 a, u64 b, u64 c) {
   sum.high = negative ? ~sum.high + (sum.low == 0) : sum.high;
   sign ^= !same && negative != product_is_below ? kSign : 0;
   int exponent = (product_is_below ? addend.exponent : of_product) + 2;
-  if (sum.high == 0) sum = {sum.low >> 1, sum.low << 63}, exponent -= 63;
+  if (sum.high == 0) sum = {sum.low >> 1, 0}, exponent -= 63;  // what cancels so far has even bits
   const int shift = leading_zeros(sum.high) - 1;
   const u64 significand = sum.high << shift | sum.low >> 1 >> (63 - shift);
   return packed(sign, exponent - shift, significand | (sum.low << shift != 0));
