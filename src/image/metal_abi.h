@@ -25,13 +25,24 @@ struct Launch {
   uint64_t module_data;           ///< the GPU's address of the executable's variables
   uint64_t faults;                ///< the GPU's address of a FaultRecord
   uint64_t locks;                 ///< the GPU's address of kLocks words, 0 while nobody holds them
+  uint64_t output;                ///< the GPU's address of an OutputHeader
   uint64_t grid;                  ///< number of the launch
   uint32_t dynamic_shared;        ///< where dynamic shared memory begins
   uint32_t dynamic_shared_bytes;  ///< and how long it is
   uint32_t total_shared_bytes;
   uint32_t cooperative;  ///< 1 in a cooperative launch
 };
-static_assert(sizeof(Launch) == 56);
+static_assert(sizeof(Launch) == 64);
+
+/// What printf leaves for the host. Behind it lie the records, each a multiple of 8 bytes: the format's host address (8
+/// bytes), how many bytes of values follow (8), the values as hal::format_print takes them. Records that do not fit
+/// are lost, and `used` is more than `room`; the first that does not fit ends what can be read.
+struct OutputHeader {
+  uint32_t used;  ///< bytes of records that were asked for
+  uint32_t room;  ///< bytes that there are
+  uint64_t unused;
+};
+static_assert(sizeof(OutputHeader) == 16);
 
 /// How a kernel ended that could not go on; the first thread that writes it wins.
 struct FaultRecord {

@@ -25,6 +25,7 @@ const std::string kDeclarations = R"(
     declare void @cupola.exit() noreturn
     declare void @cupola.trap() noreturn
     declare i1 @cupola.is_shared(ptr)
+    declare i32 @cupola.vprintf(ptr, ptr)
 )";
 
 Result<MslKernels> make(const std::string& text) {
@@ -37,6 +38,7 @@ struct Finished {
   std::vector<uint32_t> words;
   std::string failure;
   image::metal::FaultRecord fault;
+  std::vector<uint64_t> output;
 };
 Finished run(const std::string& body, uint32_t threads, uint32_t n = 0, const std::string& globals = "") {
   const std::string text = globals + R"(
@@ -46,8 +48,8 @@ Finished run(const std::string& body, uint32_t threads, uint32_t n = 0, const st
       %place = getelementptr i32, ptr %out, i64 %t64
       )" + body + "}";
   Result<MslKernels> kernels = make(text);
-  if (!kernels) return {{}, kernels.error().message, {}};
-  Finished made{std::vector<uint32_t>(threads), {}, {}};
+  if (!kernels) return {{}, kernels.error().message, {}, {}};
+  Finished made{std::vector<uint32_t>(threads), {}, {}, {}};
   struct {
     uint64_t out;
     uint32_t n;
@@ -56,6 +58,7 @@ Finished run(const std::string& body, uint32_t threads, uint32_t n = 0, const st
       kernels->run(0, {1}, {threads}, std::as_bytes(std::span(&parameters, 1)).first(12));
   if (!outcome.result) made.failure = outcome.result.error().message;
   made.fault = outcome.fault;
+  made.output = outcome.output;
   return made;
 }
 
@@ -215,6 +218,29 @@ TEST(Msl, AtomicsOfEverySizeCountEachThread) {
   EXPECT_EQ(done.words[4], 320u << 16);
   EXPECT_EQ(done.words[5], 200u << 8);
   EXPECT_EQ(done.words[6], 0x42000000u);  // 32.0
+}
+
+TEST(Msl, PrintfLeavesItsValuesForTheHost) {
+  const Finished done = run(R"(
+      %values = alloca { i32, i64 }
+      %second = getelementptr i8, ptr %values, i64 8
+      store i32 %t, ptr %values
+      store i64 1311768467463790320, ptr %second
+      %count = call i32 @cupola.vprintf(ptr @format, ptr %values)
+      store i32 %count, ptr %place
+      ret void)",
+                            9, 0, "@format = private constant [7 x i8] c\"%d %lx\\00\"");
+  EXPECT_EQ(done.failure, "");
+  EXPECT_THAT(done.words, Each(2));
+  const auto& header = *reinterpret_cast<const image::metal::OutputHeader*>(done.output.data());
+  EXPECT_EQ(header.used, 9u * 32);  // 256 bytes have room for 8 of them
+  for (uint32_t i = 0; i < 8; ++i) {
+    const uint64_t* record = done.output.data() + 2 + i * 4;
+    EXPECT_STREQ(reinterpret_cast<const char*>(record[0] + kArena), "%d %lx");
+    EXPECT_EQ(record[1], 16u);
+    EXPECT_EQ(static_cast<uint32_t>(record[2]), i);
+    EXPECT_EQ(record[3], 0x123456789abcdef0u);
+  }
 }
 
 TEST(Msl, OnlyAKernelsNameFollowsItsName) {

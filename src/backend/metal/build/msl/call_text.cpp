@@ -75,6 +75,8 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
       return formatted("(t.stack + {})", a);
     case MetalIntrinsic::AssertFailed:
       return formatted("{}(t, {})", module_.helpers.use("assert_failed"), a);
+    case MetalIntrinsic::Print:
+      return formatted("{}(t, {})", module_.helpers.use("print"), a);
     case MetalIntrinsic::BeginMeetings:
       return formatted("{}(t)", module_.helpers.use("begin_meetings"));
     case MetalIntrinsic::LeaveMeetings:

@@ -19,7 +19,7 @@ constexpr std::string_view kPrelude = R"(#include <metal_stdlib>
 using namespace metal;
 
 struct Launch {
-  ulong arena, module_data, faults, locks, grid;
+  ulong arena, module_data, faults, locks, output, grid;
   uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
 };
 

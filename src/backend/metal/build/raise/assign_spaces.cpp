@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/Utils/Local.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -493,6 +494,23 @@ class Assignment {
     }
   }
 
+  /// clang and our PTX reader lay the values out in a variable of their own, whose size says how long they are; what
+  /// printf returns is their number.
+  llvm::Value* print(llvm::IRBuilder<>& b, llvm::CallInst& call) {
+    llvm::Value* values = call.getArgOperand(1);
+    uint64_t bytes = 0, count = 0;
+    if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(values))) {
+      if (const auto size = local->getAllocationSize(module_.getDataLayout())) bytes = size->getFixedValue();
+      llvm::Type* type = local->getAllocatedType();
+      count = type->isStructTy() ? type->getStructNumElements() : (bytes + 7) / 8;
+    }
+    metal::build::call(b, MetalIntrinsic::Print,
+                       {number(b, call.getArgOperand(0)),
+                        bytes ? value(b, values, Form::Stack) : llvm::ConstantPointerNull::get(b.getPtrTy(kThread)),
+                        b.getInt32(static_cast<uint32_t>(bytes))});
+    return b.getInt32(static_cast<uint32_t>(count));
+  }
+
   llvm::Value* lies_in(llvm::IRBuilder<>& b, llvm::Value* pointer, Form which, uint64_t window) {
     const Form held = form(pointer);
     return held == Form::Number ? in_window(b, number(b, pointer), window) : b.getInt1(held == which);
@@ -513,6 +531,9 @@ class Assignment {
         metal::build::call(b, MetalIntrinsic::AssertFailed, words);
         return true;
       }
+      case kir::Intrinsic::Vprintf:
+        call.replaceAllUsesWith(print(b, call));
+        return true;
       case kir::Intrinsic::IsConstant: {
         llvm::Value* data = number_of(b, metal::build::call(b, MetalIntrinsic::ModuleData), Form::Device);
         call.replaceAllUsesWith(
