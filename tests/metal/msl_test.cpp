@@ -39,6 +39,7 @@ struct Finished {
   std::string failure;
   image::metal::FaultRecord fault;
   std::vector<uint64_t> output;
+  std::shared_ptr<MslKernels> kernels;  ///< in whose data the texts of the output lie
 };
 Finished run(const std::string& body, uint32_t threads, uint32_t n = 0, const std::string& globals = "") {
   const std::string text = globals + R"(
@@ -48,8 +49,8 @@ Finished run(const std::string& body, uint32_t threads, uint32_t n = 0, const st
       %place = getelementptr i32, ptr %out, i64 %t64
       )" + body + "}";
   Result<MslKernels> kernels = make(text);
-  if (!kernels) return {{}, kernels.error().message, {}, {}};
-  Finished made{std::vector<uint32_t>(threads), {}, {}, {}};
+  if (!kernels) return {{}, kernels.error().message, {}, {}, {}};
+  Finished made{std::vector<uint32_t>(threads), {}, {}, {}, {}};
   struct {
     uint64_t out;
     uint32_t n;
@@ -59,6 +60,7 @@ Finished run(const std::string& body, uint32_t threads, uint32_t n = 0, const st
   if (!outcome.result) made.failure = outcome.result.error().message;
   made.fault = outcome.fault;
   made.output = outcome.output;
+  made.kernels = std::make_shared<MslKernels>(std::move(*kernels));
   return made;
 }
 
