@@ -77,6 +77,8 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
       return formatted("{}(t, {})", module_.helpers.use("assert_failed"), a);
     case MetalIntrinsic::Print:
       return formatted("{}(t, {})", module_.helpers.use("print"), a);
+    case MetalIntrinsic::Publish:
+      return formatted("{}({})", module_.helpers.use("publish"), a);
     case MetalIntrinsic::BeginMeetings:
       return formatted("{}(t)", module_.helpers.use("begin_meetings"));
     case MetalIntrinsic::LeaveMeetings:
@@ -282,6 +284,16 @@ Result<std::string> FunctionPrinter::core_call(const llvm::CallInst& call) {
   }
   TRY(const std::string a, operand(*call.getArgOperand(0)));
   switch (intrinsic) {
+    case llvm::Intrinsic::is_fpclass: {
+      llvm::Type* number = call.getArgOperand(0)->getType();
+      const bool is_half = number->isHalfTy();
+      if (!is_half && !number->isFloatTy()) break;
+      TRY(const std::string classes, operand(*call.getArgOperand(1)));
+      return formatted("{}({}, {}, {}, {}, {})", module_.helpers.use("has_class"),
+                       is_half ? formatted("uint(as_type<ushort>({}))", a) : formatted("as_type<uint>({})", a),
+                       is_half ? "0x8000u" : "0x80000000u", is_half ? "0x7c00u" : "0x7f800000u",
+                       is_half ? "0x200u" : "0x400000u", classes);
+    }
     case llvm::Intrinsic::ctlz:
       return formatted("clz({})", a);
     case llvm::Intrinsic::cttz:
@@ -289,8 +301,9 @@ Result<std::string> FunctionPrinter::core_call(const llvm::CallInst& call) {
     case llvm::Intrinsic::abs:
       return formatted("{}({}({}) < 0 ? -{} : {})", unsigned_name(bits), signed_name(bits), a, a, a);
     default:
-      return refuse(call, formatted("'{}' is not supported yet", call.getCalledFunction()->getName().str()));
+      break;
   }
+  return refuse(call, formatted("'{}' is not supported yet", call.getCalledFunction()->getName().str()));
 }
 
 }  // namespace cupola::metal::build

@@ -24,6 +24,8 @@ namespace {
 /// How a raised module holds a pointer: as one of a space, or as a number.
 enum class Form { Device, Constant, Shared, Stack, Number };
 
+constexpr uint64_t kWarpLanes = 32;
+
 constexpr Memories kPlaces[] = {kInShared, kInStack, kInDevice};
 
 Form form_in(Memories memory) {
@@ -511,6 +513,21 @@ class Assignment {
     return b.getInt32(static_cast<uint32_t>(count));
   }
 
+  /// Each thread has a copy of all lanes' words.
+  Result<bool> publish(llvm::IRBuilder<>& b, llvm::CallInst& call) {
+    const auto* count = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(1));
+    if (!count)
+      return fail(ErrorCode::NotSupported, "metal: {}: '{}' of a number of words that varies is not supported",
+                  kir::place_of(call), kir::name_of(kir::Intrinsic::WarpPublish).str());
+    llvm::IRBuilder<> entry(&*call.getFunction()->getEntryBlock().getFirstInsertionPt());
+    llvm::AllocaInst* all =
+        entry.CreateAlloca(llvm::ArrayType::get(b.getInt32Ty(), kWarpLanes * count->getZExtValue()));
+    metal::build::call(b, MetalIntrinsic::Publish,
+                       {value(b, call.getArgOperand(0), Form::Stack), all, call.getArgOperand(1)});
+    values_[&call] = all;
+    return true;
+  }
+
   llvm::Value* lies_in(llvm::IRBuilder<>& b, llvm::Value* pointer, Form which, uint64_t window) {
     const Form held = form(pointer);
     return held == Form::Number ? in_window(b, number(b, pointer), window) : b.getInt1(held == which);
@@ -534,6 +551,8 @@ class Assignment {
       case kir::Intrinsic::Vprintf:
         call.replaceAllUsesWith(print(b, call));
         return true;
+      case kir::Intrinsic::WarpPublish:
+        return publish(b, call);
       case kir::Intrinsic::IsConstant: {
         llvm::Value* data = number_of(b, metal::build::call(b, MetalIntrinsic::ModuleData), Form::Device);
         call.replaceAllUsesWith(

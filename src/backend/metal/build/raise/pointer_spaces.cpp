@@ -123,6 +123,7 @@ class SpacesSolver {
     if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
       if (const llvm::Function* callee = call->getCalledFunction()) {
         if (callee->getIntrinsicID() == llvm::Intrinsic::ptrmask) return spaces_.of(call->getArgOperand(0));
+        if (kir::intrinsic_of(*callee) == kir::Intrinsic::WarpPublish) return kInStack;  // a copy of the thread's own
         if (!callee->isDeclaration()) return spaces_.of_result(*callee);
       }
     return spaces_.unknown();
