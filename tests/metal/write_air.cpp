@@ -6,6 +6,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/IRReader/IRReader.h>
+#include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -14,6 +15,7 @@
 #include "backend/metal/air/bitcode.h"
 #include "backend/metal/metallib/build.h"
 #include "base/file.h"
+#include "kir/typed_pointers.h"
 
 namespace {
 
@@ -38,16 +40,32 @@ Result<> write(const llvm::Module& module, const std::string& bitcode_file, cons
   return write_file(container_file, container);
 }
 
+Result<std::string> opaque_text(const std::string& file) {
+  TRY(std::string text, read_file(file));
+  return kir::with_opaque_pointers(text).value_or(text);
+}
+
+int failed(const Error& error) {
+  std::fprintf(stderr, "%s\n", error.message.c_str());
+  return 1;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   if (count != 3 && count != 4) return 2;
+  const bool only_text = std::string_view(words[1]) == "--opaque";
+  const Result<std::string> text = opaque_text(words[only_text ? 2 : 1]);
+  if (!text) return failed(text.error());
+  if (only_text) {
+    const Result<> kept = write_file(words[3], std::as_bytes(std::span(*text)));
+    return kept ? 0 : failed(kept.error());
+  }
   llvm::LLVMContext context;
   llvm::SMDiagnostic problem;
-  const std::unique_ptr<llvm::Module> module = llvm::parseIRFile(words[1], problem, context);
+  const std::unique_ptr<llvm::Module> module = llvm::parseIR(llvm::MemoryBufferRef(*text, words[1]), problem, context);
   if (!module) problem.print(words[0], llvm::errs());
   if (!module || llvm::verifyModule(*module, &llvm::errs())) return 2;
   const Result<> written = write(*module, words[2], count == 4 ? words[3] : nullptr);
-  if (!written) std::fprintf(stderr, "%s\n", written.error().message.c_str());
-  return written ? 0 : 1;
+  return written ? 0 : failed(written.error());
 }
