@@ -75,6 +75,10 @@ LaunchBounds launch_bounds(const llvm::Function& kernel);
 void say_flushing(llvm::Function& function);
 bool says_flushing(const llvm::Function& function);
 
+/// A function says in LLVM's words (reciprocal-estimates) that its quotients or roots of f32 may be approximate;
+/// prepare and to_nvptx then let them.
+void say_estimates(llvm::Function& function, bool quotients, bool roots);
+
 /// True for a kernel that wants the processor to flush denormals, in all that it calls too. Other kernels' flushes are
 /// written out, and the back-end need not act.
 bool flushes_denormals(const llvm::Function& kernel);
