@@ -59,6 +59,10 @@ struct PrepareOptions {
 /// module knows it.
 Result<> prepare(llvm::Module& module, const PrepareOptions& options);
 
+/// True only if nothing that the module calls or refers to is undefined, but for what prepare knows and the device
+/// library has. Far cheaper than prepare, which may find more modules whole: what is never reached may be undefined.
+bool is_closed(const llvm::Module& module, std::span<const std::byte> device_library);
+
 /// The module's kernels (calling convention ptx_kernel, or marked in !nvvm.annotations), in its order.
 std::vector<llvm::Function*> kernels(llvm::Module& module);
 bool is_kernel(const llvm::Function& function);

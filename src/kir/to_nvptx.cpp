@@ -125,9 +125,9 @@ void divide_in_full(llvm::Module& module) {
     }
 }
 
-Result<> check(const llvm::Module& module, bool relocatable) {
+Result<> check(const llvm::Module& module, bool externs) {
   for (const llvm::Function& function : module)
-    if (undefined(function) && !relocatable) {
+    if (undefined(function) && !externs) {
       auto* user = llvm::dyn_cast<llvm::Instruction>(function.user_back());
       return fail(ErrorCode::NotSupported, "kir: {}: '{}' is defined nowhere, so no PTX can be made that calls it",
                   user ? place_of(*user) : std::string("a variable"), demangled(function.getName()));
@@ -168,7 +168,7 @@ Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
   flush_approximations(module);
   divide_in_full(module);
   TRY(restore_own_names(module));
-  return check(module, options.relocatable);
+  return check(module, options.relocatable || options.externs);
 }
 
 }  // namespace cupola::kir
