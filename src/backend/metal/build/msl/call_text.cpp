@@ -294,6 +294,10 @@ Result<std::string> FunctionPrinter::core_call(const llvm::CallInst& call) {
                        is_half ? "0x8000u" : "0x80000000u", is_half ? "0x7c00u" : "0x7f800000u",
                        is_half ? "0x200u" : "0x400000u", classes);
     }
+    case llvm::Intrinsic::ldexp: {
+      TRY(const std::string power, operand(*call.getArgOperand(1)));
+      return formatted("ldexp({}, int({}))", a, power);
+    }
     case llvm::Intrinsic::ctlz:
       return formatted("clz({})", a);
     case llvm::Intrinsic::cttz:
