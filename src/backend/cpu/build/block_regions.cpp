@@ -14,11 +14,11 @@
 
 #include "backend/cpu/build/block_uniformity.h"
 #include "backend/cpu/build/block_votes.h"
-#include "backend/cpu/build/branch_ways.h"
 #include "backend/cpu/build/coroutine_frame.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/warp_coroutine.h"
+#include "kir/branch_ways.h"
 #include "kir/pass_analyses.h"
 
 // Blocks outside of regions, each cut off from the others: barriers, branches that decide which barrier comes next,
@@ -95,7 +95,7 @@ class Cutting {
     llvm::SmallVector<BasicBlock*, 8> branching;
     for (BasicBlock& block : code_) {
       if (block.getTerminator()->getNumSuccessors() < 2) continue;
-      const Ways ways = ways_from(&block, post_dominators_);
+      const kir::Ways ways = kir::ways_from(&block, post_dominators_);
       if (llvm::none_of(barriers_, [&](BasicBlock* barrier) { return ways.contains(barrier); })) continue;
       if (!uniformity_->is_uniform(block.getTerminator())) return false;
       branching.push_back(&block);
@@ -313,7 +313,7 @@ class Cutting {
   }
 
   bool comes_again(const BlockRegion& region) const {
-    return ways_between(region.end->getSingleSuccessor(), nullptr).contains(region.begin);
+    return kir::ways_between(region.end->getSingleSuccessor(), nullptr).contains(region.begin);
   }
 
   // ---- keeping it ----

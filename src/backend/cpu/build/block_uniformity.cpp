@@ -6,8 +6,8 @@
 #include <llvm/IR/Instructions.h>
 
 #include "backend/cpu/build/block_votes.h"
-#include "backend/cpu/build/branch_ways.h"
 #include "backend/cpu/build/warp_coroutine.h"
+#include "kir/branch_ways.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -45,7 +45,7 @@ BlockUniformity::BlockUniformity(llvm::Function& code, llvm::ArrayRef<llvm::Valu
 /// Warps that go different ways from its end, or leave a loop at different turns: what they did there, as it is seen
 /// elsewhere.
 void BlockUniformity::reach_branch(llvm::BasicBlock& block) {
-  const Ways ways = ways_from(&block, post_dominators_);
+  const kir::Ways ways = kir::ways_from(&block, post_dominators_);
   const auto is_elsewhere = [&](const llvm::User* user) {
     return !ways.contains(llvm::cast<llvm::Instruction>(user)->getParent());
   };
@@ -53,7 +53,7 @@ void BlockUniformity::reach_branch(llvm::BasicBlock& block) {
     for (llvm::Instruction& instruction : *reached)
       if (llvm::isa<llvm::PHINode>(instruction) || llvm::any_of(instruction.users(), is_elsewhere))
         varying_.insert(&instruction);
-  if (llvm::BasicBlock* end = end_of_ways(&block, post_dominators_))
+  if (llvm::BasicBlock* end = kir::end_of_ways(&block, post_dominators_))
     for (llvm::PHINode& phi : end->phis()) varying_.insert(&phi);
 }
 

@@ -157,6 +157,10 @@ class RandomMeetings : public RandomRecords {
     if (kind == 2) lane = let("xor i32 %laneid, {}", low);
     if (kind == 3)
       return let("or i32 {}, {}", let("and i32 %laneid, {}", 32 - width), let("and i32 {}, {}", low, width - 1));
+    if (kind == 2) {  // a lower segment's lanes can be read
+      const std::string inside = let("icmp ule i32 {}, {}", lane, let("or i32 %laneid, {}", width - 1));
+      return let("select i1 {}, i32 {}, i32 %laneid", inside, lane);
+    }
     const std::string apart = let("and i32 {}, {}", let("xor i32 {}, %laneid", lane), formatted("{}", ~(width - 1)));
     return let("select i1 {}, i32 {}, i32 %laneid", let("icmp eq i32 {}, 0", apart), lane);
   }

@@ -9,11 +9,11 @@
 
 #include <vector>
 
-#include "backend/cpu/build/branch_ways.h"
 #include "backend/cpu/build/polling.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_meetings.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "kir/branch_ways.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -90,7 +90,7 @@ class Question {
   bool others_may_be_gone(const llvm::BasicBlock* block) const {
     return llvm::any_of(*block->getParent(), [&](const llvm::BasicBlock& parting) {
       if (!shapes_.diverges(&parting)) return false;
-      const llvm::BasicBlock* join = end_of_ways(&parting, post_dominators_);
+      const llvm::BasicBlock* join = kir::end_of_ways(&parting, post_dominators_);
       return join && llvm::isa<llvm::ReturnInst>(join->getTerminator()) &&
              llvm::isPotentiallyReachable(&parting, block);
     });

@@ -8,8 +8,8 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
-#include "backend/cpu/build/branch_ways.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "kir/branch_ways.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -27,14 +27,15 @@ bool is_sync(const llvm::Instruction& instruction) {
   return kir::effect_of(instruction) == kir::Effect::kSync;
 }
 
-bool syncs(const Ways& blocks) {
+bool syncs(const kir::Ways& blocks) {
   return llvm::any_of(blocks, [](const BasicBlock* block) { return llvm::any_of(*block, is_sync); });
 }
 
 /// The way of `branch` that becomes the detour; nothing where neither can.
 std::optional<unsigned> choose_detour(llvm::BranchInst& branch, BasicBlock* end) {
-  const Ways ways[2] = {ways_between(branch.getSuccessor(0), end), ways_between(branch.getSuccessor(1), end)};
-  for (const Ways& way : ways)
+  const kir::Ways ways[2] = {kir::ways_between(branch.getSuccessor(0), end),
+                             kir::ways_between(branch.getSuccessor(1), end)};
+  for (const kir::Ways& way : ways)
     if (way.contains(branch.getParent())) return std::nullopt;
   if (llvm::any_of(ways[0], [&](BasicBlock* block) { return ways[1].contains(block); })) return std::nullopt;
   for (unsigned i = 0; i < 2; ++i)
@@ -53,7 +54,7 @@ void make_detour(llvm::BranchInst& branch, unsigned way, BasicBlock* end, Exits&
   llvm::IRBuilder<>(on).CreateBr(next);
   next->replacePhiUsesWith(begin, on);
   branch.setSuccessor(1 - way, on);
-  const Ways detour = ways_between(branch.getSuccessor(way), end);
+  const kir::Ways detour = kir::ways_between(branch.getSuccessor(way), end);
   const auto leave = [&](BasicBlock* from, unsigned successor) {
     BasicBlock* exit = BasicBlock::Create(context, "leave", begin->getParent(), on);
     llvm::IRBuilder<>(exit).CreateBr(on);
@@ -74,7 +75,7 @@ bool separate_one(llvm::Function& function, BlockClass blocks, Exits& exits) {
   const Shapes shapes(function, blocks, loops, post_dominators);
   BasicBlock* end = return_of(function);
   for (BasicBlock& block : function) {
-    if (end_of_ways(&block, post_dominators) != end || !shapes.diverges(&block)) continue;
+    if (kir::end_of_ways(&block, post_dominators) != end || !shapes.diverges(&block)) continue;
     auto& branch = llvm::cast<llvm::BranchInst>(*block.getTerminator());
     const auto way = choose_detour(branch, end);
     if (!way) continue;

@@ -15,7 +15,7 @@
 #include <bit>
 #include <optional>
 
-#include "backend/cpu/build/branch_ways.h"
+#include "kir/branch_ways.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -151,8 +151,8 @@ bool Shapes::find_masked() {
   const size_t before = masked_.size() + joins_.size();
   for (llvm::BasicBlock& block : function_) {
     if (!diverges(&block)) continue;
-    if (const llvm::BasicBlock* end = end_of_ways(&block, post_dominators_)) joins_.insert(end);
-    const Ways ways = ways_from(&block, post_dominators_);
+    if (const llvm::BasicBlock* end = kir::end_of_ways(&block, post_dominators_)) joins_.insert(end);
+    const kir::Ways ways = kir::ways_from(&block, post_dominators_);
     masked_.insert(ways.begin(), ways.end());
   }
   return masked_.size() + joins_.size() != before;

@@ -73,6 +73,14 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
       return formatted("uint({} - t.stack)", a);
     case MetalIntrinsic::StackAt:
       return formatted("(t.stack + {})", a);
+    case MetalIntrinsic::BeginMeetings:
+      return formatted("{}(t)", module_.helpers.use("begin_meetings"));
+    case MetalIntrinsic::LeaveMeetings:
+      return formatted("{}(t)", module_.helpers.use("leave_meetings"));
+    case MetalIntrinsic::AddToMeeting:
+      return formatted("{}(t, {})", module_.helpers.use("add_to_meeting"), a);
+    case MetalIntrinsic::Meet:
+      return formatted("{}(t, {})", module_.helpers.use("meet"), a);
   }
 }
 

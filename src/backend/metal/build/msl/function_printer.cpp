@@ -21,7 +21,7 @@ constexpr unsigned kFoldedDepth = 6;  ///< of expressions in expressions
 bool is_fact(const llvm::Value& value) {
   const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
   if (!instruction) return false;
-  if (metal_intrinsic_of(*instruction)) return true;
+  if (const auto known = metal_intrinsic_of(*instruction)) return is_pure(*known);
   return kir::effect_of(*instruction) == kir::Effect::kPure && llvm::cast<llvm::CallInst>(instruction)->arg_empty();
 }
 

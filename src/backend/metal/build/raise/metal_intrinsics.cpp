@@ -23,6 +23,7 @@ constexpr Row kRows[] = {
 /// The type that a row's word names; what follows the word is for people.
 llvm::Type* type_named(llvm::StringRef text, llvm::LLVMContext& context) {
   const llvm::StringRef word = text.trim().split(' ').first;
+  if (word == "void") return llvm::Type::getVoidTy(context);
   if (word == "i32") return llvm::Type::getInt32Ty(context);
   if (word == "i64") return llvm::Type::getInt64Ty(context);
   const Space space = word == "device"     ? kDevice
@@ -33,6 +34,10 @@ llvm::Type* type_named(llvm::StringRef text, llvm::LLVMContext& context) {
 }
 
 }  // namespace
+
+bool is_pure(MetalIntrinsic intrinsic) {
+  return intrinsic != MetalIntrinsic::Meet && llvm::StringRef(kRows[static_cast<size_t>(intrinsic)].result) != "void";
+}
 
 std::optional<MetalIntrinsic> metal_intrinsic_of(const llvm::Instruction& instruction) {
   static const auto& by_name = *[] {
@@ -58,10 +63,14 @@ llvm::CallInst* call(llvm::IRBuilderBase& builder, MetalIntrinsic intrinsic, llv
   llvm::FunctionCallee callee =
       module.getOrInsertFunction(row.name, llvm::FunctionType::get(type_named(row.result, context), parameters, false));
   auto* function = llvm::cast<llvm::Function>(callee.getCallee());
-  function->setMemoryEffects(llvm::MemoryEffects::none());
   function->addFnAttr(llvm::Attribute::NoUnwind);
-  function->addFnAttr(llvm::Attribute::WillReturn);
-  function->addFnAttr(llvm::Attribute::Speculatable);
+  if (is_pure(intrinsic)) {
+    function->setMemoryEffects(llvm::MemoryEffects::none());
+    function->addFnAttr(llvm::Attribute::WillReturn);
+    function->addFnAttr(llvm::Attribute::Speculatable);
+  } else {
+    function->setConvergent();
+  }
   return builder.CreateCall(callee, arguments);
 }
 

@@ -17,6 +17,9 @@ enum class MetalIntrinsic {
 /// By the function that a direct call names; nothing for any other instruction.
 std::optional<MetalIntrinsic> metal_intrinsic_of(const llvm::Instruction& instruction);
 
+/// It depends on its operands and the launch alone.
+bool is_pure(MetalIntrinsic intrinsic);
+
 /// A call of it.
 llvm::CallInst* call(llvm::IRBuilderBase& builder, MetalIntrinsic intrinsic,
                      llvm::ArrayRef<llvm::Value*> arguments = {});

@@ -1,5 +1,6 @@
-// The steps, each a file: doubles become integers, constants become instructions, variables and shared memory get their places, kernels read
-// their parameters from the launch, code gets plain, pointers get their spaces, loops get their form.
+// The steps, each a file: doubles become integers, constants become instructions, variables and shared memory get their
+// places, kernels read their parameters from the launch, code gets plain, pointers get their spaces, loops get their
+// form.
 
 #include "backend/metal/build/raise/raise.h"
 
@@ -11,6 +12,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "backend/metal/build/raise/assign_spaces.h"
+#include "backend/metal/build/raise/meetings.h"
 #include "backend/metal/build/raise/metal_intrinsics.h"
 #include "backend/metal/build/raise/parameters.h"
 #include "backend/metal/build/raise/plain_shapes.h"
@@ -95,6 +97,7 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
       kir::lay_out_module_data(
           *module, reach,
           {.descriptor_bytes = kDescriptorBytes, .descriptor_alignment = kDescriptorBytes, .base = module_data_of}));
+  TRY(inline_barriers(*module));
   const std::vector<llvm::Function*> kernels = kir::kernels(*module);
   TRY(const kir::SharedLayout shared, kir::lay_out_shared(*module, kernels, reach,
                                                           {.window = image::metal::kMostSharedBytes,
@@ -110,6 +113,7 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
     kir::take_launch_bounds(kir::launch_bounds(*kernel), info);
     TRY(kir::lay_out_parameters(*kernel, 0, info));
     TRY(llvm::Function * code, read_parameters(*kernel, info.parameters));
+    make_threads_meet(*code);
     raised.kernels.push_back({std::move(info), code});
   }
   TRY(make_plain(*module));

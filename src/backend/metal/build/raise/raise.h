@@ -30,8 +30,9 @@ struct Raised {
   kir::ModuleData data;
 };
 
-/// Raises a prepared module (kir::prepare). `library`: lib/cupola/metal.bc, as soften_doubles has it. Errors: NotSupported and InvalidImage, naming the function, what in it has
-/// no form on Metal, and the source line where it is known.
+/// Raises a prepared module (kir::prepare). `library`: lib/cupola/metal.bc, as soften_doubles has it. Errors:
+/// NotSupported and InvalidImage, naming the function, what in it has no form on Metal, and the source line where it is
+/// known.
 Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::byte> library);
 
 }  // namespace cupola::metal::build

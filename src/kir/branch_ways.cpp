@@ -1,10 +1,10 @@
-#include "backend/cpu/build/branch_ways.h"
+#include "kir/branch_ways.h"
 
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/BasicBlock.h>
 #include <llvm/IR/CFG.h>
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 namespace {
 
 void follow(Ways& ways, const llvm::BasicBlock* end) {
@@ -34,4 +34,4 @@ Ways ways_from(llvm::BasicBlock* block, const llvm::PostDominatorTree& post_domi
   return ways;
 }
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

@@ -7,7 +7,7 @@ class BasicBlock;
 class PostDominatorTree;
 }  // namespace llvm
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 
 /// Blocks in the order in which they were found.
 using Ways = llvm::SmallSetVector<llvm::BasicBlock*, 16>;
@@ -21,4 +21,4 @@ Ways ways_between(llvm::BasicBlock* begin, const llvm::BasicBlock* end);
 /// What can be reached from the end of `block` before all ways meet.
 Ways ways_from(llvm::BasicBlock* block, const llvm::PostDominatorTree& post_dominators);
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

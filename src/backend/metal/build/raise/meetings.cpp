@@ -1,0 +1,269 @@
+#include "backend/metal/build/raise/meetings.h"
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+#include "backend/metal/build/raise/metal_intrinsics.h"
+#include "backend/metal/build/raise/spaces.h"
+#include "kir/branch_ways.h"
+#include "kir/intrinsics.h"
+#include "kir/refusal.h"
+
+namespace cupola::metal::build {
+namespace {
+
+/// Of all of the block's threads.
+bool is_barrier(const llvm::Instruction& instruction) {
+  const auto known = kir::intrinsic_of(instruction);
+  if (known != kir::Intrinsic::Barrier && known != kir::Intrinsic::BarrierReduce) return false;
+  return llvm::all_of(llvm::ArrayRef<int>{0, 1}, [&](int i) {
+    const auto* number = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(static_cast<unsigned>(i)));
+    return number && number->isZero();
+  });
+}
+
+bool has_barrier(llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), is_barrier);
+}
+
+/// Values that may differ between a block's threads when they come by together.
+class Varying {
+ public:
+  Varying(llvm::Function& kernel, const llvm::PostDominatorTree& post_dominators) : post_dominators_(post_dominators) {
+    for (llvm::Instruction& instruction : llvm::instructions(kernel))
+      if (differs_by_itself(instruction)) values_.insert(&instruction);
+    for (size_t i = 0; i < values_.size(); ++i)
+      for (llvm::User* user : values_[i]->users()) {
+        auto& instruction = llvm::cast<llvm::Instruction>(*user);
+        if (is_barrier(instruction) || !values_.insert(&instruction)) continue;
+        if (instruction.isTerminator()) part(*instruction.getParent());
+      }
+  }
+
+  bool contains(const llvm::Instruction* instruction) const {
+    return values_.contains(const_cast<llvm::Instruction*>(instruction));
+  }
+
+ private:
+  static bool differs_by_itself(const llvm::Instruction& instruction) {
+    using kir::Intrinsic;
+    if (is_barrier(instruction)) return false;  // it gives all of them one result
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+      return load->getPointerAddressSpace() != kConstant || !load->isSimple();
+    if (const auto known = kir::intrinsic_of(instruction)) switch (*known) {
+        case Intrinsic::TidX:
+        case Intrinsic::TidY:
+        case Intrinsic::TidZ:
+        case Intrinsic::LaneId:
+        case Intrinsic::WarpId:
+          return true;
+        default:
+          return kir::effect_of(*known) != kir::Effect::kPure;
+      }
+    return instruction.mayReadOrWriteMemory() || llvm::isa<llvm::AllocaInst, llvm::FreezeInst>(instruction);
+  }
+
+  /// Threads go different ways from the block's end, or leave a loop at different turns.
+  void part(llvm::BasicBlock& block) {
+    const kir::Ways ways = kir::ways_from(&block, post_dominators_);
+    const auto is_elsewhere = [&](const llvm::User* user) {
+      return !ways.contains(llvm::cast<llvm::Instruction>(user)->getParent());
+    };
+    for (llvm::BasicBlock* reached : ways)
+      for (llvm::Instruction& instruction : *reached)
+        if (llvm::isa<llvm::PHINode>(instruction) || llvm::any_of(instruction.users(), is_elsewhere))
+          values_.insert(&instruction);
+    if (llvm::BasicBlock* end = kir::end_of_ways(&block, post_dominators_))
+      for (llvm::PHINode& phi : end->phis()) values_.insert(&phi);
+  }
+
+  const llvm::PostDominatorTree& post_dominators_;
+  llvm::SetVector<llvm::Value*> values_;  ///< also branches
+};
+
+/// A branch may part threads that then meet at barriers, or do not all come there.
+bool may_part_at_barriers(llvm::Function& kernel) {
+  const llvm::PostDominatorTree post_dominators(kernel);
+  const Varying varying(kernel, post_dominators);
+  for (llvm::BasicBlock& block : kernel)
+    if (varying.contains(block.getTerminator()))
+      for (llvm::BasicBlock* reached : kir::ways_from(&block, post_dominators))
+        if (llvm::any_of(*reached, is_barrier)) return true;
+  return false;
+}
+
+/// The kernel as a loop around one barrier.
+class MeetingLoop {
+ public:
+  explicit MeetingLoop(llvm::Function& kernel) : kernel_(kernel), context_(kernel.getContext()) {}
+
+  void make() {
+    values_to_memory();
+    llvm::BasicBlock* entry = &kernel_.getEntryBlock();
+    llvm::BasicBlock* first = entry->splitBasicBlock(behind_locals(*entry));
+    choose_ = llvm::BasicBlock::Create(context_, "", &kernel_);
+    meet_ = llvm::BasicBlock::Create(context_, "", &kernel_);
+    {
+      llvm::IRBuilder<> b(entry->getTerminator());
+      state_ = b.CreateAlloca(b.getInt32Ty());
+      phase_ = b.CreateAlloca(b.getInt32Ty());
+      sum_ = b.CreateAlloca(b.getInt32Ty());
+      live_ = b.CreateAlloca(b.getInt32Ty());
+      b.CreateStore(b.getInt32(0), phase_);
+      call(b, MetalIntrinsic::BeginMeetings);
+      entry->getTerminator()->setSuccessor(0, first);
+    }
+    places_.push_back(meet_);  // state 0: returned
+    cut();
+    for (llvm::BasicBlock* block : returns_) {
+      llvm::IRBuilder<> b(block->getTerminator());
+      call(b, MetalIntrinsic::LeaveMeetings);
+      go(b, 0);
+      block->getTerminator()->eraseFromParent();
+    }
+    finish();
+  }
+
+ private:
+  /// No value of one block is used in another, so that control may come from anywhere.
+  void values_to_memory() {
+    llvm::SmallVector<llvm::Instruction*, 64> crossing;
+    llvm::SmallVector<llvm::PHINode*, 16> phis;
+    for (llvm::Instruction& instruction : llvm::instructions(kernel_)) {
+      if (auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
+        phis.push_back(phi);
+      } else if (!llvm::isa<llvm::AllocaInst>(instruction) &&
+                 llvm::any_of(instruction.users(), [&](const llvm::User* user) {
+                   const auto* used = llvm::cast<llvm::Instruction>(user);
+                   return used->getParent() != instruction.getParent() || llvm::isa<llvm::PHINode>(used);
+                 })) {
+        crossing.push_back(&instruction);
+      }
+    }
+    for (llvm::Instruction* instruction : crossing) llvm::DemoteRegToStack(*instruction);
+    for (llvm::PHINode* phi : phis) llvm::DemotePHIToStack(phi);
+  }
+
+  static llvm::BasicBlock::iterator behind_locals(llvm::BasicBlock& entry) {
+    const auto other = llvm::find_if(entry, [](llvm::Instruction& one) { return !llvm::isa<llvm::AllocaInst>(one); });
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::make_range(other, entry.end())))
+      if (llvm::isa<llvm::AllocaInst>(instruction)) instruction.moveBefore(other);
+    return other;
+  }
+
+  void go(llvm::IRBuilder<>& b, uint32_t state) {
+    b.CreateStore(b.getInt32(state), state_);
+    b.CreateBr(meet_);
+  }
+
+  /// At each barrier the block ends; the next turn begins behind it.
+  void cut() {
+    llvm::SmallVector<llvm::CallInst*, 8> barriers;
+    for (llvm::Instruction& instruction : llvm::instructions(kernel_)) {
+      if (is_barrier(instruction)) barriers.push_back(llvm::cast<llvm::CallInst>(&instruction));
+      if (llvm::isa<llvm::ReturnInst>(instruction)) returns_.push_back(instruction.getParent());
+    }
+    for (llvm::CallInst* barrier : barriers) {
+      llvm::BasicBlock* before = barrier->getParent();
+      llvm::BasicBlock* behind = before->splitBasicBlock(barrier->getIterator());
+      for (llvm::BasicBlock*& block : returns_)
+        if (block == before) block = behind;
+      llvm::IRBuilder<> b(before->getTerminator());
+      const bool reduces = kir::intrinsic_of(*barrier) == kir::Intrinsic::BarrierReduce;
+      if (reduces)
+        call(b, MetalIntrinsic::AddToMeeting, {b.CreateLoad(b.getInt32Ty(), phase_), barrier->getArgOperand(3)});
+      go(b, static_cast<uint32_t>(places_.size()));
+      before->getTerminator()->eraseFromParent();
+      places_.push_back(behind);
+      if (reduces) {
+        b.SetInsertPoint(barrier);
+        barrier->replaceAllUsesWith(reduced(b, barrier->getArgOperand(2)));
+      }
+      barrier->eraseFromParent();
+    }
+    values_that_cross_cuts();
+  }
+
+  /// Operands of a BarrierReduce are used in front of the cut; its block's values may be used behind it.
+  void values_that_cross_cuts() {
+    llvm::SmallVector<llvm::Instruction*, 16> crossing;
+    for (llvm::Instruction& instruction : llvm::instructions(kernel_))
+      if (!llvm::isa<llvm::AllocaInst>(instruction) && llvm::any_of(instruction.users(), [&](const llvm::User* user) {
+            return llvm::cast<llvm::Instruction>(user)->getParent() != instruction.getParent();
+          }))
+        crossing.push_back(&instruction);
+    for (llvm::Instruction* instruction : crossing)
+      llvm::DemoteRegToStack(*instruction, false, kernel_.getEntryBlock().begin());
+  }
+
+  llvm::Value* reduced(llvm::IRBuilder<>& b, llvm::Value* kind) {
+    llvm::Value* sum = b.CreateLoad(b.getInt32Ty(), sum_);
+    llvm::Value* live = b.CreateLoad(b.getInt32Ty(), live_);
+    llvm::Value* all = b.CreateZExt(b.CreateICmpEQ(sum, live), b.getInt32Ty());
+    llvm::Value* any = b.CreateZExt(b.CreateICmpNE(sum, b.getInt32(0)), b.getInt32Ty());
+    return b.CreateSelect(b.CreateICmpEQ(kind, b.getInt32(0)), sum,
+                          b.CreateSelect(b.CreateICmpEQ(kind, b.getInt32(1)), all, any));
+  }
+
+  void finish() {
+    llvm::IRBuilder<> b(meet_);
+    llvm::Value* phase = b.CreateLoad(b.getInt32Ty(), phase_);
+    llvm::Value* met = call(b, MetalIntrinsic::Meet, {phase});
+    b.CreateStore(b.CreateTrunc(met, b.getInt32Ty()), sum_);
+    llvm::Value* live = b.CreateTrunc(b.CreateLShr(met, 32), b.getInt32Ty());
+    b.CreateStore(live, live_);
+    b.CreateStore(
+        b.CreateSelect(b.CreateICmpEQ(phase, b.getInt32(2)), b.getInt32(0), b.CreateAdd(phase, b.getInt32(1))), phase_);
+    llvm::BasicBlock* over = llvm::BasicBlock::Create(context_, "", &kernel_);
+    b.CreateCondBr(b.CreateICmpEQ(live, b.getInt32(0)), over, choose_);
+    b.SetInsertPoint(over);
+    b.CreateRetVoid();
+    b.SetInsertPoint(choose_);
+    llvm::SwitchInst* choice = b.CreateSwitch(b.CreateLoad(b.getInt32Ty(), state_), meet_);
+    for (size_t i = 1; i < places_.size(); ++i) choice->addCase(b.getInt32(static_cast<uint32_t>(i)), places_[i]);
+  }
+
+  llvm::Function& kernel_;
+  llvm::LLVMContext& context_;
+  llvm::BasicBlock *choose_ = nullptr, *meet_ = nullptr;
+  llvm::AllocaInst *state_ = nullptr, *phase_ = nullptr, *sum_ = nullptr, *live_ = nullptr;
+  llvm::SmallVector<llvm::BasicBlock*, 8> places_, returns_;
+};
+
+}  // namespace
+
+Result<> inline_barriers(llvm::Module& module) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (llvm::Function& function : module) {
+      if (function.isDeclaration() || function.use_empty() || !has_barrier(function)) continue;
+      for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
+        auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+        if (!call || call->getCalledFunction() != &function) continue;
+        llvm::InlineFunctionInfo info;
+        const std::string place = kir::place_of(*call);
+        if (!llvm::InlineFunction(*call, info).isSuccess())
+          return fail(ErrorCode::NotSupported, "metal: {}: a function with barriers cannot be part of its caller",
+                      place);
+        changed = true;
+      }
+    }
+  }
+  return {};
+}
+
+bool make_threads_meet(llvm::Function& kernel) {
+  if (!has_barrier(kernel) || !may_part_at_barriers(kernel)) return false;
+  MeetingLoop(kernel).make();
+  return true;
+}
+
+}  // namespace cupola::metal::build

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "base/result.h"
+
+namespace llvm {
+class Function;
+class Module;
+}  // namespace llvm
+
+namespace cupola::metal::build {
+
+/// Functions that hold barriers become part of those that call them. Error: NotSupported for what cannot be inlined.
+Result<> inline_barriers(llvm::Module& module);
+
+/// Metal wants all threads of a threadgroup at a barrier; CUDA leaves out those that have returned, and lets threads
+/// meet at different places. Where a kernel's branches that may part threads have barriers behind them before they come
+/// together again, the kernel becomes a loop around the one barrier: each turn a thread runs to its next barrier, or
+/// waits there for the others if it has returned. Other kernels stay as they are. True: it was changed, and uses
+/// metal.meet and its kin. Of a kernel that has read its parameters.
+bool make_threads_meet(llvm::Function& kernel);
+
+}  // namespace cupola::metal::build
