@@ -151,7 +151,8 @@ Result<> register_host(Context& context, void* pointer, uint64_t bytes, unsigned
   if (!pointer || bytes == 0)
     return fail(ErrorCode::InvalidValue, "{} bytes at {} cannot be registered", bytes, pointer);
   if (!context.device().properties().pageable_memory)
-    return fail(ErrorCode::NotSupported, "this device's kernels reach no memory that the device did not give: allocate "
+    return fail(ErrorCode::NotSupported,
+                "this device's kernels reach no memory that the device did not give: allocate "
                 "it page-locked instead of registering it");
   const auto address = reinterpret_cast<hal::Address>(pointer);
   if (bytes > UINT64_MAX - address)

@@ -8,6 +8,8 @@ namespace {
 constexpr const char* kCommandErrors = "MTLCommandBufferErrorDomain";
 constexpr long kInternal = 1, kPageFault = 3;
 
+std::atomic<long> next_error = 0;
+
 // -- MTLCommandQueue --
 
 Object* command_buffer(CommandQueue* self, Selector) {
@@ -146,12 +148,17 @@ void CommandBuffer::dispose() {
 
 void CommandBuffer::execute() {
   Result<> done;
+  const long wanted = next_error.exchange(0);
+  if (wanted != 0) done = fail(ErrorCode::LaunchFailed, "software Metal: a test asked for error {}", wanted);
   for (Dispatch& dispatch : dispatches)
     if (done) done = run(dispatch);
   const std::lock_guard lock(mutex);
   status = done ? Completed : Failed;
   if (!done)
-    error = new ErrorObject(kCommandErrors, done.error().code == ErrorCode::IllegalAddress ? kPageFault : kInternal,
+    error = new ErrorObject(kCommandErrors,
+                            wanted                                           ? wanted
+                            : done.error().code == ErrorCode::IllegalAddress ? kPageFault
+                                                                             : kInternal,
                             done.error().message);
   changed.notify_all();
 }
@@ -163,3 +170,8 @@ void CommandBuffer::wait() {
 }
 
 }  // namespace cupola::software_metal
+
+/// For tests: the next command buffer does nothing and ends with this MTLCommandBufferError.
+extern "C" __attribute__((visibility("default"))) void software_metal_fail_next(long code) {
+  cupola::software_metal::next_error = code;
+}

@@ -9,7 +9,7 @@ namespace cupola::software_metal {
 
 struct CompileOptions final : Object {
   const Class& isa() const override;
-  bool exact = false;               ///< no fast mathematics
+  bool exact = false;                    ///< no fast mathematics
   unsigned long language = 3 << 16 | 2;  ///< MTLLanguageVersion
 };
 

@@ -11,8 +11,8 @@ constexpr uintptr_t kGpuAddresses = uintptr_t{0x20} << 40;
 std::byte* map_again(void* bytes, size_t size) {
   if (!bytes || reinterpret_cast<uintptr_t>(bytes) % kPageBytes != 0 || size == 0 || size % kPageBytes != 0)
     refuse_with("newBufferWithBytesNoCopy: {} bytes at {}, which are no whole pages of {}", size, bytes, kPageBytes);
-  void* const place = mmap(reinterpret_cast<void*>(kGpuAddresses), size, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const place =
+      mmap(reinterpret_cast<void*>(kGpuAddresses), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (place == MAP_FAILED || mremap(bytes, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, place) != place)
     refuse_with("newBufferWithBytesNoCopy: the memory at {} cannot be mapped once more: it must be shared", bytes);
   mprotect(place, size, PROT_NONE);

@@ -1,10 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-
-#include "backend/metal/host/metal_device.h"
+#include "backend/metal/host/device_fixture.h"
 #include "hal/cts/suite.h"
-#include "image/metal_image.h"
 
 // The metal device in hal's conformance suite, over the software Metal. The kernels are written by hand in MSL, by
 // image/metal_abi.h alone, so that this tests the host half without the compiler.
@@ -12,15 +7,7 @@
 namespace cupola::metal {
 namespace {
 
-[[maybe_unused]] const int chosen = setenv("CUPOLA_METAL_LIBRARY", CUPOLA_SOFTWARE_METAL, 0);
-
-constexpr const char* kSource = R"(#include <metal_stdlib>
-using namespace metal;
-
-struct Launch {
-  ulong arena, module_data, faults, grid;
-  uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
-};
+constexpr const char* kSource = R"(
 struct Words {
   ulong out;
   uint base;
@@ -70,7 +57,7 @@ std::shared_ptr<hal::Executable> make_kernels(hal::Device& device) {
   image.kernels = {kernel("write_index", {{0, 8}, {8, 4}}), kernel("block_sum", {{0, 8}, {8, 4}}, 512),
                    kernel("bad_store", {{0, 8}})};
   image.kernels[2].info.parameter_bytes = 8;
-  image.source = kSource;
+  image.source = std::string(kTestPrelude) + kSource;
   auto loaded = device.load(image::serialize(image));
   EXPECT_TRUE(loaded) << loaded.error().message;
   return loaded.value();
@@ -78,13 +65,13 @@ std::shared_ptr<hal::Executable> make_kernels(hal::Device& device) {
 
 constexpr const char* kNoProgress = "Metal promises no kernel that it sees what the host writes while it runs";
 
-[[maybe_unused]] const bool registered = hal::cts::register_backend(
-    {.name = "metal",
-     .make = [] { return make_metal_device().value(); },
-     .make_kernels = make_kernels,
-     .no_kernels_reason = "",
-     .unsupported = {{"Queue.LongChainsNeedNoStack", "each queue is a thread"},
-                     {"Launch.AKernelSeesTheHostAndAnotherQueue", kNoProgress}}});
+[[maybe_unused]] const bool registered =
+    hal::cts::register_backend({.name = "metal",
+                                .make = [] { return make_metal_device().value(); },
+                                .make_kernels = make_kernels,
+                                .no_kernels_reason = "",
+                                .unsupported = {{"Queue.LongChainsNeedNoStack", "each queue is a thread"},
+                                                {"Launch.AKernelSeesTheHostAndAnotherQueue", kNoProgress}}});
 
 }  // namespace
 }  // namespace cupola::metal

@@ -5,7 +5,8 @@
 namespace cupola::metal {
 namespace {
 
-constexpr uint64_t kMostThreadsAcross = uint64_t{1} << 32;  ///< in each dimension of a grid, for Metal counts in 32 bits
+constexpr uint64_t kMostThreadsAcross = uint64_t{1}
+                                        << 32;  ///< in each dimension of a grid, for Metal counts in 32 bits
 
 const hal::KernelInfo& info_of(const hal::Launch& launch) {
   return launch.executable->kernels()[launch.kernel];

@@ -84,7 +84,7 @@ class Metal {
   Id string(const std::string& text) const { return string_with(class_named("NSString"), text.c_str()); }
   std::string text(Id string) const;
   /// An NSError's words.
-  std::string words(Id error) const { return error ? text(description(error)) : "no reason was given"; }
+  std::string words(Id of) const { return of ? text(description(of)) : "no reason was given"; }
 
   /// What is autoreleased while it lives goes with it; on one thread, nested.
   class Pool {

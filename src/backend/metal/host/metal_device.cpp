@@ -134,10 +134,8 @@ Result<std::unique_ptr<hal::Device>> make_metal_device() {
     return fail(ErrorCode::NoDevice, "the metal device needs memory that host and GPU share, as Apple Silicon has");
   TRY(const uint32_t msl, newest_msl(*metal));
   const uint64_t wanted = device_memory(*metal, device.id());
-  TRY(std::unique_ptr<Arena> arena,
-      Arena::make(*metal, device.id(), arena_bytes(*metal, device.id(), wanted)));
-  hal::DeviceProperties properties =
-      make_properties(*metal, device.id(), msl, std::min(wanted, arena->size()));
+  TRY(std::unique_ptr<Arena> arena, Arena::make(*metal, device.id(), arena_bytes(*metal, device.id(), wanted)));
+  hal::DeviceProperties properties = make_properties(*metal, device.id(), msl, std::min(wanted, arena->size()));
   return std::make_unique<MetalDevice>(*metal, std::move(device), std::move(properties), msl, std::move(arena));
 }
 

@@ -58,8 +58,7 @@ struct MetalQueue::State {
 Result<std::unique_ptr<hal::Queue>> MetalQueue::make(const MetalServices& services,
                                                      std::shared_ptr<MetalDomain> domain) {
   TRY(std::unique_ptr<Launcher> launcher, Launcher::make(services));
-  return std::unique_ptr<hal::Queue>(
-      new MetalQueue(std::make_shared<State>(std::move(domain), std::move(launcher))));
+  return std::unique_ptr<hal::Queue>(new MetalQueue(std::make_shared<State>(std::move(domain), std::move(launcher))));
 }
 
 MetalQueue::MetalQueue(std::shared_ptr<State> state)
@@ -117,8 +116,8 @@ void MetalQueue::State::run() {
 
 /// Executes the command unless a fault of the domain drops it; a failure becomes the fault.
 void MetalQueue::State::execute(hal::Command& command) {
-  const bool always = std::holds_alternative<hal::Callback>(command) ||
-                      std::holds_alternative<hal::Signal>(command) || std::holds_alternative<hal::Timestamp>(command);
+  const bool always = std::holds_alternative<hal::Callback>(command) || std::holds_alternative<hal::Signal>(command) ||
+                      std::holds_alternative<hal::Timestamp>(command);
   if (!always && domain->fault()) return;
   Result<> done = std::visit([this](auto& each) { return perform(each); }, command);
   if (done) return;
