@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "backend/metal/metallib/sample_container.h"
 #include "cases.h"
 #include "image/compile_request.h"
 #include "image/fatbin.h"
@@ -146,6 +147,8 @@ int main(int argc, char** argv) {
                  "-answer") &&
       write_seed(argv[1], "nvrtc", std::as_bytes(std::span(kRuntimeSource))) &&
       write_seed(argv[1], "fatbin", image::write_fatbin(entries)) &&
+      write_seed(argv[1], "metallib", metallib::sample_container()) &&
+      write_seed(argv[1], "metallib", metallib::sample_module(), "-module") &&
       write_seed(argv[1], "ptx", std::as_bytes(std::span(kPtx))) &&
       write_seed(argv[1], "ptx_lower", std::as_bytes(std::span(kPtx))) && write_modules(argv[1]) &&
       write_instructions(argv[1]);

@@ -14,7 +14,8 @@ TYPES = {"v": "void", "f": "float", "d": "double", "i": "int", "u": "unsigned", 
          "c": "const char*", "I": "int*", "F": "float*", "D": "double*", "p": "const float*", "q": "const double*"}
 FAMILIES = (
     ("Ulps", "Functions with an error bound", ""),
-    ("Fast", "Fast functions", "They are the full functions: CUDA's bounds for them are wider. `__nv_fast_powf(x, y)` is 2 to the y log2 x, with the exponent "
+    ("Fast", "Fast functions", "They are the full functions: CUDA's bounds for them are wider. PTX that Cupola makes has a GPU's instructions for them (`sin.approx`, "
+     "`ex2.approx`, `lg2.approx`, `tanh.approx`), with CUDA's bounds, and `ex2.approx` for `__nv_exp2f`. `__nv_fast_powf(x, y)` is 2 to the y log2 x, with the exponent "
      "rounded to float: the bound is times 1 + |y log2 x|. `__nv_rcp64h` keeps the upper half of 1/x; its unit is 2^-33 of the value."),
     ("Exact", "Exact functions", "Each result is the exact one, or it rounded to nearest where it is no number of the type."),
     ("Rounded", "Arithmetic with a rounding", "Correctly rounded in the mode of the name: to nearest (rn), to zero (rz), up (ru), down (rd)."),

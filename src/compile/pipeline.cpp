@@ -208,14 +208,16 @@ Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> mo
 }
 
 Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, const std::string& architecture,
-                                        bool relocatable) {
+                                        const image::CodeOptions& options) {
   if (!architecture.starts_with(kSm))
     return fail(ErrorCode::NoBinaryForGpu, "compiler: '{}' is no architecture for PTX; sm_89 is one", architecture);
   const auto number = static_cast<uint32_t>(std::atoi(architecture.c_str() + kSm.size()));
   TRY(const std::span<const std::byte> device, device_library());
-  TRY(kir::to_nvptx(
-      *module,
-      {.architecture = number, .device_library = device, .c_library = c_library(), .relocatable = relocatable}));
+  TRY(kir::to_nvptx(*module, {.architecture = number,
+                              .device_library = device,
+                              .c_library = c_library(),
+                              .externs = options.externs,
+                              .relocatable = options.relocatable}));
   TRY(const std::string text, ptx_text(std::move(module), architecture));
   return bytes_of(text);
 }
@@ -280,6 +282,7 @@ Result<std::vector<std::byte>> make_linked(std::unique_ptr<llvm::Module> module)
   drop_external_references(*module);
   const std::vector<std::byte> bitcode = kir::write(*module);
   TRY(const std::span<const std::byte> device, device_library());
+  if (kir::is_closed(*module, device)) return bitcode;
   const Result<> whole = kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx});
   if (!whole && whole.error().code == ErrorCode::InvalidImage) return fail(whole.error());
   return bitcode;
@@ -300,8 +303,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   TRY(std::unique_ptr<llvm::Module> module, read_units(context, request));
   if (image) return make_image(std::move(module), request);
   if (metal) return make_metal_image(std::move(module), request);
-  if (ptx)
-    return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())), request.options.relocatable);
+  if (ptx) return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())), request.options);
   if (target == kCheckTarget) return std::vector<std::byte>();
   if (target == kUnitTarget) return kir::write(*module);
   if (target == kMslTarget) return make_msl(std::move(module));

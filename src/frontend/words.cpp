@@ -97,6 +97,9 @@ Words program_words(const image::SourceRequest& request, const Places& places, c
                  "-Wno-stack-exhausted",
                  "-fmacro-prefix-map=" + program_folder + "/=",
                  "-fdebug-prefix-map=" + program_folder + "/="};
+  const std::string estimates =
+      image::estimates(has(image::kApproximateQuotients), has(image::kApproximateRoots), has(image::kFastMath));
+  if (!estimates.empty()) words.push_back("-mrecip=" + estimates);
   if (has(image::kNoWarnings)) words.push_back("-w");
   if (has(image::kWarningsAsErrors)) words.push_back("-Werror");
   if (has(image::kReorder)) words.push_back("-Wreorder");

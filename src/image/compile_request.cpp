@@ -17,19 +17,21 @@ void write_units(wire::Writer& out, const CompileRequest& request) {
   }
 }
 
-constexpr uint8_t kFlush = 1, kContract = 2, kRelocatable = 4, kKeepInline = 8, kRoots = 16, kQuotients = 32;
+constexpr uint8_t kFlush = 1, kContract = 2, kRelocatable = 4, kKeepInline = 8, kRoots = 16, kQuotients = 32,
+                  kExterns = 64;
 
 uint8_t bits_of(const CodeOptions& options) {
   return static_cast<uint8_t>((options.flush_denormals ? kFlush : 0) | (options.contract ? kContract : 0) |
                               (options.relocatable ? kRelocatable : 0) | (options.keep_inline ? kKeepInline : 0) |
                               (options.approximate_roots ? kRoots : 0) |
-                              (options.approximate_quotients ? kQuotients : 0));
+                              (options.approximate_quotients ? kQuotients : 0) | (options.externs ? kExterns : 0));
 }
 
 CodeOptions options_of(uint8_t bits) {
   return {.flush_denormals = (bits & kFlush) != 0,
           .contract = (bits & kContract) != 0,
           .relocatable = (bits & kRelocatable) != 0,
+          .externs = (bits & kExterns) != 0,
           .keep_inline = (bits & kKeepInline) != 0,
           .approximate_roots = (bits & kRoots) != 0,
           .approximate_quotients = (bits & kQuotients) != 0};

@@ -28,6 +28,7 @@ struct CodeOptions {
   bool contract = true;          ///< Nvvm: a product and the sum that uses it are fused
   bool relocatable = false;      ///< "ptx:sm_89": what others may call stays, and what is defined nowhere is an extern
   bool approximate_roots = false, approximate_quotients = false;  ///< Nvvm: of f32, as kir::may_approximate has it
+  bool externs = false;      ///< "ptx:sm_89": what is defined nowhere is an extern, though nothing else is left open
   bool keep_inline = false;  ///< Nvvm: functions that may be left out where nobody calls them stay for other modules
   bool operator==(const CodeOptions&) const = default;
 };

@@ -16,27 +16,43 @@ inline constexpr uint32_t kWordsBytes = 16;
 inline constexpr uint32_t kSharedAlignment = 16;  ///< dynamic shared memory begins at the next multiple
 inline constexpr uint32_t kMostSharedBytes = 32768 - kWordsBytes;  ///< of a block, on every Apple GPU
 
+/// Locks that atomic operations of 64 bits take, one thread at a time.
+inline constexpr uint32_t kLocks = 1024;
+
 /// Facts of a launch that all its threads share.
 struct Launch {
   uint64_t arena;                 ///< what to add to an address of the host for the GPU's, modulo 2^64
   uint64_t module_data;           ///< the GPU's address of the executable's variables
   uint64_t faults;                ///< the GPU's address of a FaultRecord
+  uint64_t locks;                 ///< the GPU's address of kLocks words, 0 while nobody holds them
+  uint64_t output;                ///< the GPU's address of an OutputHeader
   uint64_t grid;                  ///< number of the launch
   uint32_t dynamic_shared;        ///< where dynamic shared memory begins
   uint32_t dynamic_shared_bytes;  ///< and how long it is
   uint32_t total_shared_bytes;
   uint32_t cooperative;  ///< 1 in a cooperative launch
 };
-static_assert(sizeof(Launch) == 48);
+static_assert(sizeof(Launch) == 64);
+
+/// What printf leaves for the host. Behind it lie the records, each a multiple of 8 bytes: the format's host address (8
+/// bytes), how many bytes of values follow (8), the values as hal::format_print takes them. Records that do not fit
+/// are lost, and `used` is more than `room`; the first that does not fit ends what can be read.
+struct OutputHeader {
+  uint32_t used;  ///< bytes of records that were asked for
+  uint32_t room;  ///< bytes that there are
+  uint64_t unused;
+};
+static_assert(sizeof(OutputHeader) == 16);
 
 /// How a kernel ended that could not go on; the first thread that writes it wins.
 struct FaultRecord {
   uint32_t kind;  ///< a Fault; 0 while all is well
   uint32_t block[3];
   uint32_t thread[3];
-  uint32_t detail;  ///< of LanesApart: the mask
+  uint32_t detail;    ///< of LanesApart the mask, of Assert the line
+  uint64_t texts[3];  ///< of Assert: host addresses of the message, the file's name and the function's
 };
-static_assert(sizeof(FaultRecord) == 32);
+static_assert(sizeof(FaultRecord) == 56);
 
 enum class Fault : uint32_t {
   None,

@@ -44,14 +44,16 @@ enum SourceFlag : uint32_t {
   kLineNumbers = 1 << 6,
   kNoWarnings = 1 << 7,
   kWarningsAsErrors = 1 << 8,
-  kNoInitializerList = 1 << 9,  ///< no built-in std::initializer_list
-  kNoMoveForward = 1 << 10,     ///< no built-in std::move and std::forward
-  kMinimal = 1 << 11,           ///< __CUDACC_RTC_MINIMAL__
-  kNoSourceFolder = 1 << 12,    ///< the folder of `name` is not searched
-  kInt128 = 1 << 13,            ///< __int128 is announced
-  kSyntaxOnly = 1 << 14,        ///< no code is made
-  kReorder = 1 << 15,           ///< warn about initialisers out of order
-  kAllFlags = (1 << 16) - 1,
+  kNoInitializerList = 1 << 9,      ///< no built-in std::initializer_list
+  kNoMoveForward = 1 << 10,         ///< no built-in std::move and std::forward
+  kMinimal = 1 << 11,               ///< __CUDACC_RTC_MINIMAL__
+  kNoSourceFolder = 1 << 12,        ///< the folder of `name` is not searched
+  kInt128 = 1 << 13,                ///< __int128 is announced
+  kSyntaxOnly = 1 << 14,            ///< no code is made
+  kReorder = 1 << 15,               ///< warn about initialisers out of order
+  kApproximateQuotients = 1 << 16,  ///< of f32; with kFastMath they are __fdividef's
+  kApproximateRoots = 1 << 17,      ///< of f32
+  kAllFlags = (1 << 18) - 1,
 };
 
 /// What becomes of it. A source with errors is an answer too.

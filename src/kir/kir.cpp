@@ -114,6 +114,7 @@ Result<> prepare(llvm::Module& module, const PrepareOptions& options) {
   set_aside_c_names(module);
   internalize(module);
   fold_reflect(module, options.architecture);
+  allow_estimates(module);
   if (options.expand_inline_ptx) TRY(options.expand_inline_ptx(module));  // may call the library, and round
   call_rounding(module);
   if (!options.device_library.empty()) call_math(module);

@@ -59,6 +59,10 @@ struct PrepareOptions {
 /// module knows it.
 Result<> prepare(llvm::Module& module, const PrepareOptions& options);
 
+/// True only if nothing that the module calls or refers to is undefined, but for what prepare knows and the device
+/// library has. Far cheaper than prepare, which may find more modules whole: what is never reached may be undefined.
+bool is_closed(const llvm::Module& module, std::span<const std::byte> device_library);
+
 /// The module's kernels (calling convention ptx_kernel, or marked in !nvvm.annotations), in its order.
 std::vector<llvm::Function*> kernels(llvm::Module& module);
 bool is_kernel(const llvm::Function& function);
@@ -74,6 +78,10 @@ LaunchBounds launch_bounds(const llvm::Function& kernel);
 /// A function says in LLVM's words (denormal-fp-math-f32) that its f32 arithmetic flushes denormals.
 void say_flushing(llvm::Function& function);
 bool says_flushing(const llvm::Function& function);
+
+/// A function says in LLVM's words (reciprocal-estimates) that its quotients or roots of f32 may be approximate;
+/// prepare and to_nvptx then let them.
+void say_estimates(llvm::Function& function, bool quotients, bool roots);
 
 /// True for a kernel that wants the processor to flush denormals, in all that it calls too. Other kernels' flushes are
 /// written out, and the back-end need not act.

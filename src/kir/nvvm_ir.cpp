@@ -160,33 +160,18 @@ bool is_libdevice(llvm::LLVMContext& context, llvm::StringRef bitcode) {
          llvm::any_of(**module, [](const llvm::Function& function) { return function.hasFnAttribute(kLibdevice); });
 }
 
-/// libdevice's root is the precise one or the approximate one, as the option says.
-void spell_out_roots(llvm::Module& module) {
-  llvm::Function* root = module.getFunction("__nv_sqrtf");
-  if (!root) return;
-  for (llvm::User* user : llvm::make_early_inc_range(root->users())) {
-    auto* call = llvm::dyn_cast<llvm::CallInst>(user);
-    if (!call || call->getCalledFunction() != root) continue;
-    llvm::IRBuilder<> b(call);
-    call->replaceAllUsesWith(b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, call->getArgOperand(0)));
-    call->eraseFromParent();
-  }
-}
-
 /// The options' flags on what computes.
 void allow(const NvvmOptions& options, llvm::Instruction& instruction) {
   if (options.contract && llvm::isa<llvm::BinaryOperator>(instruction) && instruction.getType()->isFPOrFPVectorTy())
     instruction.setHasAllowContract(true);
-  const bool divides = instruction.getOpcode() == llvm::Instruction::FDiv;
-  if (divides ? options.approximate_quotients : options.approximate_roots) let_approximate(&instruction);
 }
 
 void apply(const NvvmOptions& options, llvm::Module& module) {
-  if (options.approximate_roots) spell_out_roots(module);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     if (options.keep_inline && function.hasLinkOnceLinkage()) function.setLinkage(llvm::GlobalValue::WeakODRLinkage);
     if (options.flush_denormals) say_flushing(function);
+    say_estimates(function, options.approximate_quotients, options.approximate_roots);
     for (llvm::Instruction& instruction : llvm::instructions(function)) allow(options, instruction);
   }
   if (options.flush_denormals && !module.getModuleFlag("nvvm-reflect-ftz"))

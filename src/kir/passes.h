@@ -13,6 +13,9 @@
 
 namespace cupola::kir {
 
+/// Lets quotients and roots of f32 be approximate where functions say so (say_estimates).
+void allow_estimates(llvm::Module& module);
+
 /// Turns arithmetic and conversions with directed rounding (llvm.nvvm.add.rz.f) into calls of the device library.
 void call_rounding(llvm::Module& module);
 
@@ -56,6 +59,10 @@ void simplify_early(llvm::Module& module);
 
 /// Fuses multiply and add where both allow it, then drops all fast-math flags and the fences that bound them.
 void contract(llvm::Module& module);
+
+/// Calls the device library's short forms of elementary functions, which are a GPU's approximate instructions, in place
+/// of libdevice's functions; for PTX, before the device library is linked.
+void take_approximations(llvm::Module& module);
 
 /// Gives functions that flush f32 denormals their flushes. `by_processor`: kernels that reach nothing but such
 /// arithmetic are marked, for flushes_denormals; the flushes of others are written out. True: functions that flush as a

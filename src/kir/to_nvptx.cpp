@@ -75,19 +75,35 @@ void internalize_libraries(llvm::Module& module, const llvm::StringSet<>& own) {
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
 }
 
+/// An approximate instruction and its .ftz form.
+struct Flushing {
+  llvm::Intrinsic::ID plain, flushing;
+  bool of_any_type = false;  ///< an overloaded intrinsic
+};
+constexpr Flushing kFlushing[] = {
+    {llvm::Intrinsic::nvvm_cos_approx_f, llvm::Intrinsic::nvvm_cos_approx_ftz_f},
+    {llvm::Intrinsic::nvvm_div_approx_f, llvm::Intrinsic::nvvm_div_approx_ftz_f},
+    {llvm::Intrinsic::nvvm_ex2_approx, llvm::Intrinsic::nvvm_ex2_approx_ftz, true},
+    {llvm::Intrinsic::nvvm_lg2_approx_f, llvm::Intrinsic::nvvm_lg2_approx_ftz_f},
+    {llvm::Intrinsic::nvvm_rsqrt_approx_f, llvm::Intrinsic::nvvm_rsqrt_approx_ftz_f},
+    {llvm::Intrinsic::nvvm_sin_approx_f, llvm::Intrinsic::nvvm_sin_approx_ftz_f},
+    {llvm::Intrinsic::nvvm_sqrt_approx_f, llvm::Intrinsic::nvvm_sqrt_approx_ftz_f},
+};
+
 /// Approximate instructions take their .ftz form where the function flushes: of the others the code generator knows.
 void flush_approximations(llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (!says_flushing(function)) continue;
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
       auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-      llvm::StringRef name = call ? call->getCalledFunction()->getName() : "";
-      if (!name.consume_back(".approx.f")) continue;
-      const auto id = llvm::Intrinsic::lookupIntrinsicID((name + ".approx.ftz.f").str());
-      if (id == llvm::Intrinsic::not_intrinsic) continue;
+      if (!call || !call->getType()->isFloatTy()) continue;
+      const auto* row = llvm::find_if(kFlushing, [&](const Flushing& f) { return f.plain == call->getIntrinsicID(); });
+      if (row == std::end(kFlushing)) continue;
       llvm::IRBuilder<> b(call);
+      llvm::SmallVector<llvm::Type*, 1> types;
+      if (row->of_any_type) types.push_back(call->getType());
       llvm::SmallVector<llvm::Value*, 2> arguments(call->args());
-      call->replaceAllUsesWith(b.CreateIntrinsic(id, {}, arguments));
+      call->replaceAllUsesWith(b.CreateIntrinsic(row->flushing, types, arguments));
       call->eraseFromParent();
     }
   }
@@ -109,9 +125,9 @@ void divide_in_full(llvm::Module& module) {
     }
 }
 
-Result<> check(const llvm::Module& module, bool relocatable) {
+Result<> check(const llvm::Module& module, bool externs) {
   for (const llvm::Function& function : module)
-    if (undefined(function) && !relocatable) {
+    if (undefined(function) && !externs) {
       auto* user = llvm::dyn_cast<llvm::Instruction>(function.user_back());
       return fail(ErrorCode::NotSupported, "kir: {}: '{}' is defined nowhere, so no PTX can be made that calls it",
                   user ? place_of(*user) : std::string("a variable"), demangled(function.getName()));
@@ -132,6 +148,8 @@ Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
     if (options.relocatable) internalize_libraries(module, own);
     internalize(module, options.relocatable);
   };
+  allow_estimates(module);
+  take_approximations(module);
   TRY(link_without_device_runtime(module, options.device_library));
   internalize_others();
   define_c_functions(module);
@@ -150,7 +168,7 @@ Result<> to_nvptx(llvm::Module& module, const NvptxOptions& options) {
   flush_approximations(module);
   divide_in_full(module);
   TRY(restore_own_names(module));
-  return check(module, options.relocatable);
+  return check(module, options.relocatable || options.externs);
 }
 
 }  // namespace cupola::kir

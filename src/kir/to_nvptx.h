@@ -13,6 +13,7 @@ struct NvptxOptions {
   uint32_t architecture = 89;                 ///< 90 for sm_90: what __CUDA_ARCH__ is asked for
   std::span<const std::byte> device_library;  ///< bitcode of src/device
   std::span<const std::byte> c_library;  ///< bitcode of src/device's functions of the C library; see c_functions.cu
+  bool externs = false;                  ///< what is defined nowhere becomes an extern
   bool relocatable = false;  ///< functions that others may call stay, what is defined nowhere becomes an extern
 };
 

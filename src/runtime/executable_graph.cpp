@@ -58,11 +58,6 @@ Result<> check_flags(uint64_t flags) {
   return {};
 }
 
-/// The work that an executable graph's node takes over; graphs within stay its own, with works of their own.
-void take_over(Node& own, const Work& given) {
-  if (graphs_within(own.work).empty()) own.work = given;
-}
-
 }  // namespace
 
 Result<std::shared_ptr<ExecutableGraph>> ExecutableGraph::make(const std::shared_ptr<Graph>& graph, Context& context,
@@ -81,7 +76,10 @@ Result<std::shared_ptr<ExecutableGraph>> ExecutableGraph::make(const std::shared
   auto made = std::shared_ptr<ExecutableGraph>(new ExecutableGraph(context, flags));
   made->graph_ = graph->clone(false);
   made->name_nodes(*graph, *made->graph_);
-  made->find_peers(*made->graph_);
+  {
+    Lock lock(made->mutex_);
+    made->add_contexts_of(*made->graph_);
+  }
   TRY(made->plan_, Plan::make(*made->graph_, nullptr));
   TRY(made->lanes_, Lanes::make(*made->plan_, context, false));
   if (has_memory) graph->only_instance = made;
@@ -105,22 +103,42 @@ void ExecutableGraph::name_nodes(const Graph& given, const Graph& own) {
   }
 }
 
-void ExecutableGraph::find_peers(const Graph& graph) {
+void ExecutableGraph::add_contexts_of(const Graph& graph) {
   for (const auto& node : graph.nodes()) {
-    if (const auto* kernel = std::get_if<KernelWork>(&node->work)) {
-      const Context& owner = kernel->function->context();
-      if (&owner.device() != &context_.device()) peers_.insert(&owner);
-    }
-    for (const auto& inner : graphs_within(node->work)) find_peers(*inner);
+    add_contexts_of(node->work);
+    for (const auto& inner : graphs_within(node->work)) add_contexts_of(*inner);
   }
 }
 
-std::vector<std::shared_ptr<Stream>> ExecutableGraph::default_streams_of_peers() const {
+void ExecutableGraph::add_contexts_of(const Work& work) {
+  const auto add = [&](const Context& context) { contexts_.emplace(&context, &context.device()); };
+  const auto add_owner = [&](hal::Address address) {
+    const auto range = Runtime::get().addresses.find(address);
+    if (range && range->context && !range->is_host()) add(*range->context);
+  };
+  if (const auto* kernel = std::get_if<KernelWork>(&work)) add(kernel->function->context());
+  if (const auto* fill = std::get_if<FillWork>(&work)) add_owner(fill->command.destination);
+  if (const auto* copy = std::get_if<CopyWork>(&work)) {
+    add_owner(copy->command.destination);
+    add_owner(copy->command.source);
+  }
+}
+
+/// The work that a node takes over; graphs within stay its own, with works of their own.
+void ExecutableGraph::take_over(Node& own, const Work& given) {
+  if (!graphs_within(own.work).empty()) return;
+  own.work = given;
+  add_contexts_of(given);
+}
+
+std::vector<std::shared_ptr<Stream>> ExecutableGraph::default_streams_of_peers(const Stream& stream) const {
   std::vector<std::shared_ptr<Stream>> streams;
-  for (const Context* peer : peers_) {
+  Lock lock(mutex_);
+  for (const auto& [peer, device] : contexts_) {
+    if (device == &stream.context().device()) continue;
     const auto context = Runtime::get().context(peer);
     if (!context || !(*context)->active()) continue;
-    if (auto stream = (*context)->legacy_stream()) streams.push_back(*std::move(stream));
+    if (auto legacy = (*context)->legacy_stream()) streams.push_back(*std::move(legacy));
   }
   return streams;
 }
@@ -170,10 +188,10 @@ Result<> ExecutableGraph::launch(Stream& stream) {
     return capture->refuse(ErrorCode::StreamCaptureUnsupported,
                            "a launch of a graph has no node: add the graph with cuGraphAddChildGraphNode");
   }
-  // In a NULL stream the graph has a place in those of all devices that its kernels belong to, as a copy between
-  // devices has; what else is submitted to these devices is not ordered with it.
+  // In a NULL stream the graph has a place in those of all devices that its kernels and the memory it copies belong to,
+  // as a copy between devices has; what else is submitted to these devices is not ordered with it.
   std::vector<std::shared_ptr<Stream>> peers;
-  if (stream.kind() == Stream::Kind::Legacy) peers = default_streams_of_peers();
+  if (stream.kind() == Stream::Kind::Legacy) peers = default_streams_of_peers(stream);
   for (const auto& peer : peers) stream.wait(peer->mark());
   std::vector<Recorded> recorded;
   Ticket done;

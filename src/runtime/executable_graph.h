@@ -1,7 +1,7 @@
 #pragma once
 
+#include <map>
 #include <memory>
-#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -74,8 +74,10 @@ class ExecutableGraph {
  private:
   ExecutableGraph(Context& context, uint64_t flags) : context_(context), flags_(flags) {}
   void name_nodes(const Graph& given, const Graph& own);
-  void find_peers(const Graph& graph);
-  std::vector<std::shared_ptr<Stream>> default_streams_of_peers() const;
+  void add_contexts_of(const Graph& graph) REQUIRES(mutex_);
+  void add_contexts_of(const Work& work) REQUIRES(mutex_);
+  void take_over(Node& own, const Work& given) REQUIRES(mutex_);
+  std::vector<std::shared_ptr<Stream>> default_streams_of_peers(const Stream& stream) const EXCLUDES(mutex_);
   Result<> take_memory() REQUIRES(mutex_);
 
   Context& context_;
@@ -84,9 +86,10 @@ class ExecutableGraph {
   std::shared_ptr<const Plan> plan_;
   std::shared_ptr<Lanes> lanes_;
   std::unordered_map<uint64_t, Node*> nodes_;  ///< by the id of the node given
-  std::set<const Context*> peers_;             ///< of other devices; those that kernels belong to, which cannot change
   mutable Mutex mutex_;
   std::unordered_set<const Node*> disabled_ GUARDED_BY(mutex_);
+  /// Those that kernels, and the memory of copies and fills, belong to or did, with their devices.
+  std::map<const Context*, const Device*> contexts_ GUARDED_BY(mutex_);
   Ticket last_ GUARDED_BY(mutex_);  ///< of the last launch
 };
 

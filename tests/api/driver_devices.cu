@@ -270,6 +270,72 @@ CASE(graphs_in_the_default_stream_have_a_place_on_the_devices_of_their_kernels) 
   CU_OK(cuGraphDestroy(graph));
 }
 
+// The same of a graph that was made where its kernel belongs, launched in the NULL stream of another device.
+CASE(graphs_keep_their_place_in_whichever_stream_they_are_launched) {
+  const Machine machine;
+  CUdeviceptr a = filled(machine, 0, 40), b = filled(machine, 1, 0);
+  const CUdeviceptr gate = filled(machine, 2, 0);
+  machine.use(1);
+  void* arguments[] = {&b, &a};
+  CUDA_KERNEL_NODE_PARAMS parameters{};
+  parameters.func = add_kernel();
+  parameters.gridDimX = kWords / 256, parameters.gridDimY = parameters.gridDimZ = 1;
+  parameters.blockDimX = 256, parameters.blockDimY = parameters.blockDimZ = 1;
+  parameters.kernelParams = arguments;
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  CUgraphExec exec = nullptr;
+  CU_OK(cuGraphCreate(&graph, 0));
+  CU_OK(cuGraphAddKernelNode(&node, graph, nullptr, 0, &parameters));
+  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  CU_OK(cuStreamWaitValue32(nullptr, gate, 1, CU_STREAM_WAIT_VALUE_EQ));
+  CU_OK(cuMemsetD32Async(b, 2, kWords, nullptr));
+  machine.use(0);
+  CU_OK(cuGraphLaunch(exec, nullptr));
+  EXPECT_CUDA(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+  machine.use(2);
+  const unsigned open = 1;
+  CU_OK(cuMemcpyHtoD(gate, &open, 4));
+  machine.use(1);
+  EXPECT_EQUAL(words_at(b), std::vector<unsigned>(kWords, 42));
+  CU_OK(cuGraphExecDestroy(exec));
+  CU_OK(cuGraphDestroy(graph));
+}
+
+// A copy of a graph comes after what was issued to its source's device, which is another one than when the graph was
+// made.
+CASE(graphs_in_the_default_stream_have_a_place_on_the_devices_of_their_copies) {
+  const Machine machine;
+  const CUdeviceptr a = filled(machine, 0, 1), b = filled(machine, 1, 2), c = filled(machine, 1, 3),
+                    gate = filled(machine, 2, 0);
+  machine.use(1);
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = c, copy.dstDevice = b;
+  copy.WidthInBytes = kWords * 4, copy.Height = copy.Depth = 1;
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  CUgraphExec exec = nullptr;
+  CU_OK(cuGraphCreate(&graph, 0));
+  CU_OK(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, machine.contexts[1]));
+  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  copy.srcDevice = a;
+  CU_OK(cuGraphExecMemcpyNodeSetParams(exec, node, &copy, machine.contexts[1]));
+  machine.use(0);
+  CU_OK(cuStreamWaitValue32(nullptr, gate, 1, CU_STREAM_WAIT_VALUE_EQ));
+  CU_OK(cuMemsetD32Async(a, 42, kWords, nullptr));
+  machine.use(1);
+  CU_OK(cuGraphLaunch(exec, nullptr));
+  EXPECT_CUDA(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+  machine.use(2);
+  const unsigned open = 1;
+  CU_OK(cuMemcpyHtoD(gate, &open, 4));
+  machine.use(1);
+  EXPECT_EQUAL(words_at(b), std::vector<unsigned>(kWords, 42));
+  CU_OK(cuGraphExecDestroy(exec));
+  CU_OK(cuGraphDestroy(graph));
+}
+
 // A fault ends the context that it happened in; devices beside it go on.
 CASE(a_fault_stays_on_its_device) {
   const Machine machine;

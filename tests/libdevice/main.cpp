@@ -3,7 +3,8 @@
 // shipped, loaded by cuModuleLoadData and run on the device. Checks each row of src/device/libdevice.def: values that
 // have one right answer against that, others against the row's bound. With --stride N, functions of one float take
 // every Nth of all floats too. --part takes every Nth function from the Kth on. --own leaves the functions to the
-// driver's device library, which has some of the C library and is held to CUDA's bounds; --ptx makes PTX first; --ftz
+// driver's device library, which has some of the C library and is held to CUDA's bounds; --ptx makes PTX first, whose
+// fast functions are a GPU's and are held to CUDA's bounds; --ftz
 // checks instead what programs get that flush denormals. --errors writes the greatest errors.
 
 #include <algorithm>
@@ -73,9 +74,34 @@ bool bound_is_absolute(const Row& row, std::span<const Slot> inputs) {
   return false;
 }
 
+/// What a row's results are held to.
+struct Bound {
+  double ulps;
+  bool as_documented = false;  ///< of a fast function: what CUDA documents is enough
+};
+
 /// In ulps from the exact value. What CUDA publishes is from the rounded one.
-double bound_of(const Row& row, Way way) {
-  return way == Way::own && row.cuda != none ? std::max(row.cuda + 0.5, row.ulps) : row.ulps;
+Bound bound_of(const Row& row, Way way) {
+  const double ulps = way == Way::own && row.cuda != none ? std::max(row.cuda + 0.5, row.ulps) : row.ulps;
+  return {.ulps = ulps, .as_documented = way == Way::ptx};
+}
+
+/// What CUDA documents of a function for which PTX has a GPU's instruction ("CUDA C++ Programming Guide, Intrinsic
+/// Functions"): ulp and floor(|ulp_a_unit x|) more, or for x in [0.5, 2] an absolute error of 2^-bits.
+struct Documented {
+  std::string_view oracle;
+  double ulp, ulp_a_unit, bits;
+};
+constexpr Documented kDocumented[] = {
+    {"exp", 2, 1.173, 0}, {"exp10", 2, 2.97, 0}, {"log", 3, 0, 21.41}, {"log2", 2, 0, 22}, {"log10", 3, 0, 24},
+};
+
+bool is_as_documented(const Row& row, std::span<const Slot> inputs, const Distance& from) {
+  const auto known = std::ranges::find(kDocumented, row.oracle, &Documented::oracle);
+  if (row.family != Family::Fast || known == std::end(kDocumented)) return false;
+  const double x = number_of('f', inputs[0]);
+  if (known->bits && x >= 0.5 && x <= 2) return from.absolute <= std::exp2(-known->bits);
+  return from.ulps <= known->ulp + std::floor(std::fabs(known->ulp_a_unit * x));
 }
 
 /// "CUDA Math API, __fdividef": for a divisor between 2^126 and 2^128 the quotient is 0, and of infinity NaN. PTX's
@@ -86,7 +112,7 @@ bool is_documented_loss(const Row& row, std::span<const Slot> inputs, Slot outpu
   return y > 0x1p126 && std::isfinite(y) && (std::isfinite(x) ? result == 0 : std::isnan(result));
 }
 
-void check_one(const Row& row, double bound, std::span<const Slot> inputs, std::span<const Slot> outputs,
+void check_one(const Row& row, const Bound& bound, std::span<const Slot> inputs, std::span<const Slot> outputs,
                Outcome& outcome) {
   ++outcome.calls;
   for (size_t place = 0; place < outputs.size(); ++place) {
@@ -102,7 +128,7 @@ void check_one(const Row& row, double bound, std::span<const Slot> inputs, std::
         good = true;
       } else {
         if (from.ulps > outcome.ulps) outcome.ulps = from.ulps, outcome.worst = words_of(row, inputs);
-        good = known && from.ulps <= bound;
+        good = known && (from.ulps <= bound.ulps || (bound.as_documented && is_as_documented(row, inputs, from)));
       }
     } else {
       Slot want = 0;
@@ -119,7 +145,7 @@ void check_one(const Row& row, double bound, std::span<const Slot> inputs, std::
   }
 }
 
-bool check(Device& device, const Row& row, double bound, std::span<const Slot> inputs, Outcome& outcome) {
+bool check(Device& device, const Row& row, const Bound& bound, std::span<const Slot> inputs, Outcome& outcome) {
   std::vector<Slot> outputs;
   if (!device.run(row, inputs, outputs)) return false;
   const size_t in = input_slots(row), out = output_slots(row);
@@ -129,7 +155,7 @@ bool check(Device& device, const Row& row, double bound, std::span<const Slot> i
 }
 
 /// Every Nth float, in parts.
-bool check_floats(Device& device, const Row& row, double bound, uint64_t stride, Outcome& outcome) {
+bool check_floats(Device& device, const Row& row, const Bound& bound, uint64_t stride, Outcome& outcome) {
   constexpr uint64_t kAll = 1ull << 32, kPart = 1 << 20;
   std::vector<Slot> inputs;
   for (uint64_t bits = 0; bits < kAll;) {
@@ -221,7 +247,7 @@ Result<Outcome> outcome_of(Device& device, const Row& row, const Options& option
     TRY(const std::string flushing, image_of({&pointer, 1}, options.way, libdevice, true));
     done = check_flushing(device, row, image, flushing, inputs, outcome);
   } else {
-    const double bound = bound_of(row, options.way);
+    const Bound bound = bound_of(row, options.way);
     done = device.load(image) && check(device, row, bound, inputs, outcome) &&
            (!options.stride || row.arguments() != "f" || check_floats(device, row, bound, options.stride, outcome));
   }

@@ -24,6 +24,8 @@ inline constexpr uint64_t kArena = 0x5000'0000'0000;
 
 class MslKernels {
  public:
+  static constexpr uint32_t kOutputBytes = 256;
+
   /// Error: what raising, printing or compiling said.
   static Result<MslKernels> make(std::unique_ptr<llvm::Module> module) {
     MslKernels made;
@@ -51,16 +53,20 @@ class MslKernels {
   struct Outcome {
     Result<> result;
     image::metal::FaultRecord fault;
+    std::vector<uint64_t> output;  ///< an OutputHeader, and records
   };
 
   Outcome run(size_t kernel, Dim3 grid, Dim3 block, std::span<const std::byte> parameters,
               uint32_t dynamic_shared_bytes = 0) {
     using namespace image::metal;
-    Outcome outcome{{}, {}};
+    Outcome outcome{{}, {}, std::vector<uint64_t>(2 + kOutputBytes / 8)};
+    reinterpret_cast<OutputHeader*>(outcome.output.data())->room = kOutputBytes;
     const uint32_t before = (infos_[kernel].static_shared_bytes + kSharedAlignment - 1) & ~(kSharedAlignment - 1);
     Launch launch{.arena = kArena,
                   .module_data = reinterpret_cast<uint64_t>(data_->data()),
                   .faults = reinterpret_cast<uint64_t>(&outcome.fault),
+                  .locks = reinterpret_cast<uint64_t>(locks_->data()),
+                  .output = reinterpret_cast<uint64_t>(outcome.output.data()),
                   .grid = 1,
                   .dynamic_shared = before,
                   .dynamic_shared_bytes = dynamic_shared_bytes,
@@ -81,6 +87,7 @@ class MslKernels {
  private:
   std::vector<KernelInfo> infos_;
   std::unique_ptr<std::vector<std::byte>> data_;
+  std::unique_ptr<std::vector<uint32_t>> locks_ = std::make_unique<std::vector<uint32_t>>(image::metal::kLocks);
   build::MslSource source_;
   std::shared_ptr<doubles::MslProgram> program_;
 };

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "cupola/air_command.h"
 #include "cupola/cache_command.h"
 #include "cupola/doctor.h"
 #include "cupola/explain_command.h"
@@ -97,6 +98,31 @@ void add_cache(CLI::App& app, cupola::tool::CacheOptions& options, int& status) 
   trim->add_option("--days", options.days, "Limit in place of CUPOLA_CACHE_DAYS")->check(CLI::NonNegativeNumber);
 }
 
+struct AirOptions {
+  cupola::tool::AirInspectOptions inspect;
+  cupola::tool::AirValidateOptions validate;
+};
+
+void add_air(CLI::App& app, AirOptions& options, int& status) {
+  CLI::App* air = app.add_subcommand("air", "Show and check Metal's compiled kernels (.metallib files)");
+  air->require_subcommand(1);
+  CLI::App* inspect = air->add_subcommand("inspect", "Header, functions, versions, hashes, metadata and modules");
+  inspect->add_option("file", options.inspect.file, "A .metallib file; - is standard input")->required();
+  inspect->add_flag("--json", options.inspect.json, "Print JSON");
+  inspect->callback([&] { status = status_of(cupola::tool::air_inspect(options.inspect)); });
+
+  CLI::App* validate = air->add_subcommand("validate", "Check it, a line a problem; exit status 1 when there is one");
+  validate->add_option("file", options.validate.file, "A .metallib file; - is standard input")->required();
+  validate->add_flag("--require-function-list", options.validate.require_function_list, "It must hold a function");
+  validate->add_flag("--require-metadata", options.validate.require_metadata,
+                     "Modules of kernels must have air.kernel, air.version and air.language_version");
+  validate->add_flag("--xcrun", options.validate.xcrun, "Ask Apple's compiler too; only on a Mac with Xcode");
+  validate->callback([&] {
+    const cupola::Result<int> result = cupola::tool::air_validate(options.validate);
+    status = result ? *result : status_of(std::unexpected(result.error()));
+  });
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -137,6 +163,9 @@ int main(int count, char** words) {
 
   cupola::tool::CacheOptions cache;
   add_cache(app, cache, status);
+
+  AirOptions air;
+  add_air(app, air, status);
 
   std::string fatbin_file, extract_to;
   CLI::App* fatbin = app.add_subcommand("fatbin", "List the fat binaries in a file");

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/format.h"
+#include "cupola/json.h"
 
 namespace cupola::tool {
 namespace {
@@ -20,19 +21,6 @@ std::string demangled(const std::string& name) {
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
                                                     std::free);
   return status == 0 ? std::string(text.get()) : name;
-}
-
-/// As a JSON string (RFC 8259, 7).
-std::string json_string(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      result += formatted("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      result += c;
-  }
-  return result + '"';
 }
 
 std::string shape_text(const Dim3& shape) {

@@ -176,10 +176,15 @@ Result<> apply_option(Request& request, Id id, const std::string& argument, cons
     case Id::GenerateCode:
       return name_architectures(request, value);
     case Id::FastMath:
-      o.fast_math = o.flush_denormals = true;
+      o.fast_math = o.flush_denormals = o.contract = true;
+      o.precise_quotients = o.precise_roots = false;
       break;
     case Id::FlushDenormals:
       return truth(o.flush_denormals, argument, value);
+    case Id::PreciseQuotients:
+      return truth(o.precise_quotients, argument, value);
+    case Id::PreciseRoots:
+      return truth(o.precise_roots, argument, value);
     case Id::Contract:
       return truth(o.contract, argument, value);
     case Id::DefaultStream:

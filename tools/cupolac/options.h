@@ -58,7 +58,7 @@ struct Options {
   Architecture architecture;
   std::string optimize;  ///< "2" for -O2; empty: not given
   bool debug = false, device_debug = false, line_info = false, profile = false;
-  bool fast_math = false, flush_denormals = false, contract = true;
+  bool fast_math = false, flush_denormals = false, contract = true, precise_quotients = true, precise_roots = true;
   bool per_thread_stream = false, extended_lambda = false, relaxed_constexpr = false;
 
   enum class Dependencies { None, All, User };

@@ -85,7 +85,15 @@ TEST(Options, MathOptions) {
   EXPECT_TRUE(parsed("-ftz=true a.cu").flush_denormals);
   EXPECT_TRUE(parsed("--use_fast_math a.cu").flush_denormals);
   EXPECT_TRUE(parsed("-use_fast_math -prec-div=false -prec-sqrt false a.cu").fast_math);
+  EXPECT_TRUE(parsed("a.cu").precise_quotients && parsed("a.cu").precise_roots);
+  EXPECT_FALSE(parsed("-prec-div=false a.cu").precise_quotients);
+  EXPECT_TRUE(parsed("-prec-div=false a.cu").precise_roots);
+  EXPECT_FALSE(parsed("--prec-sqrt false a.cu").precise_roots);
+  EXPECT_FALSE(parsed("-use_fast_math a.cu").precise_quotients || parsed("-use_fast_math a.cu").precise_roots);
+  EXPECT_TRUE(parsed("-use_fast_math -prec-div=true a.cu").precise_quotients);
+  EXPECT_TRUE(parsed("-fmad=false -use_fast_math a.cu").contract);
   EXPECT_THAT(refused("-fmad=maybe a.cu"), HasSubstr("true, false"));
+  EXPECT_THAT(refused("-prec-div=0 a.cu"), HasSubstr("true, false"));
 }
 
 TEST(Options, AcceptedWithoutEffectSaysWhyInANote) {

@@ -244,6 +244,9 @@ class Planner {
     append(command, {"--cuda-device-only", "-O2", "-Xclang", "-disable-llvm-passes", "-emit-llvm",
                      options_.contract ? "-ffp-contract=fast" : "-ffp-contract=off"});
     if (options_.flush_denormals) command.push_back("-fgpu-flush-denormals-to-zero");
+    const std::string estimates =
+        image::estimates(!options_.precise_quotients, !options_.precise_roots, options_.fast_math);
+    if (!estimates.empty()) append(command, {"-Xclang", "-mrecip=" + estimates});
     if (options_.device_debug)
       command.push_back("-g");
     else if (options_.debug || options_.line_info)

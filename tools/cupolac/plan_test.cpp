@@ -155,6 +155,11 @@ TEST(Plan, MathOptionsReachTheDevicePass) {
   EXPECT_THAT(device("-ftz=true"), HasSubstr(" -fgpu-flush-denormals-to-zero "));
   EXPECT_THAT(device("--use_fast_math"), HasSubstr(" -fgpu-approx-transcendentals "));
   EXPECT_THAT(device("--use_fast_math"), HasSubstr(" -fgpu-flush-denormals-to-zero "));
+  EXPECT_THAT(device(""), Not(HasSubstr("-mrecip")));
+  EXPECT_THAT(device("-prec-div=false"), HasSubstr(" -mrecip=divf "));
+  EXPECT_THAT(device("-prec-sqrt=false"), HasSubstr(" -mrecip=sqrtf "));
+  EXPECT_THAT(device("--use_fast_math"), HasSubstr(" -mrecip=divf:0,sqrtf "));
+  EXPECT_THAT(device("--use_fast_math -prec-div=true -prec-sqrt=true"), Not(HasSubstr("-mrecip")));
 }
 
 TEST(Plan, DebugOptionsReachTheirPass) {

@@ -105,8 +105,9 @@ nvJitLinkResult add(Link& link, nvJitLinkInputType type, std::string_view bytes,
 Result<std::vector<std::byte>> linked_code(const nvjitlink::LinkCommand& command,
                                            const std::vector<image::CodeUnit>& units) {
   TRY(const image::CompilerLibrary compiler, image::CompilerLibrary::ours());
-  TRY(std::vector<std::byte> code,
-      compiler.compile({.target = command.ptx ? "ptx:" + command.architecture : "linked", .units = units}));
+  TRY(std::vector<std::byte> code, compiler.compile({.target = command.ptx ? "ptx:" + command.architecture : "linked",
+                                                     .units = units,
+                                                     .options = {.externs = command.ptx}}));
   if (command.ptx) {
     code.push_back(std::byte{0});
     return code;

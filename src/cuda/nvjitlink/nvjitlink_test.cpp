@@ -114,6 +114,14 @@ TEST(NvJitLink, LinksPtxWithOtherCode) {
   EXPECT_THAT(link.infos(), HasSubstr("linked in "));
 }
 
+// What the caller will link itself is an extern; the link for a device refuses it.
+TEST(NvJitLink, LeavesExternsInPtx) {
+  Link link({"-arch=compute_80", "-lto", "-ptx"});
+  ASSERT_EQ(link.add(NVJITLINK_INPUT_PTX, kCaller), NVJITLINK_SUCCESS) << link.errors();
+  ASSERT_EQ(link.complete(), NVJITLINK_SUCCESS) << link.errors();
+  EXPECT_THAT(link.ptx(), HasSubstr(".extern .func"));
+}
+
 TEST(NvJitLink, GivesPtxWhereItIsAsked) {
   Link link({"-arch=compute_80", "-lto", "-ptx"});
   ASSERT_EQ(link.add(NVJITLINK_INPUT_PTX, kCaller), NVJITLINK_SUCCESS) << link.errors();
@@ -122,6 +130,7 @@ TEST(NvJitLink, GivesPtxWhereItIsAsked) {
   EXPECT_THAT(link.ptx(), HasSubstr(".entry k("));
   EXPECT_THAT(link.ptx(), HasSubstr(".target sm_80"));
   EXPECT_EQ(link.ptx().back(), '\0');
+  EXPECT_THAT(link.ptx(), Not(HasSubstr(".visible .func")));
   size_t size = 0;
   EXPECT_EQ(nvJitLinkGetLinkedCubinSize(link.handle(), &size), NVJITLINK_ERROR_INVALID_INPUT);
 }

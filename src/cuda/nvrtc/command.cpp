@@ -23,6 +23,8 @@ enum class Effect {
   Ignored,
   FlushDenormals,
   Contract,
+  PreciseQuotients,
+  PreciseRoots,
   FastMath,
   Define,
   Undefine,
@@ -184,9 +186,18 @@ Result<> apply(const Option& option, Reading& reading) {
     case Effect::Contract:
       set(command, image::kNoContraction, !on);
       return {};
+    case Effect::PreciseQuotients:
+      set(command, image::kApproximateQuotients, !on);
+      return {};
+    case Effect::PreciseRoots:
+      set(command, image::kApproximateRoots, !on);
+      return {};
     case Effect::FastMath:
       set(command, image::kFastMath, on);
-      if (on) set(command, image::kFlushDenormals, true);
+      if (!on) return {};
+      for (const auto flag : {image::kFlushDenormals, image::kApproximateQuotients, image::kApproximateRoots})
+        set(command, flag, true);
+      set(command, image::kNoContraction, false);
       return {};
     case Effect::Define:
       define(value, command);

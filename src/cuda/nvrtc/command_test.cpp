@@ -149,6 +149,34 @@ TEST(NvrtcOptions, DecideHowFloatsAreComputed) {
   EXPECT_THAT(ptx_of("*x = y[0] + y[1];", {"--use_fast_math"}), HasSubstr("add.rn.ftz.f32"));
 }
 
+// "NVRTC, Supported Compile Options": -prec-div=false and -prec-sqrt=false enable fast approximations, -use_fast_math
+// implies both; "CUDA C++ Programming Guide, Intrinsic Functions": with it x/y is __fdividef(x, y), sinf is __sinf.
+TEST(NvrtcOptions, LetQuotientsAndRootsBeApproximate) {
+  const auto quotient = [](std::initializer_list<const char*> options) { return ptx_of("*x = y[0] / y[1];", options); };
+  const auto root = [](std::initializer_list<const char*> options) { return ptx_of("*x = sqrtf(y[0]);", options); };
+  EXPECT_THAT(quotient({}), HasSubstr("div.rn.f32"));
+  EXPECT_THAT(quotient({"-prec-div=false"}), HasSubstr("div.full.f32"));
+  EXPECT_THAT(quotient({"-prec-div=false", "-ftz=true"}), HasSubstr("div.full.ftz.f32"));
+  EXPECT_THAT(quotient({"-prec-sqrt=false"}), HasSubstr("div.rn.f32"));
+  EXPECT_THAT(quotient({"-use_fast_math"}), HasSubstr("div.approx.ftz.f32"));
+  EXPECT_THAT(quotient({"-use_fast_math", "-ftz=false"}), HasSubstr("div.approx.f32"));
+  EXPECT_THAT(quotient({"-use_fast_math", "-prec-div=true"}), HasSubstr("div.rn.ftz.f32"));
+  EXPECT_THAT(root({}), HasSubstr("sqrt.rn.f32"));
+  EXPECT_THAT(root({"-prec-sqrt=false"}), HasSubstr("sqrt.approx.f32"));
+  EXPECT_THAT(root({"-prec-div=false"}), HasSubstr("sqrt.rn.f32"));
+  EXPECT_THAT(root({"-use_fast_math"}), HasSubstr("sqrt.approx.ftz.f32"));
+  EXPECT_THAT(root({"-use_fast_math", "-prec-sqrt=true"}), HasSubstr("sqrt.rn.ftz.f32"));
+  EXPECT_THAT(ptx_of("*x = sinf(y[0]);", {"-use_fast_math"}), HasSubstr("sin.approx.ftz.f32"));
+  EXPECT_THAT(ptx_of("*x = y[0] * y[1] + y[2];", {"-fmad=false", "-use_fast_math"}), HasSubstr("fma.rn.ftz.f32"));
+}
+
+TEST(NvrtcOptions, LeaveTheIntrinsicsWithARoundingExact) {
+  EXPECT_THAT(ptx_of("*x = __fdiv_rn(y[0], y[1]) + __fsqrt_rn(y[2]);", {"-prec-div=false", "-prec-sqrt=false"}),
+              AllOf(HasSubstr("div.rn.f32"), HasSubstr("sqrt.rn.f32")));
+  EXPECT_THAT(ptx_of("double d = y[0]; *x = d / y[1] + sqrt(d);", {"-prec-div=false", "-prec-sqrt=false"}),
+              AllOf(HasSubstr("div.rn.f64"), HasSubstr("sqrt.rn.f64")));
+}
+
 TEST(NvrtcOptions, LinesAreInThePtxWhenAskedFor) {
   EXPECT_THAT(ptx_of("*x = y[0];", {"-lineinfo"}), HasSubstr(".loc"));
   EXPECT_THAT(ptx_of("*x = y[0];", {}), Not(HasSubstr(".loc")));

@@ -154,6 +154,43 @@ TEST(Nvvm, ApproximatesWhereItIsAsked) {
   EXPECT_THAT(program.result(), Not(HasSubstr("approx.f32")));
 }
 
+// As NVIDIA's libdevice does. "CUDA C++ Programming Guide, Intrinsic Functions"; "PTX ISA, tanh".
+TEST(Nvvm, FastFunctionsAreTheInstructionsOfAGpu) {
+  struct Case {
+    const char* name;
+    std::vector<std::string> plain, flushing;
+  };
+  const Case cases[] = {
+      {"__nv_fast_sinf", {"sin.approx.f32"}, {"sin.approx.ftz.f32"}},
+      {"__nv_fast_cosf", {"cos.approx.f32"}, {"cos.approx.ftz.f32"}},
+      {"__nv_fast_tanf",
+       {"sin.approx.f32", "cos.approx.f32", "div.approx.f32"},
+       {"sin.approx.ftz.f32", "cos.approx.ftz.f32", "div.approx.ftz.f32"}},
+      {"__nv_fast_tanhf", {"tanh.approx.f32"}, {"tanh.approx.f32"}},
+      {"__nv_fast_expf", {"ex2.approx.f32", "0f3FB8AA3B"}, {"ex2.approx.ftz.f32", "0f3FB8AA3B"}},
+      {"__nv_fast_exp10f", {"ex2.approx.f32", "0f40549A78"}, {"ex2.approx.ftz.f32", "0f40549A78"}},
+      {"__nv_exp2f", {"ex2.approx.f32"}, {"ex2.approx.ftz.f32"}},
+      {"__nv_fast_logf", {"lg2.approx.f32", "0f3F317218"}, {"lg2.approx.ftz.f32", "0f3F317218"}},
+      {"__nv_fast_log2f", {"lg2.approx.f32"}, {"lg2.approx.ftz.f32"}},
+      {"__nv_fast_log10f", {"lg2.approx.f32", "0f3E9A209B"}, {"lg2.approx.ftz.f32", "0f3E9A209B"}},
+  };
+  for (const Case& c : cases) {
+    const std::string name = c.name;
+    Program program("declare float @" + name + "(float)\ndefine float @f(float %x) {\n %r = call float @" + name +
+                    "(float %x)\n ret float %r\n}\n");
+    for (const auto& [options, words] : {std::pair{std::vector{"-ftz=0"}, c.plain}, {{"-ftz=1"}, c.flushing}}) {
+      ASSERT_EQ(program.compile(options), NVVM_SUCCESS) << program.log();
+      for (const std::string& word : words) EXPECT_THAT(program.result(), HasSubstr(word));
+      EXPECT_THAT(program.result(), Not(HasSubstr("fma.rn"))) << name;
+    }
+  }
+  Program precise(
+      "declare float @__nv_sinf(float)\ndefine float @f(float %x) {\n %r = call float @__nv_sinf(float %x)\n ret "
+      "float %r\n}\n");
+  ASSERT_EQ(precise.compile(), NVVM_SUCCESS) << precise.log();
+  EXPECT_THAT(precise.result(), Not(HasSubstr(".approx")));
+}
+
 TEST(Nvvm, LibrariesGiveWhatIsUsedAndNoMore) {
   Program program("declare i32 @used(i32)\ndefine i32 @f(i32 %x) {\n %y = call i32 @used(i32 %x)\n ret i32 %y\n}\n");
   ASSERT_EQ(program.add_library("define i32 @used(i32 %x) noinline {\n %y = mul i32 %x, 77\n ret i32 %y\n}\n"

@@ -187,20 +187,18 @@ SOFT u64 cupola_f64_fma(u64 a, u64 b, u64 c) {
   const u64 low = small.low >> part;
   small = {small.high >> part, low | crossing | (low << part != small.low)};
 
-  Product sum;
-  if (same) {
-    sum.low = large.low + small.low;
-    sum.high = large.high + small.high + (sum.low < large.low);
-  } else {
-    const bool swap = large.high < small.high || (large.high == small.high && large.low < small.low);
-    const Product minuend = swap ? small : large, subtrahend = swap ? large : small;
-    sum.low = minuend.low - subtrahend.low;
-    sum.high = minuend.high - subtrahend.high - (minuend.low < subtrahend.low);
-    if ((sum.high | sum.low) == 0) return 0;
-    if (swap != product_is_below) sign ^= kSign;
-  }
+  // Their sum, or their difference as a number of two's complement.
+  const u64 flip = same ? 0 : ~0ull;
+  const u64 without_carry = large.low + (small.low ^ flip), with_carry = without_carry + (flip & 1);
+  Product sum = {large.high + (small.high ^ flip) + (without_carry < large.low) + (with_carry < without_carry),
+                 with_carry};
+  if ((sum.high | sum.low) == 0) return 0;
+  const bool negative = sum.high >> 63;
+  sum.low = negative ? 0 - sum.low : sum.low;
+  sum.high = negative ? ~sum.high + (sum.low == 0) : sum.high;
+  sign ^= !same && negative != product_is_below ? kSign : 0;
   int exponent = (product_is_below ? addend.exponent : of_product) + 2;
-  if (sum.high == 0) sum = {sum.low >> 1, sum.low << 63}, exponent -= 63;
+  if (sum.high == 0) sum = {sum.low >> 1, 0}, exponent -= 63;  // what cancels so far has even bits
   const int shift = leading_zeros(sum.high) - 1;
   const u64 significand = sum.high << shift | sum.low >> 1 >> (63 - shift);
   return packed(sign, exponent - shift, significand | (sum.low << shift != 0));

@@ -8,12 +8,10 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "backend/cpu/build/context_parameter.h"
-#include "backend/cpu/build/float_atomics.h"
 #include "backend/cpu/build/kernel_code.h"
 #include "backend/cpu/build/kernel_entry.h"
 #include "backend/cpu/build/kernel_unit.h"
 #include "backend/cpu/build/memory_scopes.h"
-#include "backend/cpu/build/narrow_floats.h"
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/shared_atomics.h"
 #include "backend/cpu/build/shared_memory.h"
@@ -21,8 +19,10 @@
 #include "backend/cpu/build/thread_context.h"
 #include "kir/call_reach.h"
 #include "kir/expand_constants.h"
+#include "kir/float_atomics.h"
 #include "kir/kernel_parameters.h"
 #include "kir/module_data.h"
+#include "kir/narrow_floats.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -76,8 +76,8 @@ llvm::Instruction* module_data_of(llvm::Function& function) {
 Result<Lowered> lower(llvm::Module& module) {
   Lowered lowered;
   kir::expand_constants(module);
-  expand_float_atomics(module);  // what they compute is expanded next
-  TRY(expand_narrow_floats(module));
+  kir::expand_float_atomics(module);  // what they compute is expanded next
+  TRY(kir::expand_narrow_floats(module));
   lower_memory_scopes(module);
   TRY(lowered.bodies, add_context_parameter(module));
   const kir::CallReach reach(module);

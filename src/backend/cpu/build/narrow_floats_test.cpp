@@ -1,6 +1,6 @@
 // Oracle: integers wide enough to hold every operand, product and sum exactly, rounded once to nearest even.
 
-#include "backend/cpu/build/narrow_floats.h"
+#include "kir/narrow_floats.h"
 
 #include <bit>
 #include <random>

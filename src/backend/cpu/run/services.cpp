@@ -11,7 +11,7 @@
 #include "backend/cpu/run/block.h"
 #include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/device_calls.h"
-#include "backend/cpu/run/printf.h"
+#include "hal/printf.h"
 #include "backend/cpu/run/worker.h"
 #include "base/format.h"
 
@@ -122,7 +122,7 @@ int32_t vprintf(ThreadContext* context, const char* format, const void* argument
   // The worker's own: a bad pointer in the arguments abandons the call, and what it owned would be lost.
   static thread_local std::string text;
   text.clear();
-  const int count = format_print(text, format, arguments);
+  const int count = hal::format_print(text, format, arguments);
   environment_of(context).output.append(text);
   return count;
 }

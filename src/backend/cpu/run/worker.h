@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "backend/cpu/run/block.h"
-#include "backend/cpu/run/device_output.h"
+#include "hal/device_output.h"
 #include "backend/cpu/run/fibre_runner.h"
 #include "backend/cpu/run/grid.h"
 #include "backend/cpu/run/shared_windows.h"
@@ -16,7 +16,7 @@ namespace cupola::cpu {
 
 /// What of the device its workers use.
 struct ExecutionEnvironment {
-  DeviceOutput output;
+  hal::DeviceOutput output;
 };
 
 /// What executes the blocks of one multiprocessor: a thread of the pool, or while that sleeps a host thread in its

@@ -62,9 +62,9 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
     case MetalIntrinsic::Stack:
       return std::string("t.stack");
     case MetalIntrinsic::ToHost:
-      return formatted("((ulong){} - t.launch->arena)", a);
+      return formatted("host_address(t, {})", a);
     case MetalIntrinsic::FromHost:
-      return formatted("((device uchar*)({} + t.launch->arena))", a);
+      return formatted("at(t, {})", a);
     case MetalIntrinsic::SharedOffset:
       return formatted("uint({} - t.shared)", a);
     case MetalIntrinsic::SharedAt:
@@ -73,6 +73,12 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
       return formatted("uint({} - t.stack)", a);
     case MetalIntrinsic::StackAt:
       return formatted("(t.stack + {})", a);
+    case MetalIntrinsic::AssertFailed:
+      return formatted("{}(t, {})", module_.helpers.use("assert_failed"), a);
+    case MetalIntrinsic::Print:
+      return formatted("{}(t, {})", module_.helpers.use("print"), a);
+    case MetalIntrinsic::Publish:
+      return formatted("{}({})", module_.helpers.use("publish"), a);
     case MetalIntrinsic::BeginMeetings:
       return formatted("{}(t)", module_.helpers.use("begin_meetings"));
     case MetalIntrinsic::LeaveMeetings:
@@ -96,7 +102,7 @@ Result<std::string> FunctionPrinter::kir_call(const llvm::CallInst& call) {
     return formatted("{}(t, {})", module_.helpers.use(name), a);
   };
   const auto ends_with_fault = [&](image::metal::Fault fault) -> Result<std::string> {
-    return formatted("{}(t, {}, 0)", module_.helpers.use("fault"), static_cast<uint32_t>(fault));
+    return formatted("{}(t, {}, 0)", module_.helpers.use("claims_fault"), static_cast<uint32_t>(fault));
   };
   switch (which) {
     case Intrinsic::TidX:
@@ -278,6 +284,20 @@ Result<std::string> FunctionPrinter::core_call(const llvm::CallInst& call) {
   }
   TRY(const std::string a, operand(*call.getArgOperand(0)));
   switch (intrinsic) {
+    case llvm::Intrinsic::is_fpclass: {
+      llvm::Type* number = call.getArgOperand(0)->getType();
+      const bool is_half = number->isHalfTy();
+      if (!is_half && !number->isFloatTy()) break;
+      TRY(const std::string classes, operand(*call.getArgOperand(1)));
+      return formatted("{}({}, {}, {}, {}, {})", module_.helpers.use("has_class"),
+                       is_half ? formatted("uint(as_type<ushort>({}))", a) : formatted("as_type<uint>({})", a),
+                       is_half ? "0x8000u" : "0x80000000u", is_half ? "0x7c00u" : "0x7f800000u",
+                       is_half ? "0x200u" : "0x400000u", classes);
+    }
+    case llvm::Intrinsic::ldexp: {
+      TRY(const std::string power, operand(*call.getArgOperand(1)));
+      return formatted("ldexp({}, int({}))", a, power);
+    }
     case llvm::Intrinsic::ctlz:
       return formatted("clz({})", a);
     case llvm::Intrinsic::cttz:
@@ -285,8 +305,9 @@ Result<std::string> FunctionPrinter::core_call(const llvm::CallInst& call) {
     case llvm::Intrinsic::abs:
       return formatted("{}({}({}) < 0 ? -{} : {})", unsigned_name(bits), signed_name(bits), a, a, a);
     default:
-      return refuse(call, formatted("'{}' is not supported yet", call.getCalledFunction()->getName().str()));
+      break;
   }
+  return refuse(call, formatted("'{}' is not supported yet", call.getCalledFunction()->getName().str()));
 }
 
 }  // namespace cupola::metal::build

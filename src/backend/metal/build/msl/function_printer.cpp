@@ -43,6 +43,35 @@ unsigned depth_of(const llvm::Value& value, unsigned limit) {
   return deepest + 1;
 }
 
+/// Control never comes to what stands behind the statements.
+bool ends_in_jump(const std::vector<Statement>& statements) {
+  using Kind = Statement::Kind;
+  if (statements.empty()) return false;
+  const Statement& last = statements.back();
+  switch (last.kind) {
+    case Kind::Break:
+    case Kind::Continue:
+    case Kind::Return:
+    case Kind::Unreachable:
+      return true;
+    case Kind::If:
+      return ends_in_jump(last.body) && ends_in_jump(last.otherwise);
+    default:
+      return false;
+  }
+}
+
+/// "a < b" for "(a < b)"; other text as it is.
+std::string without_parentheses(const std::string& text) {
+  if (!text.starts_with('(') || !text.ends_with(')')) return text;
+  int open = 0;
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (open == 0) return text;
+  }
+  return text.substr(1, text.size() - 2);
+}
+
 }  // namespace
 
 // -- names and values --
@@ -153,14 +182,20 @@ Result<> FunctionPrinter::print(const Statement& statement) {
       return print_copies(*statement.block, *statement.to);
     case Kind::If: {
       source_line(*statement.block->getTerminator());
-      TRY(const std::string condition, operand(*statement.condition));
-      const bool inverted = statement.body.empty();
-      line(formatted("if ({}{}) {{", inverted ? "!" : "", condition));
-      TRY(nested(inverted ? statement.otherwise : statement.body));
-      if (!inverted && !statement.otherwise.empty()) {
-        line("} else {");
-        TRY(nested(statement.otherwise));
+      TRY(std::string condition, operand(*statement.condition));
+      // The way that leaves comes first, so that the other one is not nested.
+      const bool inverted =
+          statement.body.empty() || (!ends_in_jump(statement.body) && ends_in_jump(statement.otherwise));
+      const std::vector<Statement>& first = inverted ? statement.otherwise : statement.body;
+      const std::vector<Statement>& second = inverted ? statement.body : statement.otherwise;
+      line(inverted ? formatted("if (!{}) {{", condition) : formatted("if ({}) {{", without_parentheses(condition)));
+      TRY(nested(first));
+      if (second.empty() || ends_in_jump(first)) {
+        line("}");
+        return print(second);
       }
+      line("} else {");
+      TRY(nested(second));
       line("}");
       return {};
     }
@@ -241,7 +276,7 @@ Result<> FunctionPrinter::print_copies(llvm::BasicBlock& from, llvm::BasicBlock&
   for (const Copy& copy : copies) {
     TRY(const std::string value,
         read_late.contains(copy.value) ? Result<std::string>(before[copy.value]) : operand(*copy.value));
-    line(formatted("{} = {};", name(*copy.phi), value));
+    line(formatted("{} = {};", name(*copy.phi), without_parentheses(value)));
   }
   return {};
 }
@@ -252,12 +287,14 @@ Result<> FunctionPrinter::print_instruction(llvm::Instruction& instruction) {
   source_line(instruction);
   if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
     TRY(const std::string value, operand(*store->getValueOperand()));
-    TRY(const std::string where, place(*store->getPointerOperand(), store->getValueOperand()->getType(),
-                                       store->isVolatile(), store->isAtomic(), instruction));
-    if (store->isAtomic())
-      line(formatted("atomic_store_explicit(&{}, {}, memory_order_relaxed);", where, value));
-    else
-      line(formatted("{} = {};", where, value));
+    if (store->isAtomic()) {
+      TRY(const std::string text, atomic_store(*store, value));
+      line(text + ";");
+      return {};
+    }
+    TRY(const std::string where,
+        place(*store->getPointerOperand(), store->getValueOperand()->getType(), store->isVolatile(), instruction));
+    line(formatted("{} = {};", where, without_parentheses(value)));
     return {};
   }
   if (auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&instruction)) {
@@ -275,7 +312,7 @@ Result<> FunctionPrinter::print_instruction(llvm::Instruction& instruction) {
     return {};
   }
   TRY(const std::string type, typed(instruction.getType(), instruction));
-  line(formatted("{} const {} = {};", type, name(instruction), value));
+  line(formatted("{} const {} = {};", type, name(instruction), without_parentheses(value)));
   return {};
 }
 

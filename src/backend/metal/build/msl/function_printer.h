@@ -13,6 +13,8 @@ namespace llvm {
 class CallInst;
 class Function;
 class Instruction;
+class LoadInst;
+class StoreInst;
 class Value;
 }  // namespace llvm
 
@@ -51,10 +53,17 @@ class FunctionPrinter {
   Result<std::string> arithmetic(const llvm::Instruction& instruction);
   Result<std::string> comparison(const llvm::Instruction& instruction);
   Result<std::string> conversion(const llvm::Instruction& instruction);
-  Result<std::string> place(const llvm::Value& pointer, llvm::Type* type, bool is_volatile, bool is_atomic,
+  Result<std::string> place(const llvm::Value& pointer, llvm::Type* type, bool is_volatile,
                             const llvm::Instruction& access);
+  Result<std::string> atomic_word(const llvm::Value& pointer);
+  Result<std::string> atomic_load(const llvm::LoadInst& load);
+  Result<std::string> atomic_store(const llvm::StoreInst& store, const std::string& value);
+  Result<std::string> index_text(const llvm::Value& index);
   Result<std::string> offset(const llvm::Instruction& gep);
   Result<std::string> atomic(const llvm::Instruction& instruction);
+  std::string use_locked(const std::string& word, unsigned operation, const std::string& value,
+                         const std::string& expected = "0ul");
+  Result<std::string> locked(const llvm::Instruction& instruction, const std::string& word, const std::string& value);
   Result<std::string> call(const llvm::CallInst& call);
   Result<std::string> kir_call(const llvm::CallInst& call);
   Result<std::string> metal_call(const llvm::CallInst& call);

@@ -48,9 +48,8 @@ Result<std::string> FunctionPrinter::expression(const llvm::Instruction& instruc
       return offset(instruction);
     case llvm::Instruction::Load: {
       const auto& load = llvm::cast<llvm::LoadInst>(instruction);
-      TRY(const std::string where,
-          place(*load.getPointerOperand(), load.getType(), load.isVolatile(), load.isAtomic(), instruction));
-      return load.isAtomic() ? formatted("atomic_load_explicit(&{}, memory_order_relaxed)", where) : where;
+      if (load.isAtomic()) return atomic_load(load);
+      return place(*load.getPointerOperand(), load.getType(), load.isVolatile(), instruction);
     }
     case llvm::Instruction::AtomicRMW:
     case llvm::Instruction::AtomicCmpXchg:
@@ -225,13 +224,31 @@ Result<std::string> FunctionPrinter::conversion(const llvm::Instruction& instruc
     case llvm::Instruction::FPToSI:
       return formatted("{}({}({}))", word, target_signed, value);
     case llvm::Instruction::BitCast:
-      return source == target ? value : formatted("as_type<{}>({})", word, value);
+      return source == target || (source->isBFloatTy() && target->isIntegerTy()) ||
+                     (source->isIntegerTy() && target->isBFloatTy())
+                 ? value
+                 : formatted("as_type<{}>({})", word, value);
     default:
       return refuse(instruction, formatted("'{}' is not supported", instruction.getOpcodeName()));
   }
 }
 
 // -- memory --
+
+/// "long(int(i))" for an index that is extended: as a number with a sign.
+Result<std::string> FunctionPrinter::index_text(const llvm::Value& index) {
+  const auto* extended = llvm::dyn_cast<llvm::CastInst>(&index);
+  const bool is_signed = extended && extended->getOpcode() == llvm::Instruction::SExt;
+  if (extended && folds(index) && extended->getSrcTy()->isIntegerTy() && !is_bool(extended->getSrcTy()) &&
+      (is_signed || extended->getOpcode() == llvm::Instruction::ZExt)) {
+    TRY(const std::string narrow, operand(*extended->getOperand(0)));
+    if (!is_signed) return formatted("long({})", narrow);
+    return formatted("long({}({}))", signed_name(extended->getSrcTy()->getIntegerBitWidth()), narrow);
+  }
+  TRY(const std::string whole, operand(index));
+  if (index.getType()->isIntegerTy(64)) return formatted("long({})", whole);
+  return formatted("long({}({}))", signed_name(index.getType()->getIntegerBitWidth()), whole);
+}
 
 /// "x + long(i) * 4": bytes behind a pointer to bytes.
 Result<std::string> FunctionPrinter::offset(const llvm::Instruction& instruction) {
@@ -243,26 +260,17 @@ Result<std::string> FunctionPrinter::offset(const llvm::Instruction& instruction
     const int64_t bytes = constant->getSExtValue() * static_cast<int64_t>(size);
     return bytes < 0 ? formatted("({} - {})", base, -bytes) : formatted("({} + {})", base, bytes);
   }
-  TRY(const std::string steps, operand(index));
-  const char* word = signed_name(index.getType()->getIntegerBitWidth());
-  const std::string wide = index.getType()->isIntegerTy(64) ? formatted("long({})", steps)
-                                                            : formatted("long({}({}))", word ? word : "int", steps);
+  TRY(const std::string wide, index_text(index));
   return size == 1 ? formatted("({} + {})", base, wide) : formatted("({} + {} * {})", base, wide, size);
 }
 
 /// What is accessed as an lvalue: "((device float*)x)[long(i)]", "*(threadgroup uint*)p".
 Result<std::string> FunctionPrinter::place(const llvm::Value& pointer, llvm::Type* type, bool is_volatile,
-                                           bool is_atomic, const llvm::Instruction& access) {
+                                           const llvm::Instruction& access) {
   const llvm::DataLayout& layout = function_.getDataLayout();
   const unsigned space = pointer.getType()->getPointerAddressSpace();
-  TRY(std::string word, typed(type, access));
-  if (is_atomic) {
-    if (!type->isIntegerTy(32))
-      return refuse(access, formatted("atomic loads and stores of '{}' are not supported yet", word));
-    word = "atomic_uint";
-  }
-  const std::string cast =
-      formatted("({}{} {}*)", is_volatile && !is_atomic ? "volatile " : "", space_name(space), word);
+  TRY(const std::string word, typed(type, access));
+  const std::string cast = formatted("({}{} {}*)", is_volatile ? "volatile " : "", space_name(space), word);
   const auto* gep = llvm::dyn_cast<llvm::GetElementPtrInst>(&pointer);
   if (gep && folds(*gep) && gep->getSourceElementType() == type && !type->isIntegerTy(8) &&
       layout.getTypeAllocSize(type) == layout.getTypeStoreSize(type) &&
@@ -270,11 +278,70 @@ Result<std::string> FunctionPrinter::place(const llvm::Value& pointer, llvm::Typ
     TRY(const std::string base, operand(*gep->getPointerOperand()));
     if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(gep->idx_begin()->get()))
       return formatted("({}{})[{}]", cast, base, constant->getSExtValue());
-    TRY(const std::string index, operand(**gep->idx_begin()));
-    return formatted("({}{})[long({})]", cast, base, index);
+    TRY(const std::string index, index_text(**gep->idx_begin()));
+    return formatted("({}{})[{}]", cast, base, index);
   }
   TRY(const std::string address, operand(pointer));
   return formatted("*{}{}", cast, address);
+}
+
+namespace {
+
+/// The operations of the helper `locked`.
+struct LockedOperation {
+  llvm::AtomicRMWInst::BinOp operation;
+  unsigned number;
+};
+constexpr unsigned kLockedExchange = 0, kLockedCompare = 1, kLockedOr = 5;
+constexpr LockedOperation kLocked[] = {
+    {llvm::AtomicRMWInst::Xchg, kLockedExchange},
+    {llvm::AtomicRMWInst::Add, 2},
+    {llvm::AtomicRMWInst::Sub, 3},
+    {llvm::AtomicRMWInst::And, 4},
+    {llvm::AtomicRMWInst::Or, kLockedOr},
+    {llvm::AtomicRMWInst::Xor, 6},
+    {llvm::AtomicRMWInst::Min, 7},
+    {llvm::AtomicRMWInst::Max, 8},
+    {llvm::AtomicRMWInst::UMin, 9},
+    {llvm::AtomicRMWInst::UMax, 10},
+};
+
+}  // namespace
+
+/// Of 64 bits: under one of the launch's locks, whose fences need MSL 3.2.
+std::string FunctionPrinter::use_locked(const std::string& word, unsigned operation, const std::string& value,
+                                        const std::string& expected) {
+  module_.helpers.use("locked");
+  module_.version = std::max<uint32_t>(module_.version, 32);
+  return formatted("locked(t, {}, {}, {}, {})", word, operation, value, expected);
+}
+
+Result<std::string> FunctionPrinter::atomic_word(const llvm::Value& pointer) {
+  TRY(const std::string address, operand(pointer));
+  return formatted("({} atomic_uint*){}", space_name(pointer.getType()->getPointerAddressSpace()), address);
+}
+
+/// Bytes and halves of words are read and written whole by any access.
+Result<std::string> FunctionPrinter::atomic_load(const llvm::LoadInst& load) {
+  const uint64_t bits = load.getType()->getPrimitiveSizeInBits();
+  if (bits < 32) return place(*load.getPointerOperand(), load.getType(), true, load);
+  TRY(const std::string word, atomic_word(*load.getPointerOperand()));
+  if (bits == 64) return use_locked(word, kLockedOr, "0ul");
+  const std::string value = formatted("atomic_load_explicit({}, memory_order_relaxed)", word);
+  return load.getType()->isFloatTy() ? formatted("as_type<float>({})", value) : value;
+}
+
+Result<std::string> FunctionPrinter::atomic_store(const llvm::StoreInst& store, const std::string& value) {
+  llvm::Type* type = store.getValueOperand()->getType();
+  const uint64_t bits = type->getPrimitiveSizeInBits();
+  if (bits < 32) {
+    TRY(const std::string where, place(*store.getPointerOperand(), type, true, store));
+    return formatted("{} = {}", where, value);
+  }
+  TRY(const std::string word, atomic_word(*store.getPointerOperand()));
+  if (bits == 64) return use_locked(word, kLockedExchange, value);
+  return formatted("atomic_store_explicit({}, {}, memory_order_relaxed)", word,
+                   type->isFloatTy() ? formatted("as_type<uint>({})", value) : value);
 }
 
 Result<std::string> FunctionPrinter::atomic(const llvm::Instruction& instruction) {
@@ -290,10 +357,12 @@ Result<std::string> FunctionPrinter::atomic(const llvm::Instruction& instruction
         scope == "block" ? "thread_scope_threadgroup" : "thread_scope_device");
   }
   llvm::Type* type = instruction.getOperand(1)->getType();
-  if (!type->isIntegerTy(32)) return refuse(instruction, "atomics of other sizes than 32 bits are not supported yet");
+  if (!type->isIntegerTy(32) && !type->isIntegerTy(64))
+    return refuse(instruction, "atomics on other than integers of 32 and 64 bits are not supported");
   TRY(const std::string address, operand(*instruction.getOperand(0)));
   const char* space = space_name(instruction.getOperand(0)->getType()->getPointerAddressSpace());
   TRY(const std::string value, operand(*instruction.getOperand(1)));
+  if (type->isIntegerTy(64)) return locked(instruction, formatted("({} atomic_uint*){}", space, address), value);
   if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
     TRY(const std::string desired, operand(*exchange->getNewValOperand()));
     TRY(const std::string result, typed(instruction.getType(), instruction));
@@ -337,6 +406,21 @@ Result<std::string> FunctionPrinter::atomic(const llvm::Instruction& instruction
                     llvm::AtomicRMWInst::getOperationName(llvm::cast<llvm::AtomicRMWInst>(instruction).getOperation())
                         .str()));
   }
+}
+
+Result<std::string> FunctionPrinter::locked(const llvm::Instruction& instruction, const std::string& word,
+                                            const std::string& value) {
+  if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+    TRY(const std::string desired, operand(*exchange->getNewValOperand()));
+    TRY(const std::string result, typed(instruction.getType(), instruction));
+    module_.helpers.use("exchanged");
+    return formatted("exchanged<{}>({}, {})", result, use_locked(word, kLockedCompare, desired, value), value);
+  }
+  const auto operation = llvm::cast<llvm::AtomicRMWInst>(instruction).getOperation();
+  for (const LockedOperation& row : kLocked)
+    if (row.operation == operation) return use_locked(word, row.number, value);
+  return refuse(instruction, formatted("atomic '{}' of 64 bits is not supported yet",
+                                       llvm::AtomicRMWInst::getOperationName(operation).str()));
 }
 
 }  // namespace cupola::metal::build

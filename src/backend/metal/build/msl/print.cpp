@@ -19,7 +19,7 @@ constexpr std::string_view kPrelude = R"(#include <metal_stdlib>
 using namespace metal;
 
 struct Launch {
-  ulong arena, module_data, faults, grid;
+  ulong arena, module_data, faults, locks, output, grid;
   uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
 };
 
@@ -34,17 +34,30 @@ struct Thread {
   thread uchar* stack;
 };
 
+// Programs know memory by the addresses that the host has for it.
+device uchar* at(thread const Thread& t, ulong address) { return (device uchar*)(address + t.launch->arena); }
+ulong host_address(thread const Thread& t, device uchar* p) { return (ulong)p - t.launch->arena; }
+
 )";
 
 constexpr std::string_view kKernelArguments =
     R"((constant uchar* parameters [[buffer(0)]], constant Launch& launch [[buffer(1)]],
                  threadgroup uchar* shared [[threadgroup(0)]], threadgroup uint* words [[threadgroup(1)]],
-                 uint3 tid [[thread_position_in_threadgroup]], uint3 ntid [[threads_per_threadgroup]], uint3 ctaid [[threadgroup_position_in_grid]],
+                 uint3 tid [[thread_position_in_threadgroup]],
+                 uint3 ntid [[threads_per_threadgroup]], uint3 ctaid [[threadgroup_position_in_grid]],
                  uint3 nctaid [[threadgroups_per_grid]], uint lane [[thread_index_in_simdgroup]],
                  uint warp [[simdgroup_index_in_threadgroup]], uint warps [[simdgroups_per_threadgroup]]) {
-  const Thread t = {tid, ntid, ctaid, nctaid, lane, warp, warps, parameters, &launch,
-                    (device uchar*)launch.module_data, shared, words, nullptr};
 )";
+
+constexpr std::string_view kThreadOfKernel =
+    R"(  const Thread t = {tid, ntid, ctaid, nctaid, lane, warp, warps, parameters, &launch,
+                    (device uchar*)launch.module_data, shared, words, )";
+
+/// The head of a kernel's body.
+std::string thread_of(const RaisedKernel& kernel) {
+  if (kernel.stack_bytes == 0) return std::string(kThreadOfKernel) + "nullptr};\n";
+  return formatted("  uint4 stack[{}];\n{}(thread uchar*)stack}};\n", (kernel.stack_bytes + 15) / 16, kThreadOfKernel);
+}
 
 /// A name that no word of MSL is: letters, digits and underscores of the program's, behind a prefix.
 std::string identifier(const char* prefix, llvm::StringRef name) {
@@ -89,9 +102,10 @@ Result<MslSource> print_msl(Raised& raised) {
   std::string text;
   for (llvm::Function* function : order) {
     FunctionPrinter printer(module, *function);
-    if (kernels.contains(function)) {
+    if (const RaisedKernel* kernel = kernels.lookup(function)) {
       TRY(const std::string body, printer.body());
-      text += formatted("\nkernel void {}{}{}}}\n", module.names[function], kKernelArguments, body);
+      text +=
+          formatted("\nkernel void {}{}{}{}}}\n", module.names[function], kKernelArguments, thread_of(*kernel), body);
     } else {
       TRY(const std::string head, printer.signature());
       TRY(const std::string body, printer.body());

@@ -81,6 +81,7 @@ Result<std::string> MslTypes::name(llvm::Type* type) {
   if (type->isVoidTy()) return "void";
   if (type->isFloatTy()) return "float";
   if (type->isHalfTy()) return "half";
+  if (type->isBFloatTy()) return "ushort";  // only its bits are moved
   if (type->isPointerTy()) return formatted("{} uchar*", space_name(type->getPointerAddressSpace()));
   if (type->isIntegerTy())
     if (const char* word = unsigned_name(type->getIntegerBitWidth())) return word;

@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/Utils/Local.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -22,6 +23,8 @@ namespace {
 
 /// How a raised module holds a pointer: as one of a space, or as a number.
 enum class Form { Device, Constant, Shared, Stack, Number };
+
+constexpr uint64_t kWarpLanes = 32;
 
 constexpr Memories kPlaces[] = {kInShared, kInStack, kInDevice};
 
@@ -438,6 +441,7 @@ class Assignment {
       return false;
     }
     if (const auto known = kir::intrinsic_of(call)) return kir_call(b, call, *known);
+    if (call.getIntrinsicID() == llvm::Intrinsic::ptrmask) return mask(b, call);
     llvm::Function* callee = call.getCalledFunction();
     if (!callee)
       return fail(ErrorCode::NotSupported, "metal: {}: calls through pointers are not supported yet",
@@ -469,6 +473,14 @@ class Assignment {
     return true;
   }
 
+  /// The arena, the shared window and the stack begin at multiples of what programs mask by.
+  bool mask(llvm::IRBuilder<>& b, llvm::CallInst& call) {
+    llvm::Value* bits = b.CreateSExtOrTrunc(call.getArgOperand(1), b.getInt64Ty());
+    llvm::Value* pointer = call.getArgOperand(0);
+    values_[&call] = from_number(b, b.CreateAnd(number_of(b, value(b, pointer), form(pointer)), bits), form(&call));
+    return true;
+  }
+
   static Form form_of_parameter(const llvm::Function& anew, unsigned index) {
     llvm::Type* type = anew.getArg(index)->getType();
     if (!type->isPointerTy()) return Form::Number;
@@ -484,14 +496,63 @@ class Assignment {
     }
   }
 
+  /// clang and our PTX reader lay the values out in a variable of their own, whose size says how long they are; what
+  /// printf returns is their number.
+  llvm::Value* print(llvm::IRBuilder<>& b, llvm::CallInst& call) {
+    llvm::Value* values = call.getArgOperand(1);
+    uint64_t bytes = 0, count = 0;
+    if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(values))) {
+      if (const auto size = local->getAllocationSize(module_.getDataLayout())) bytes = size->getFixedValue();
+      llvm::Type* type = local->getAllocatedType();
+      count = type->isStructTy() ? type->getStructNumElements() : (bytes + 7) / 8;
+    }
+    metal::build::call(b, MetalIntrinsic::Print,
+                       {number(b, call.getArgOperand(0)),
+                        bytes ? value(b, values, Form::Stack) : llvm::ConstantPointerNull::get(b.getPtrTy(kThread)),
+                        b.getInt32(static_cast<uint32_t>(bytes))});
+    return b.getInt32(static_cast<uint32_t>(count));
+  }
+
+  /// Each thread has a copy of all lanes' words.
+  Result<bool> publish(llvm::IRBuilder<>& b, llvm::CallInst& call) {
+    const auto* count = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(1));
+    if (!count)
+      return fail(ErrorCode::NotSupported, "metal: {}: '{}' of a number of words that varies is not supported",
+                  kir::place_of(call), kir::name_of(kir::Intrinsic::WarpPublish).str());
+    llvm::IRBuilder<> entry(&*call.getFunction()->getEntryBlock().getFirstInsertionPt());
+    llvm::AllocaInst* all =
+        entry.CreateAlloca(llvm::ArrayType::get(b.getInt32Ty(), kWarpLanes * count->getZExtValue()));
+    metal::build::call(b, MetalIntrinsic::Publish,
+                       {value(b, call.getArgOperand(0), Form::Stack), all, call.getArgOperand(1)});
+    values_[&call] = all;
+    return true;
+  }
+
+  llvm::Value* lies_in(llvm::IRBuilder<>& b, llvm::Value* pointer, Form which, uint64_t window) {
+    const Form held = form(pointer);
+    return held == Form::Number ? in_window(b, number(b, pointer), window) : b.getInt1(held == which);
+  }
+
   Result<bool> kir_call(llvm::IRBuilder<>& b, llvm::CallInst& call, kir::Intrinsic which) {
     switch (which) {
       case kir::Intrinsic::IsShared:
-        call.replaceAllUsesWith(in_window(b, number(b, call.getArgOperand(0)), kSharedWindow));
+        call.replaceAllUsesWith(lies_in(b, call.getArgOperand(0), Form::Shared, kSharedWindow));
         return true;
       case kir::Intrinsic::IsLocal:
-        call.replaceAllUsesWith(in_window(b, number(b, call.getArgOperand(0)), kLocalWindow));
+        call.replaceAllUsesWith(lies_in(b, call.getArgOperand(0), Form::Stack, kLocalWindow));
         return true;
+      case kir::Intrinsic::AssertFail: {
+        llvm::SmallVector<llvm::Value*, 4> words;
+        for (llvm::Value* argument : call.args())
+          words.push_back(argument->getType()->isPointerTy() ? number(b, argument) : argument);
+        metal::build::call(b, MetalIntrinsic::AssertFailed, words);
+        return true;
+      }
+      case kir::Intrinsic::Vprintf:
+        call.replaceAllUsesWith(print(b, call));
+        return true;
+      case kir::Intrinsic::WarpPublish:
+        return publish(b, call);
       case kir::Intrinsic::IsConstant: {
         llvm::Value* data = number_of(b, metal::build::call(b, MetalIntrinsic::ModuleData), Form::Device);
         call.replaceAllUsesWith(

@@ -138,10 +138,12 @@ void drop_float_flags(llvm::Instruction& instruction) {
   if (llvm::isa<llvm::FPMathOperator>(instruction) && holds_double(instruction.getType()))
     instruction.setFastMathFlags(llvm::FastMathFlags());
 }
-void drop_float_attributes(llvm::Function& function) {
-  function.removeRetAttrs(llvm::AttributeFuncs::typeIncompatible(function.getReturnType(), {}));
-  for (llvm::Argument& argument : function.args())
-    argument.removeAttrs(llvm::AttributeFuncs::typeIncompatible(argument.getType(), {}));
+/// Of a function or a call.
+template <typename Callee>
+void drop_float_attributes(Callee& callee) {
+  callee.removeRetAttrs(llvm::AttributeFuncs::typeIncompatible(callee.getFunctionType()->getReturnType(), {}));
+  for (unsigned i = 0; i < callee.getFunctionType()->getNumParams(); ++i)
+    callee.removeParamAttrs(i, llvm::AttributeFuncs::typeIncompatible(callee.getFunctionType()->getParamType(i), {}));
 }
 
 /// Casts that have become such of a type to itself.
@@ -174,6 +176,8 @@ void replace_double_types(llvm::Module& module) {
     if (function.isDeclaration()) continue;
     types.map(function);
     drop_float_attributes(function);
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) drop_float_attributes(*call);
     remove_casts(function);
   }
 }

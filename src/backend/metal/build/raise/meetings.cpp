@@ -30,6 +30,14 @@ bool is_barrier(const llvm::Instruction& instruction) {
   });
 }
 
+bool ends_thread(const llvm::Instruction& instruction) {
+  return kir::effect_of(instruction) == kir::Effect::kNoReturn;
+}
+
+bool needs_kernel(const llvm::Instruction& instruction) {
+  return is_barrier(instruction) || ends_thread(instruction);
+}
+
 bool has_barrier(llvm::Function& function) {
   return llvm::any_of(llvm::instructions(function), is_barrier);
 }
@@ -240,24 +248,43 @@ class MeetingLoop {
 
 }  // namespace
 
-Result<> inline_barriers(llvm::Module& module) {
+Result<> inline_what_needs_a_kernel(llvm::Module& module) {
   for (bool changed = true; changed;) {
     changed = false;
     for (llvm::Function& function : module) {
-      if (function.isDeclaration() || function.use_empty() || !has_barrier(function)) continue;
+      if (function.isDeclaration() || function.use_empty() || !llvm::any_of(llvm::instructions(function), needs_kernel))
+        continue;
       for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
         auto* call = llvm::dyn_cast<llvm::CallInst>(user);
         if (!call || call->getCalledFunction() != &function) continue;
         llvm::InlineFunctionInfo info;
         const std::string place = kir::place_of(*call);
         if (!llvm::InlineFunction(*call, info).isSuccess())
-          return fail(ErrorCode::NotSupported, "metal: {}: a function with barriers cannot be part of its caller",
+          return fail(ErrorCode::NotSupported,
+                      "metal: {}: a function with barriers, or that may end the thread, cannot be part of its caller",
                       place);
         changed = true;
       }
     }
   }
   return {};
+}
+
+void end_by_return(llvm::Function& kernel) {
+  llvm::SmallVector<llvm::Instruction*, 8> ends;
+  for (llvm::Instruction& instruction : llvm::instructions(kernel))
+    if (ends_thread(instruction)) ends.push_back(&instruction);
+  for (llvm::Instruction* end : ends) {
+    llvm::BasicBlock* block = end->getParent();
+    llvm::SplitBlock(block, end->getNextNode());
+    llvm::Instruction* jump = block->getTerminator();
+    jump->getSuccessor(0)->removePredecessor(block);
+    llvm::IRBuilder<> b(jump);
+    b.CreateRetVoid();
+    jump->eraseFromParent();
+    if (kir::intrinsic_of(*end) == kir::Intrinsic::Exit) end->eraseFromParent();
+  }
+  llvm::removeUnreachableBlocks(kernel);
 }
 
 bool make_threads_meet(llvm::Function& kernel) {

@@ -9,8 +9,12 @@ class Module;
 
 namespace cupola::metal::build {
 
-/// Functions that hold barriers become part of those that call them. Error: NotSupported for what cannot be inlined.
-Result<> inline_barriers(llvm::Module& module);
+/// Functions that hold barriers, or may end the thread, become part of those that call them. Error: NotSupported for
+/// what cannot be inlined.
+Result<> inline_what_needs_a_kernel(llvm::Module& module);
+
+/// What ends the thread (exit, trap, a failed assertion) becomes the kernel's return.
+void end_by_return(llvm::Function& kernel);
 
 /// Metal wants all threads of a threadgroup at a barrier; CUDA leaves out those that have returned, and lets threads
 /// meet at different places. Where a kernel's branches that may part threads have barriers behind them before they come

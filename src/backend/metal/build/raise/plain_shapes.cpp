@@ -12,6 +12,7 @@
 #include <llvm/Transforms/Scalar/Scalarizer.h>
 #include <llvm/Transforms/Utils/FixIrreducible.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LowerMemIntrinsics.h>
 #include <llvm/Transforms/Utils/LowerSwitch.h>
@@ -32,9 +33,15 @@ uint64_t step_of(uint64_t left, llvm::Align alignment) {
   return step;
 }
 
+/// What is said of a pointer, or is known.
+llvm::Align alignment_of(llvm::Value& pointer, llvm::MaybeAlign said, const llvm::Instruction& access) {
+  return std::max(said.valueOrOne(), llvm::getKnownAlignment(&pointer, access.getDataLayout(), &access));
+}
+
 /// All is read before anything is written, so that the places may overlap.
 void copy_written_out(llvm::IRBuilder<>& b, llvm::MemTransferInst& copy, uint64_t bytes) {
-  const llvm::Align alignment = std::min(copy.getDestAlign().valueOrOne(), copy.getSourceAlign().valueOrOne());
+  const llvm::Align alignment = std::min(alignment_of(*copy.getRawDest(), copy.getDestAlign(), copy),
+                                         alignment_of(*copy.getRawSource(), copy.getSourceAlign(), copy));
   llvm::SmallVector<std::pair<uint64_t, llvm::Value*>, 32> words;
   for (uint64_t at = 0; at < bytes;) {
     const uint64_t step = step_of(bytes - at, alignment);
@@ -49,7 +56,7 @@ void copy_written_out(llvm::IRBuilder<>& b, llvm::MemTransferInst& copy, uint64_
 }
 
 void set_written_out(llvm::IRBuilder<>& b, llvm::MemSetInst& set, uint64_t bytes) {
-  const llvm::Align alignment = set.getDestAlign().valueOrOne();
+  const llvm::Align alignment = alignment_of(*set.getRawDest(), set.getDestAlign(), set);
   for (uint64_t at = 0; at < bytes;) {
     const uint64_t step = step_of(bytes - at, alignment);
     llvm::Type* type = b.getIntNTy(static_cast<unsigned>(step * 8));

@@ -30,6 +30,16 @@ std::optional<Memories> by_type(const llvm::Type* type) {
   }
 }
 
+/// A number of a pointer whose lowest bits alone are used, from which no address can be made.
+bool asks_alignment(const llvm::Instruction& instruction) {
+  if (!llvm::isa<llvm::PtrToIntInst, llvm::PtrToAddrInst>(instruction)) return false;
+  return llvm::all_of(instruction.users(), [](const llvm::User* user) {
+    const auto* mask = llvm::dyn_cast<llvm::BinaryOperator>(user);
+    const auto* bits = mask ? llvm::dyn_cast<llvm::ConstantInt>(mask->getOperand(1)) : nullptr;
+    return bits && mask->getOpcode() == llvm::Instruction::And && bits->getZExtValue() < 4096;
+  });
+}
+
 bool is_pointer(const llvm::Value* value) {
   return value->getType()->isPointerTy();
 }
@@ -72,6 +82,7 @@ class SpacesSolver {
         join(spaces_.results_[instruction.getFunction()], spaces_.of(returned->getReturnValue()));
       return;
     }
+    if (asks_alignment(instruction)) return;
     if (llvm::isa<llvm::PtrToIntInst, llvm::PtrToAddrInst, llvm::InsertValueInst, llvm::AtomicCmpXchgInst,
                   llvm::AtomicRMWInst>(instruction))
       for (const llvm::Value* operand : instruction.operands())
@@ -110,8 +121,11 @@ class SpacesSolver {
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
       return load->getPointerAddressSpace() == kConstant ? kInDevice : spaces_.unknown();  // what a launch passes
     if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
-      if (const llvm::Function* callee = call->getCalledFunction())
+      if (const llvm::Function* callee = call->getCalledFunction()) {
+        if (callee->getIntrinsicID() == llvm::Intrinsic::ptrmask) return spaces_.of(call->getArgOperand(0));
+        if (kir::intrinsic_of(*callee) == kir::Intrinsic::WarpPublish) return kInStack;  // a copy of the thread's own
         if (!callee->isDeclaration()) return spaces_.of_result(*callee);
+      }
     return spaces_.unknown();
   }
 

@@ -18,12 +18,16 @@
 #include "backend/metal/build/raise/plain_shapes.h"
 #include "backend/metal/build/raise/soften_doubles.h"
 #include "backend/metal/build/raise/spaces.h"
+#include "backend/metal/build/raise/stack_frames.h"
+#include "backend/metal/build/raise/word_atomics.h"
 #include "image/metal_abi.h"
 #include "kir/address_space.h"
 #include "kir/call_reach.h"
 #include "kir/expand_constants.h"
+#include "kir/float_atomics.h"
 #include "kir/kernel_parameters.h"
 #include "kir/kir.h"
+#include "kir/narrow_floats.h"
 #include "kir/refusal.h"
 #include "kir/shared_layout.h"
 
@@ -89,7 +93,10 @@ Result<> check(const llvm::Module& module) {
 
 Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::byte> library) {
   Raised raised;
+  kir::expand_float_atomics(*module);  // what they compute is expanded next
+  TRY(kir::expand_narrow_floats(*module));
   TRY(soften_doubles(*module, library));
+  write_out_atomics(*module);
   kir::expand_constants(*module);
   const kir::CallReach reach(*module);
   TRY(refuse_recursion(*module, reach));
@@ -97,7 +104,7 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
       kir::lay_out_module_data(
           *module, reach,
           {.descriptor_bytes = kDescriptorBytes, .descriptor_alignment = kDescriptorBytes, .base = module_data_of}));
-  TRY(inline_barriers(*module));
+  TRY(inline_what_needs_a_kernel(*module));
   const std::vector<llvm::Function*> kernels = kir::kernels(*module);
   TRY(const kir::SharedLayout shared, kir::lay_out_shared(*module, kernels, reach,
                                                           {.window = image::metal::kMostSharedBytes,
@@ -113,11 +120,17 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
     kir::take_launch_bounds(kir::launch_bounds(*kernel), info);
     TRY(kir::lay_out_parameters(*kernel, 0, info));
     TRY(llvm::Function * code, read_parameters(*kernel, info.parameters));
+    end_by_return(*code);
     make_threads_meet(*code);
     raised.kernels.push_back({std::move(info), code});
   }
   TRY(make_plain(*module));
   TRY(assign_spaces(*module, raised.data.constant_bytes));
+  const auto stacks = place_in_stack(*module);
+  for (RaisedKernel& kernel : raised.kernels) {
+    kernel.stack_bytes = stacks.lookup(kernel.code);
+    kernel.info.local_bytes = static_cast<uint32_t>(kernel.stack_bytes);
+  }
   for (llvm::Function& function : *module)
     if (!function.isDeclaration()) tidy_for_structure(function);
   TRY(check(*module));

@@ -18,7 +18,8 @@ namespace cupola::metal::build {
 
 struct RaisedKernel {
   KernelInfo info;
-  llvm::Function* code;  ///< takes nothing; its parameters come from the launch
+  llvm::Function* code;      ///< takes nothing; its parameters come from the launch
+  uint64_t stack_bytes = 0;  ///< behind metal.stack
 };
 
 /// kir in the form that both of Metal's printers read: LLVM IR whose pointers have Metal's spaces (spaces.h), without

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -9,6 +10,7 @@
 #include <cmath>
 
 #include "base/file.h"
+#include "kir/core_intrinsics.h"
 #include "kir/test_module.h"
 
 namespace cupola::metal::build {
@@ -147,6 +149,61 @@ TEST(SoftenDoubles, KeepsKernelsWhatTheyAre) {
               HasSubstr("ptx_kernel void @k(i64 %x, ptr byval(%box) align 8 %box, ptr nofree %out) #0 !kept"));
   EXPECT_THAT(module.text(), HasSubstr("!{ptr @k}"));
   EXPECT_TRUE(kir::is_kernel(*module->getFunction("k")));
+}
+
+TEST(SoftenDoubles, KeepsSourceLinesAndDropsWhatIsSaidOfFloatsOnly) {
+  Softened module(R"(
+    define internal nofpclass(nan) double @twice(double nofpclass(inf) %x) {
+      %y = fmul nnan double %x, 2.0
+      ret double %y
+    }
+    define double @f(double %x, i1 %which) !dbg !1 {
+      %y = call nnan nofpclass(nan) double @twice(double nofpclass(inf) %x), !dbg !4
+      %z = select nnan i1 %which, double %x, double %y, !dbg !4
+      ret double %z, !dbg !4
+    }
+    !llvm.dbg.cu = !{!0}
+    !llvm.module.flags = !{!5}
+    !0 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !2, emissionKind: LineTablesOnly)
+    !1 = distinct !DISubprogram(name: "f", file: !2, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+    !2 = !DIFile(filename: "f.cu", directory: "")
+    !3 = !DISubroutineType(types: !{})
+    !4 = !DILocation(line: 7, scope: !1)
+    !5 = !{i32 2, !"Debug Info Version", i32 3})");
+  EXPECT_THAT(module.text(), Not(HasSubstr("nofpclass")));
+  EXPECT_THAT(module.text(), HasSubstr("define i64 @f(i64 %x, i1 %which) !dbg"));
+  EXPECT_THAT(module.text(), HasSubstr("call i64 @twice(i64 %x), !dbg"));
+  EXPECT_EQ(module.function<uint64_t(uint64_t, bool)>("f")(bits(3), false), bits(6));
+}
+
+/// Every row of core_intrinsics.def that computes with floating-point numbers.
+TEST(SoftenDoubles, KnowsEveryIntrinsicThatAPreparedModuleHolds) {
+  if (!read_file(CUPOLA_LIBRARIES "/c_library.bc")) GTEST_SKIP() << "the build found no libclc";
+  kir::TestModule module("");
+  llvm::LLVMContext& context = module->getContext();
+  llvm::Type* number = llvm::Type::getDoubleTy(context);
+  llvm::IRBuilder<> b(context);
+  int rows = 0;
+  const auto add = [&](llvm::Intrinsic::ID id, kir::CoreClass kind) {
+    if (kind != kir::CoreClass::kFloat) return;
+    llvm::SmallVector<llvm::Type*, 2> types = {number};
+    if (id == llvm::Intrinsic::ldexp || id == llvm::Intrinsic::frexp) types.push_back(b.getInt32Ty());
+    llvm::Function* intrinsic = llvm::Intrinsic::getOrInsertDeclaration(&*module, id, types);
+    auto* function = llvm::Function::Create(llvm::FunctionType::get(intrinsic->getReturnType(), {number}, false),
+                                            llvm::GlobalValue::ExternalLinkage, "f" + llvm::Twine(rows++), *module);
+    b.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
+    llvm::SmallVector<llvm::Value*, 3> arguments;
+    for (llvm::Type* type : intrinsic->getFunctionType()->params())
+      arguments.push_back(type->isDoubleTy() ? function->getArg(0) : static_cast<llvm::Value*>(b.getInt32(1)));
+    b.CreateRet(b.CreateCall(intrinsic, arguments));
+  };
+#define KIR_CORE(name, group) add(llvm::Intrinsic::name, kir::CoreClass::group);
+#include "kir/core_intrinsics.def"
+#undef KIR_CORE
+  EXPECT_GE(rows, 39);
+  const Result<> softened = soften(module);
+  EXPECT_TRUE(softened) << softened.error().message;
+  EXPECT_THAT(module.text(), Not(HasSubstr("double")));
 }
 
 TEST(SoftenDoubles, ComputesVectorsElementByElement) {

@@ -62,6 +62,7 @@ Programs prepared() {
 class SoftenedKernels : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
+    if (!read_file(CUPOLA_LIBRARIES "/c_library.bc")) GTEST_SKIP() << "the build found no libclc";
     const Programs texts = prepared();
     hard = new TestProgram(texts.hard);
     soft = new TestProgram(texts.soft);

@@ -4,7 +4,7 @@ namespace llvm {
 class Module;
 }
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 
 /// Makes atomic operations on floating-point numbers loops that compare and exchange integers, where LLVM's own would
 /// not do as a GPU does:
@@ -15,4 +15,4 @@ namespace cupola::cpu::build {
 /// - sums of float, which flush denormals in global memory and do not in shared memory (PTX ISA, "atom").
 void expand_float_atomics(llvm::Module& module);
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

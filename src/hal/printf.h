@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace cupola::cpu {
+namespace cupola::hal {
 
 /// Appends what CUDA's device printf prints for `format` (CUDA C++ Programming Guide, "Formatted Output"). Arguments
 /// lie in `arguments` one after the other, promoted as for a C variadic call, each at its natural alignment: 4 bytes
@@ -11,4 +11,4 @@ namespace cupola::cpu {
 /// them: a fault in here loses nothing.
 int format_print(std::string& text, const char* format, const void* arguments);
 
-}  // namespace cupola::cpu
+}  // namespace cupola::hal

@@ -5,7 +5,7 @@
 
 #include "base/mutex.h"
 
-namespace cupola::cpu {
+namespace cupola::hal {
 
 /// What kernels printed and the host has not seen. Any thread.
 class DeviceOutput {
@@ -25,4 +25,4 @@ class DeviceOutput {
   std::string text_ GUARDED_BY(mutex_);
 };
 
-}  // namespace cupola::cpu
+}  // namespace cupola::hal

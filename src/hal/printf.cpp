@@ -1,11 +1,11 @@
-#include "backend/cpu/run/printf.h"
+#include "hal/printf.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 
-namespace cupola::cpu {
+namespace cupola::hal {
 namespace {
 
 class Arguments {
@@ -198,4 +198,4 @@ int format_print(std::string& text, const char* format, const void* arguments) {
   return printer.count();
 }
 
-}  // namespace cupola::cpu
+}  // namespace cupola::hal

@@ -1,4 +1,4 @@
-#include "backend/cpu/build/float_atomics.h"
+#include "kir/float_atomics.h"
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
@@ -10,7 +10,7 @@
 #include "kir/address_space.h"
 #include "kir/intrinsics.h"
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 namespace {
 
 using llvm::AtomicRMWInst;
@@ -18,7 +18,7 @@ using llvm::Value;
 
 /// kGenericSpace when only the running kernel can tell.
 unsigned space_of(const AtomicRMWInst& update) {
-  if (update.getPointerAddressSpace() != kir::kGenericSpace) return update.getPointerAddressSpace();
+  if (update.getPointerAddressSpace() != kGenericSpace) return update.getPointerAddressSpace();
   return llvm::getUnderlyingObject(update.getPointerOperand())->getType()->getPointerAddressSpace();
 }
 
@@ -29,7 +29,7 @@ bool is_narrow(const AtomicRMWInst& update) {
 
 bool is_flushed(const AtomicRMWInst& update) {
   const bool sum = update.getOperation() == AtomicRMWInst::FAdd || update.getOperation() == AtomicRMWInst::FSub;
-  return sum && update.getType()->isFloatTy() && space_of(update) != kir::kSharedSpace;
+  return sum && update.getType()->isFloatTy() && space_of(update) != kSharedSpace;
 }
 
 bool is_expanded(const AtomicRMWInst& update) {
@@ -41,8 +41,8 @@ bool is_expanded(const AtomicRMWInst& update) {
 class Flush {
  public:
   Flush(llvm::IRBuilderBase& b, AtomicRMWInst& update) : kept_(b.getInt32(0x80000000)) {
-    if (space_of(update) != kir::kGenericSpace) return;
-    llvm::Function* is_shared = kir::declare(*b.GetInsertBlock()->getModule(), kir::Intrinsic::IsShared);
+    if (space_of(update) != kGenericSpace) return;
+    llvm::Function* is_shared = declare(*b.GetInsertBlock()->getModule(), Intrinsic::IsShared);
     kept_ = b.CreateSelect(b.CreateCall(is_shared, {update.getPointerOperand()}), b.getInt32(0xffffffff), kept_);
   }
 
@@ -115,4 +115,4 @@ void expand_float_atomics(llvm::Module& module) {
   for (AtomicRMWInst* update : work) expand(*update);
 }
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

@@ -12,14 +12,14 @@
 // below its last place is a tie, so narrowing it rounds as narrowing the exact number would (Boldo and Melquiond,
 // "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd").
 
-#include "backend/cpu/build/narrow_floats.h"
+#include "kir/narrow_floats.h"
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 
-namespace cupola::cpu::build {
+namespace cupola::kir {
 namespace {
 
 using llvm::Type;
@@ -139,7 +139,7 @@ class Expander {
     };
     if (width <= 24) return narrowed(converted(floats(type)), type);
     if (width > 64)
-      return fail(ErrorCode::NotSupported, "cpu: function '{}' converts an integer of {} bits to bfloat",
+      return fail(ErrorCode::NotSupported, "function '{}' converts an integer of {} bits to bfloat",
                   instruction_.getFunction()->getName().str(), width);
     if (width > 53) value = with_sticky_bit(value, is_signed);
     return narrowed(float_to_odd(converted(doubles(type))), type);
@@ -235,4 +235,4 @@ Result<> expand_narrow_floats(llvm::Module& module) {
   return {};
 }
 
-}  // namespace cupola::cpu::build
+}  // namespace cupola::kir

@@ -1,8 +1,8 @@
-#include "backend/cpu/run/device_output.h"
+#include "hal/device_output.h"
 
 #include <stdio.h>
 
-namespace cupola::cpu {
+namespace cupola::hal {
 
 void DeviceOutput::append(std::string_view text) {
   Lock lock(mutex_);
@@ -22,4 +22,4 @@ void DeviceOutput::write_out() {
   text_.clear();
 }
 
-}  // namespace cupola::cpu
+}  // namespace cupola::hal

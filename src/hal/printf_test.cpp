@@ -1,15 +1,13 @@
-#include "backend/cpu/run/printf.h"
+#include "hal/printf.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
-#include "backend/cpu/run/device_fixture.h"
-
 // Formatting of device printf. Oracle: the host's snprintf with the same format and values.
 
-namespace cupola::cpu {
+namespace cupola::hal {
 namespace {
 
 /// Arguments as the compiler lays them out: promoted, at natural alignment.
@@ -101,33 +99,5 @@ TEST(DevicePrintf, ANullStringIsNamed) {
   EXPECT_EQ(text, "[(null)]");
 }
 
-using DeviceOutputs = DeviceFixture;
-
-void print_thread(ThreadContext* c, const std::byte*) {
-  struct {
-    uint32_t block, thread;
-  } arguments{c->ctaid[0], c->tid[0]};
-  c->services->vprintf(c, "%u.%u\n", &arguments);
-}
-
-TEST_F(DeviceOutputs, AppearAtFlushInOrderWithTheHosts) {
-  testing::internal::CaptureStdout();
-  printf("host 1\n");
-  launch(print_thread, {{1}, {3}}, 0);
-  expect_success();
-  device_->flush_output();
-  printf("host 2\n");
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), "host 1\n0.0\n0.1\n0.2\nhost 2\n");
-}
-
-TEST_F(DeviceOutputs, NothingIsLostWhenTheBufferIsFull) {
-  testing::internal::CaptureStdout();
-  launch(print_thread, {{1000}, {256}}, 0, {.rung = image::Rung::ThreadLoop});
-  expect_success();
-  device_->flush_output();
-  const std::string text = testing::internal::GetCapturedStdout();
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 256000);
-}
-
 }  // namespace
-}  // namespace cupola::cpu
+}  // namespace cupola::hal

@@ -1,0 +1,3 @@
+; REFUSED: air: metadata '
+!air.kernel = !{!0}
+!0 = !DIFile(filename: "a", directory: "b")
