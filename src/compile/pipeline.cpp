@@ -3,6 +3,7 @@
 #include <llvm/IR/LLVMContext.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <span>
@@ -19,6 +20,7 @@
 #include "compile/separate_units.h"
 #include "image/block_class.h"
 #include "image/kernel_image.h"
+#include "image/metal_image.h"
 #include "kir/kir.h"
 #include "kir/nvvm_ir.h"
 #include "kir/to_nvptx.h"
@@ -30,8 +32,8 @@ namespace cupola {
 namespace {
 
 constexpr std::string_view kCpuTarget = "cpu:", kPtxTarget = "ptx:", kKirTarget = "kir", kUnitTarget = "unit",
-                           kLinkedTarget = "linked", kCheckTarget = "check", kExplainTarget = "explain", kMslTarget = "msl", kSm = "sm_",
-                           kAllCode = "all";
+                           kLinkedTarget = "linked", kCheckTarget = "check", kExplainTarget = "explain",
+                           kMslTarget = "msl", kSm = "sm_", kAllCode = "all";
 
 std::string library_path(const char* name) {
   return folder_of_code(reinterpret_cast<const void*>(&library_path)) + "/cupola/" + name;
@@ -220,14 +222,58 @@ Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, co
   return bytes_of(text);
 }
 
-/// The module's kernels for the metal device, as source in Metal's shading language.
-Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module) {
+/// A module raised and printed for the metal device.
+struct MetalCode {
+  metal::build::Raised raised;
+  metal::build::MslSource source;
+};
+
+Result<MetalCode> make_metal_code(std::unique_ptr<llvm::Module> module) {
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   TRY(const std::span<const std::byte> metal, metal_library());
   TRY(metal::build::Raised raised, metal::build::raise(std::move(module), metal));
-  TRY(const metal::build::MslSource source, metal::build::print_msl(raised));
-  return bytes_of(source.text);
+  TRY(metal::build::MslSource source, metal::build::print_msl(raised));
+  return MetalCode{std::move(raised), std::move(source)};
+}
+
+/// The module's kernels for the metal device, as source in Metal's shading language.
+Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module) {
+  TRY(const MetalCode code, make_metal_code(std::move(module)));
+  return bytes_of(code.source.text);
+}
+
+/// "metal:msl31" says 31. Error: NoBinaryForGpu.
+Result<uint32_t> msl_version_of(std::string_view target) {
+  constexpr std::string_view kMsl = "metal:msl";
+  uint32_t version = 0;
+  const char* end = target.data() + target.size();
+  if (target.starts_with(kMsl) && std::from_chars(target.data() + kMsl.size(), end, version).ptr == end && version != 0)
+    return version;
+  return fail(ErrorCode::NoBinaryForGpu, "compiler: '{}' is no target of the metal device; metal:msl30 is one", target);
+}
+
+/// The same as an image. Error: NotSupported for what needs a newer Metal than the target's.
+Result<std::vector<std::byte>> make_metal_image(std::unique_ptr<llvm::Module> module,
+                                                const image::CompileRequest& request) {
+  TRY(const uint32_t version, msl_version_of(request.target));
+  const std::string keep = keep_path(request, name_of(*module));
+  TRY(MetalCode code, make_metal_code(std::move(module)));
+  if (!keep.empty()) cpu::build::keep_file(keep + ".metal", code.source.text);
+  if (code.source.version > version)
+    return fail(ErrorCode::NotSupported, "metal: the code needs MSL {}.{}; this system's Metal has {}.{}",
+                code.source.version / 10, code.source.version % 10, version / 10, version % 10);
+  image::MetalImage image;
+  image.target = request.target;
+  for (size_t i = 0; i < code.raised.kernels.size(); ++i)
+    image.kernels.push_back({std::move(code.raised.kernels[i].info), std::move(code.source.entries[i])});
+  image.symbols = std::move(code.raised.data.symbols);
+  image.data = std::move(code.raised.data.bytes);
+  image.data_alignment = code.raised.data.alignment;
+  image.relocations = std::move(code.raised.data.relocations);
+  image.msl_version = code.source.version;
+  image.source = std::move(code.source.text);
+  return image::serialize(image);
 }
 
 /// The module as it will be loaded. Error: InvalidImage for what is defined nowhere. What the cpu device cannot run is
@@ -246,8 +292,9 @@ Result<std::vector<std::byte>> make_linked(std::unique_ptr<llvm::Module> module)
 
 Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   const std::string_view target = request.target;
-  const bool image = target.starts_with(kCpuTarget), ptx = target.starts_with(kPtxTarget);
-  if (!image && !ptx && target != kKirTarget && target != kUnitTarget && target != kLinkedTarget &&
+  const bool image = target.starts_with(kCpuTarget), ptx = target.starts_with(kPtxTarget),
+             metal = target.starts_with(image::kMetalTarget);
+  if (!image && !ptx && !metal && target != kKirTarget && target != kUnitTarget && target != kLinkedTarget &&
       target != kCheckTarget && target != kExplainTarget && target != kMslTarget)
     return fail(ErrorCode::NoBinaryForGpu, "compiler: target '{}' is not one that this build generates code for",
                 target);
@@ -255,6 +302,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   llvm::LLVMContext context;
   TRY(std::unique_ptr<llvm::Module> module, read_units(context, request));
   if (image) return make_image(std::move(module), request);
+  if (metal) return make_metal_image(std::move(module), request);
   if (ptx) return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())), request.options);
   if (target == kCheckTarget) return std::vector<std::byte>();
   if (target == kUnitTarget) return kir::write(*module);

@@ -12,6 +12,7 @@ namespace cupola {
 ///   "cpu:..."        a serialised image::KernelImage: the module, with what it uses of the device library that lies in
 ///                    `cupola/device.bc` beside this library (none: as if it were empty), prepared, as machine code
 ///                    and what CompileRequest::code leaves for later; or of such a unit, the code for a class of blocks
+///   "metal:msl30"    a serialised image::MetalImage, all code at once, for a Metal that takes MSL 3.0
 ///   "explain"        how the cpu device of this machine runs each kernel, and why, as text
 ///   "msl"            the module's kernels as source in Metal's shading language
 ///   "kir"            the linked module as LLVM text, with PTX and inline PTX lowered, before kir::prepare

@@ -31,7 +31,8 @@ struct DeviceProperties {
   uint32_t shared_bytes_per_block_optin = 227 * 1024;  ///< the most a launch may have, static and dynamic together
   uint32_t clock_khz = 0;
   uint32_t compute_capability_major = 8, compute_capability_minor = 9;
-  bool unified_addressing = true;  ///< host pointers may be dereferenced by kernels
+  bool unified_addressing = true;  ///< a pointer is the same for the host and for kernels
+  bool pageable_memory = true;     ///< kernels reach all memory of the process; else only what the device gave
 };
 
 /// A __device__ or __constant__ variable of a loaded executable.

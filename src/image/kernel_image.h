@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +9,8 @@
 #include "base/kernel_info.h"
 #include "base/result.h"
 #include "image/block_class.h"
+#include "image/image_frame.h"
+#include "image/module_variables.h"
 
 // A kernel image for the cpu device: one position-independent segment and a manifest. No external symbols, no absolute
 // addresses: what the code needs of the process arrives through the ThreadContext or through import slots, which the
@@ -19,8 +20,6 @@
 // unit becomes for a class of blocks is an image of that kernel alone, without data.
 
 namespace cupola::image {
-
-inline constexpr uint32_t kFormatVersion = 12;
 
 /// How a kernel may be executed; decided by the compiler, see "Threads" in docs/design.md.
 enum class Rung : uint32_t {
@@ -52,21 +51,6 @@ struct Kernel {
   bool flush_denormals = false;  ///< run with the control register's flush bits set
 };
 
-/// A variable in module data.
-struct DataSymbol {
-  std::string name;
-  uint64_t offset = 0, size = 0;
-  bool constant = false;
-};
-
-/// A word of module data that the loader computes.
-struct DataRelocation {
-  enum class Kind : uint32_t { DataAddress, CodeAddress };
-  uint64_t offset = 0;  ///< of the 8-byte word, in module data
-  Kind kind = Kind::DataAddress;
-  uint64_t addend = 0;  ///< offset in module data, or in the segment
-};
-
 /// A slot of the segment's writable part that holds the address of a library function.
 struct Import {
   uint64_t slot = 0;      ///< offset in the segment, 8 bytes
@@ -88,13 +72,9 @@ struct LineTable {
   std::string place(uint64_t offset) const;
 };
 
-struct KernelImage {
+struct KernelImage : ModuleVariables {
   std::string target;  ///< hal::DeviceProperties::image_target it was made for
   std::vector<Kernel> kernels;
-  std::vector<DataSymbol> symbols;
-  std::vector<std::byte> data;  ///< initial module data
-  uint64_t data_alignment = 64;
-  std::vector<DataRelocation> relocations;
   std::vector<std::byte> segment;  ///< code and read-only data, then, page-aligned, the import slots
   uint64_t slots_offset = 0;       ///< where import slots begin; a multiple of 4096
   std::vector<Import> imports;
@@ -107,8 +87,5 @@ std::vector<std::byte> serialize(const KernelImage& image);
 /// The way back. Errors: InvalidImage, saying what is wrong, for any bytes that serialize did not make: every offset
 /// and size is checked against what it points into.
 Result<KernelImage> deserialize(std::span<const std::byte> bytes);
-
-/// The target alone, read from the front; nothing where the bytes begin no image of this format.
-std::optional<std::string> target_of(std::span<const std::byte> bytes);
 
 }  // namespace cupola::image

@@ -37,6 +37,28 @@ Result<MemoryRange> take_device_range(hal::Address address) {
   return *range;
 }
 
+void free_in_heap(Context& context, hal::Address address) {
+  if (auto freed = context.device().heap().free(address); !freed)
+    log::line(log::Topic::Memory, "{}", freed.error().message);
+}
+
+/// Page-locked memory is the host's where kernels reach that, else the device's, which the host reaches.
+Result<hal::Address> allocate_pinned(Context& context, uint64_t bytes) {
+  Device& device = context.device();
+  if (!device.properties().pageable_memory) {
+    TRY(memory::Allocation block, allocate_making_room(device, [&] { return device.heap().allocate(bytes); }));
+    return block.release().address;
+  }
+  void* const pointer = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
+  if (!pointer) return fail(ErrorCode::OutOfMemory, "{} bytes of host memory were asked for", bytes);
+  return reinterpret_cast<hal::Address>(pointer);
+}
+
+void free_pinned(Context& context, hal::Address address) {
+  if (!context.device().properties().pageable_memory) return free_in_heap(context, address);
+  std::free(reinterpret_cast<void*>(address));  // NOLINT(performance-no-int-to-ptr)
+}
+
 }  // namespace
 
 void give_back(const MemoryRange& range) {
@@ -45,11 +67,10 @@ void give_back(const MemoryRange& range) {
   switch (range.kind) {
     case MemoryKind::Managed:
     case MemoryKind::Device:
-      if (auto freed = range.context->device().heap().free(range.address); !freed)
-        log::line(log::Topic::Memory, "{}", freed.error().message);
+      free_in_heap(*range.context, range.address);
       break;
     case MemoryKind::Pinned:
-      std::free(reinterpret_cast<void*>(range.address));  // NOLINT(performance-no-int-to-ptr)
+      free_pinned(*range.context, range.address);
       break;
     case MemoryKind::Registered:
     case MemoryKind::Mapped:
@@ -106,14 +127,12 @@ Result<void*> allocate_host(Context& context, uint64_t bytes, unsigned flags) {
   TRY(check_unsafe_call("allocating page-locked memory"));
   if (bytes == 0) return fail(ErrorCode::InvalidValue, "0 bytes were asked for");
   if (bytes > UINT64_MAX - kPage) return fail(ErrorCode::OutOfMemory, "{} bytes of host memory were asked for", bytes);
-  void* pointer = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
-  if (!pointer) return fail(ErrorCode::OutOfMemory, "{} bytes of host memory were asked for", bytes);
-  const auto address = reinterpret_cast<hal::Address>(pointer);
+  TRY(const hal::Address address, allocate_pinned(context, bytes));
   if (auto added = Runtime::get().addresses.add({address, bytes, MemoryKind::Pinned, &context, flags}); !added) {
-    std::free(pointer);
+    free_pinned(context, address);
     return fail(added.error());
   }
-  return pointer;
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
 Result<> free_host(void* pointer) {
@@ -131,6 +150,10 @@ Result<> register_host(Context& context, void* pointer, uint64_t bytes, unsigned
   TRY(check_unsafe_call("registering memory"));
   if (!pointer || bytes == 0)
     return fail(ErrorCode::InvalidValue, "{} bytes at {} cannot be registered", bytes, pointer);
+  if (!context.device().properties().pageable_memory)
+    return fail(ErrorCode::NotSupported,
+                "this device's kernels reach no memory that the device did not give: allocate "
+                "it page-locked instead of registering it");
   const auto address = reinterpret_cast<hal::Address>(pointer);
   if (bytes > UINT64_MAX - address)
     return fail(ErrorCode::InvalidValue, "{} bytes at {} run past the end of the address space", bytes, pointer);

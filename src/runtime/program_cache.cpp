@@ -8,6 +8,7 @@
 #include "image/compile_request.h"
 #include "image/compiler_library.h"
 #include "image/kernel_image.h"
+#include "image/metal_image.h"
 
 namespace cupola::runtime {
 namespace {
@@ -32,10 +33,15 @@ ProgramCache::Compiler library_compiler() {
           }};
 }
 
+bool is_whole(std::span<const std::byte> image, const std::string& target) {
+  if (target.starts_with(image::kMetalTarget)) return image::deserialize_metal(image).has_value();
+  return image::deserialize(image).has_value();
+}
+
 /// The image that was made for the target; damaged ones are as good as none.
 const std::vector<std::byte>* image_for(const image::Code& code, const std::string& target) {
   for (const std::vector<std::byte>& bytes : code.images)
-    if (image::target_of(bytes) == target && image::deserialize(bytes)) return &bytes;
+    if (image::target_of(bytes) == target && is_whole(bytes, target)) return &bytes;
   return nullptr;
 }
 

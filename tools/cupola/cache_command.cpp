@@ -6,6 +6,7 @@
 #include "base/settings.h"
 #include "image/cache.h"
 #include "image/kernel_image.h"
+#include "image/metal_image.h"
 
 namespace cupola::tool {
 namespace {
@@ -49,18 +50,28 @@ std::string blocks_text(const image::Kernel& kernel) {
   return texts.size() == 1 ? texts.front() : "";
 }
 
+std::string list_text(const std::string& target, const std::vector<std::string>& kernels) {
+  constexpr size_t kShown = 3;
+  std::string text = target + ":";
+  for (size_t i = 0; i < kernels.size() && i < kShown; ++i) text += " " + kernels[i];
+  if (kernels.size() > kShown) text += formatted(" and {} more", kernels.size() - kShown);
+  return text;
+}
+
 /// What the image is for, and its first kernels.
 std::string contents_text(const DiskCache& cache, const std::string& key) {
   const auto bytes = cache.look(key);
   if (!bytes) return "damaged";
+  if (const auto metal = image::deserialize_metal(*bytes)) {
+    std::vector<std::string> names;
+    for (const image::MetalKernel& kernel : metal->kernels) names.push_back(kernel.info.name);
+    return list_text(metal->target, names);
+  }
   const auto image = image::deserialize(*bytes);
   if (!image) return "no kernel image";
-  constexpr size_t kShown = 3;
-  std::string text = image->target + ":";
-  for (size_t i = 0; i < image->kernels.size() && i < kShown; ++i)
-    text += " " + image->kernels[i].info.name + blocks_text(image->kernels[i]);
-  if (image->kernels.size() > kShown) text += formatted(" and {} more", image->kernels.size() - kShown);
-  return text;
+  std::vector<std::string> names;
+  for (const image::Kernel& kernel : image->kernels) names.push_back(kernel.info.name + blocks_text(kernel));
+  return list_text(image->target, names);
 }
 
 void list(const DiskCache& cache) {

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "base/fault_router.h"
+
 namespace cupola::doubles {
 namespace {
 
@@ -16,7 +18,7 @@ namespace context = boost::context;
 constexpr uint32_t kLanes = 32;
 constexpr size_t kStackBytes = 256 * 1024;
 
-enum class State { Ready, Gathering, AtBarrier, Done };
+enum class State { Ready, Gathering, AtBarrier, Done, Faulted };
 
 struct Lane {
   ThreadPlace place;
@@ -26,9 +28,11 @@ struct Lane {
   void* site = nullptr;
   uint64_t value = 0;
   Gathered gathered;
+  void* stack = nullptr;       ///< below the frame that called the kernel: where a fault lands
+  uint64_t fault_address = 0;  ///< once Faulted
 };
 
-thread_local Lane* current_lane = nullptr;
+thread_local Lane* current_lane = nullptr;  ///< null while no kernel runs on the thread
 
 /// Back to the scheduler, until it comes back.
 void leave() {
@@ -55,6 +59,25 @@ void yield() {
   leave();
 }
 
+void land(void* lane) {
+  static_cast<Lane*>(lane)->state = State::Faulted;
+  leave();  // for ever
+}
+
+/// A thread that faults goes no further: what lies on its stack is left as it is.
+bool handle(const FaultRouter::Fault& fault) {
+  Lane* const lane = current_lane;
+  if (!lane || lane->state == State::Faulted) return false;
+  lane->fault_address = fault.address;
+  FaultRouter::redirect(fault, &land, lane, lane->stack);
+  return true;
+}
+
+void* below_this_frame() {
+  constexpr uint64_t kBelow = 1024;
+  return reinterpret_cast<void*>((reinterpret_cast<uint64_t>(__builtin_frame_address(0)) - kBelow) & ~uint64_t{63});
+}
+
 class Group {
  public:
   Group(const Dim3& group, const Dim3& groups, const Dim3& threads, const std::function<void(const ThreadPlace&)>& run)
@@ -71,6 +94,7 @@ class Group {
                     static_cast<uint32_t>((lanes_.size() + kLanes - 1) / kLanes)};
       lane.fibre = context::fiber(std::allocator_arg, stacks(), [&lane, &run](context::fiber&& from) {
         lane.home = std::move(from);
+        lane.stack = below_this_frame();
         run(lane.place);
         lane.state = State::Done;
         return std::move(lane.home);
@@ -81,6 +105,9 @@ class Group {
   Result<> run() {
     for (;;) {
       for (size_t first = 0; first < lanes_.size(); first += kLanes) run_simdgroup(first);
+      if (const auto faulted = std::ranges::find(lanes_, State::Faulted, &Lane::state); faulted != lanes_.end())
+        return fail(ErrorCode::IllegalAddress, "software Metal: illegal memory access at {:#x}",
+                    faulted->fault_address);
       if (std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.state == State::Done; })) return {};
       TRY(pass_barrier());
     }
@@ -95,6 +122,9 @@ class Group {
   static void resume(Lane& lane) {
     current_lane = &lane;
     lane.fibre = std::move(lane.fibre).resume();
+    current_lane = nullptr;
+    // Nothing of it can be unwound, so that it is never ended.
+    if (lane.state == State::Faulted) (void)new context::fiber(std::move(lane.fibre));
   }
 
   /// Until all its lanes are done or at a barrier.
@@ -105,6 +135,7 @@ class Group {
       for (Lane& lane : lanes)
         if (lane.state == State::Ready) {
           resume(lane);
+          if (lane.state == State::Faulted) return;
           ran = true;
         }
       if (ran) continue;
@@ -152,6 +183,8 @@ Machine machine{barrier, gather, yield};
 
 Result<> run_threadgroup(const Dim3& group, const Dim3& groups, const Dim3& threads,
                          const std::function<void(const ThreadPlace&)>& run) {
+  [[maybe_unused]] static const bool routed = (FaultRouter::add(&handle), true);
+  FaultRouter::prepare_thread();
   return Group(group, groups, threads, run).run();
 }
 

@@ -31,7 +31,8 @@ extern Machine machine;
 
 /// Runs a threadgroup: `run` once for each thread, on fibres. A SIMD function completes when no lane of its group can
 /// go on, for those lanes that stand at the earliest place in the code, which lets lanes that are behind catch up.
-/// Errors: LaunchFailed for threads at different barriers, or gone before one. One group at a time on a host thread.
+/// Errors: LaunchFailed for threads at different barriers, or gone before one; IllegalAddress where a thread faults.
+/// One group at a time on a host thread.
 Result<> run_threadgroup(const Dim3& group, const Dim3& groups, const Dim3& threads,
                          const std::function<void(const ThreadPlace&)>& run);
 

@@ -10,6 +10,7 @@
 #include "backend/cpu/run/machine.h"
 #include "backend/cpu/run/worker.h"
 #include "backend/cpu/run/worker_pool.h"
+#include "base/byte_count.h"
 #include "base/log.h"
 #include "base/settings.h"
 

@@ -17,7 +17,4 @@ std::string processor_to_compile_for(const std::string& wanted);
 uint64_t memory_bytes();
 uint32_t clock_khz();  ///< 0 when unknown
 
-/// "8GiB", "512MiB", "64KiB", "1000" (bytes). Error: InvalidValue.
-Result<uint64_t> parse_bytes(const std::string& text);
-
 }  // namespace cupola::cpu

@@ -1,0 +1,215 @@
+#include <dlfcn.h>
+
+#include "backend/metal/host/device_fixture.h"
+
+// Oracles: image/metal_abi.h says what a kernel is given; command_buffer_errors.def which error each end of a command
+// buffer is; the numbers that kernels leave are worked out by hand.
+
+namespace cupola::metal {
+namespace {
+
+class MetalLaunch : public DeviceFixture {};
+
+void expect_failure(const Result<>& result, ErrorCode code, const std::string& words) {
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, code) << result.error().message;
+  EXPECT_NE(result.error().message.find(words), std::string::npos) << result.error().message;
+}
+
+TEST_F(MetalLaunch, TheGpusAddressesAreNotTheHosts) {
+  auto buffer = make_buffer(16);
+  auto* const out = reinterpret_cast<uint64_t*>(buffer->address());
+  ASSERT_TRUE(run(launch_of(
+      image_of("const ulong p = *(constant ulong*)parameters; *(device ulong*)(p + launch.arena) = launch.arena;"),
+      buffer->address())));
+  EXPECT_NE(out[0], 0u);
+}
+
+TEST_F(MetalLaunch, PointersInMemoryAndInModuleDataAreTheHosts) {
+  image::MetalImage image = image_of(R"(
+    const ulong p = *(constant ulong*)parameters;
+    device ulong* data = (device ulong*)launch.module_data;
+    device uint* value = (device uint*)(data[1] + launch.arena);
+    *(device uint*)(p + launch.arena) = *value + 1;
+    *value = 7;)");
+  image.data.resize(24);
+  image.data[16] = std::byte{41};
+  image.relocations = {{8, image::DataRelocation::Kind::DataAddress, 16}};
+  image.symbols = {{"value", 16, 4, false}};
+  auto buffer = make_buffer(16);
+  const hal::Launch launch = launch_of(image, buffer->address());
+  ASSERT_TRUE(run(launch));
+  EXPECT_EQ(*reinterpret_cast<uint32_t*>(buffer->address()), 42u);
+  EXPECT_EQ(*reinterpret_cast<uint32_t*>(launch.executable->find_symbol("value")->address), 7u);
+}
+
+TEST_F(MetalLaunch, SharedMemoryIsStaticThenDynamic) {
+  image::MetalImage image = image_of(R"(
+    const ulong p = *(constant ulong*)parameters;
+    device uint* out = (device uint*)(p + launch.arena);
+    out[0] = launch.dynamic_shared;
+    out[1] = launch.dynamic_shared_bytes;
+    out[2] = launch.total_shared_bytes;
+    shared[launch.dynamic_shared + launch.dynamic_shared_bytes - 1] = 9;
+    out[3] = shared[launch.dynamic_shared + launch.dynamic_shared_bytes - 1];)");
+  image.kernels[0].info.static_shared_bytes = 20;
+  auto buffer = make_buffer(16);
+  hal::Launch launch = launch_of(image, buffer->address());
+  launch.dynamic_shared_bytes = 100;
+  ASSERT_TRUE(run(launch));
+  const auto* const out = reinterpret_cast<uint32_t*>(buffer->address());
+  EXPECT_EQ(out[0], 32u);
+  EXPECT_EQ(out[1], 100u);
+  EXPECT_EQ(out[2], 144u);
+  EXPECT_EQ(out[3], 9u);
+}
+
+TEST_F(MetalLaunch, ParametersMayBeMoreThanAnEncoderTakesInPlace) {
+  struct Large {
+    uint64_t out;
+    uint32_t values[2000];
+  } large{};
+  auto buffer = make_buffer(16);
+  large.out = buffer->address();
+  large.values[1999] = 12345;
+  const auto image = image_of(
+      "const ulong p = *(constant ulong*)parameters; *(device uint*)(p + launch.arena) = ((constant uint*)(parameters "
+      "+ 8))[1999];",
+      sizeof large);
+  ASSERT_TRUE(run(launch_of(image, large)));
+  EXPECT_EQ(*reinterpret_cast<uint32_t*>(buffer->address()), 12345u);
+  large.values[1999] = 54321;
+  ASSERT_TRUE(run(launch_of(image, large)));
+  EXPECT_EQ(*reinterpret_cast<uint32_t*>(buffer->address()), 54321u);
+}
+
+TEST_F(MetalLaunch, EachGridHasItsNumber) {
+  auto buffer = make_buffer(16);
+  const hal::Launch launch = launch_of(
+      image_of("const ulong p = *(constant ulong*)parameters; *(device ulong*)(p + launch.arena) = launch.grid;"),
+      buffer->address());
+  const auto* const out = reinterpret_cast<uint64_t*>(buffer->address());
+  ASSERT_TRUE(run(launch));
+  const uint64_t first = *out;
+  ASSERT_TRUE(run(launch));
+  EXPECT_EQ(*out, first + 1);
+}
+
+TEST_F(MetalLaunch, AFaultRecordNamesKernelBlockAndThread) {
+  const auto record = [this](int kind, int detail) {
+    return image_of(
+        formatted("if (t != 3 || ctaid.x != 1) return;\n"
+                  "device uint* words = (device uint*)launch.faults;\n"
+                  "words[0] = {}; words[1] = ctaid.x; words[4] = t; words[7] = {};",
+                  kind, detail));
+  };
+  struct Case {
+    int kind;
+    ErrorCode code;
+    const char* words;
+  };
+  for (const Case& each : {Case{1, ErrorCode::LaunchFailed, "kernel k, block (1,0,0), thread (3,0,0): trap"},
+                           Case{2, ErrorCode::Assert, "kernel k, block (1,0,0), thread (3,0,0): assertion failed"},
+                           Case{3, ErrorCode::LaunchFailed, "a warp operation names lanes 0x00000006"}}) {
+    hal::Launch launch = launch_of(record(each.kind, 6), uint64_t{0});
+    launch.grid = {2};
+    launch.block = {4};
+    expect_failure(run(launch), each.code, each.words);
+    device->clear_fault();
+  }
+  EXPECT_TRUE(run(launch_of(image_of(""), uint64_t{0})));  // the record is clear again
+}
+
+TEST_F(MetalLaunch, EndsOfCommandBuffersAreCudasErrors) {
+  void* const library = dlopen(CUPOLA_SOFTWARE_METAL, RTLD_NOW | RTLD_LOCAL);
+  auto* const fail_next = reinterpret_cast<void (*)(long)>(dlsym(library, "software_metal_fail_next"));
+  ASSERT_TRUE(fail_next);
+  const hal::Launch launch = launch_of(image_of(""), uint64_t{0});
+  struct Case {
+    long number;
+    ErrorCode code;
+    const char* words;
+  };
+  for (const Case& each :
+       {Case{1, ErrorCode::LaunchFailed, "an internal error"}, Case{2, ErrorCode::LaunchTimeout, "it ran for too long"},
+        Case{3, ErrorCode::IllegalAddress, "illegal memory access"},
+        Case{4, ErrorCode::DevicesUnavailable, "took the GPU away"}, Case{7, ErrorCode::NotPermitted, "not permitted"},
+        Case{8, ErrorCode::OutOfMemory, "out of memory"}, Case{9, ErrorCode::LaunchFailed, "an invalid resource"},
+        Case{11, ErrorCode::DevicesUnavailable, "the GPU was removed"},
+        Case{12, ErrorCode::HardwareStackError, "stack overflow"}, Case{99, ErrorCode::LaunchFailed, "it failed"}}) {
+    fail_next(each.number);
+    const Result<> result = run(launch);
+    expect_failure(result, each.code, each.words);
+    EXPECT_TRUE(result.error().message.starts_with("kernel k: ")) << result.error().message;
+    expect_failure(result, each.code, formatted("Metal: software Metal: a test asked for error {}", each.number));
+    device->clear_fault();
+    EXPECT_TRUE(run(launch));
+  }
+}
+
+TEST_F(MetalLaunch, LimitsAreToldBeforehandWithTheKernelsName) {
+  const image::MetalImage image = image_of("");
+  const auto refusal = [&](auto change) {
+    hal::Launch launch = launch_of(image, uint64_t{0});
+    change(launch);
+    const Result<> result = run(launch);
+    device->clear_fault();
+    return result ? Error{} : result.error();
+  };
+  const Error threads = refusal([](hal::Launch& launch) { launch.block = {1025}; });
+  EXPECT_EQ(threads.message, "kernel k: a block of 1025 threads; Metal's limit is 1024");
+  const Error shared = refusal([](hal::Launch& launch) { launch.dynamic_shared_bytes = 32753; });
+  EXPECT_EQ(shared.message, "kernel k: 32768 bytes of shared memory; the most on Metal is 32752");
+  const Error grid = refusal([](hal::Launch& launch) { launch.grid = {1 << 30}, launch.block = {4}; });
+  EXPECT_EQ(grid.message, "kernel k: 1073741824 blocks of 4 threads in x are more than 2^32 threads");
+  const Error parameters = refusal([](hal::Launch& launch) { launch.parameters.resize(4); });
+  EXPECT_EQ(parameters.message, "kernel k: 4 bytes of parameters; it takes 8");
+}
+
+TEST_F(MetalLaunch, AllOfTheSharedMemoryCanBeUsed) {
+  hal::Launch launch = launch_of(image_of("shared[launch.dynamic_shared_bytes - 1] = 1;"), uint64_t{0});
+  launch.dynamic_shared_bytes = device->properties().shared_bytes_per_block;
+  EXPECT_TRUE(run(launch));
+}
+
+class MetalLoad : public DeviceFixture {};
+
+TEST_F(MetalLoad, AnImageForAnotherDeviceIsRefused) {
+  image::MetalImage image = image_of("");
+  image.target = "metal:msl99";
+  const auto loaded = load(image);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::NoBinaryForGpu);
+  EXPECT_EQ(loaded.error().message,
+            "the kernel image is for 'metal:msl99'; this device is '" + device->properties().image_target + "'");
+}
+
+TEST_F(MetalLoad, AnImageForANewerMetalIsRefused) {
+  image::MetalImage image = image_of("");
+  image.msl_version = 99;
+  const auto loaded = load(image);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::NoBinaryForGpu);
+  EXPECT_NE(loaded.error().message.find("needs MSL 9.9"), std::string::npos) << loaded.error().message;
+}
+
+TEST_F(MetalLoad, TheCompilersWordsAreTold) {
+  const auto loaded = load(image_of("nonsense = 1;"));
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::InvalidSource);
+  EXPECT_NE(loaded.error().message.find("module of kernel k"), std::string::npos) << loaded.error().message;
+  EXPECT_NE(loaded.error().message.find("nonsense"), std::string::npos) << loaded.error().message;
+}
+
+TEST_F(MetalLoad, AnEntryThatIsNotThereIsNamed) {
+  image::MetalImage image = image_of("");
+  image.kernels[0].entry = "other";
+  auto loaded = load(image);
+  ASSERT_TRUE(loaded);
+  const Result<> prepared = (*loaded)->prepare(0, {32});
+  ASSERT_FALSE(prepared);
+  EXPECT_EQ(prepared.error().message, "kernel k: its image has no function other");
+}
+
+}  // namespace
+}  // namespace cupola::metal

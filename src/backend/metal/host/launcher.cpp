@@ -1,0 +1,142 @@
+#include "backend/metal/host/launcher.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "backend/metal/host/launch_limits.h"
+#include "image/metal_abi.h"
+
+namespace cupola::metal {
+namespace {
+
+namespace abi = image::metal;
+
+struct Ending {
+  Integer number;
+  ErrorCode code;
+  const char* meaning;
+};
+
+constexpr Ending kEndings[] = {
+#define COMMAND_BUFFER_ERROR(number, code, meaning) {number, ErrorCode::code, meaning},
+#include "backend/metal/host/command_buffer_errors.def"
+#undef COMMAND_BUFFER_ERROR
+};
+
+Ending ending_of(Integer number) {
+  const auto* const known = std::ranges::find(kEndings, number, &Ending::number);
+  return known == std::end(kEndings) ? Ending{number, ErrorCode::LaunchFailed, "it failed"} : *known;
+}
+
+Error error_of(const std::string& kernel, const abi::FaultRecord& fault) {
+  const auto& [bx, by, bz] = fault.block;
+  const auto& [tx, ty, tz] = fault.thread;
+  const std::string where = formatted("kernel {}, block ({},{},{}), thread ({},{},{})", kernel, bx, by, bz, tx, ty, tz);
+  switch (static_cast<abi::Fault>(fault.kind)) {
+    case abi::Fault::Assert:
+      return {ErrorCode::Assert, where + ": assertion failed"};
+    case abi::Fault::LanesApart:
+      return {ErrorCode::LaunchFailed,
+              formatted("{}: a warp operation names lanes {:#010x}, of which some are elsewhere", where, fault.detail)};
+    case abi::Fault::None:
+    case abi::Fault::Trap:
+      break;
+  }
+  return {ErrorCode::LaunchFailed, where + ": trap"};
+}
+
+const MetalExecutable& executable_of(const hal::Launch& launch) {
+  return static_cast<const MetalExecutable&>(*launch.executable);
+}
+
+Size size_of(const hal::Dim3& shape) {
+  return {shape.x, shape.y, shape.z};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Launcher>> Launcher::make(const MetalServices& services) {
+  Object queue(services.metal, services.metal.new_queue(services.device));
+  if (!queue) return fail(ErrorCode::DevicesUnavailable, "metal: there are no more command queues");
+  TRY(ArenaPart faults, services.arena.take(sizeof(abi::FaultRecord), alignof(uint64_t)));
+  return std::unique_ptr<Launcher>(new Launcher(services, std::move(queue), std::move(faults)));
+}
+
+Result<> Launcher::run(const hal::Launch& launch) {
+  TRY(check_limits(launch, services_.properties));
+  auto& executable = static_cast<MetalExecutable&>(*launch.executable);
+  TRY(const Id pipeline, executable.pipeline(launch.kernel, launch.block.count()));
+  const Metal& metal = services_.metal;
+  const Metal::Pool pool(metal);
+  const Id command_buffer = metal.command_buffer(queue_.id());
+  if (!command_buffer)
+    return fail(ErrorCode::DevicesUnavailable, "kernel {}: Metal gives no command buffer",
+                executable.kernels()[launch.kernel].name);
+  TRY(encode(launch, command_buffer, pipeline));
+  metal.commit(command_buffer);
+  metal.wait(command_buffer);
+  return outcome(launch, command_buffer);
+}
+
+Result<> Launcher::encode(const hal::Launch& launch, Id command_buffer, Id pipeline) {
+  const Metal& metal = services_.metal;
+  const Arena& arena = services_.arena;
+  const hal::KernelInfo& info = launch.executable->kernels()[launch.kernel];
+  const uint64_t begin = dynamic_shared_at(info.static_shared_bytes), shared = shared_bytes_of(launch);
+  const abi::Launch facts{.arena = arena.to_gpu(),
+                          .module_data = arena.gpu_address(executable_of(launch).data()),
+                          .faults = arena.gpu_address(faults_.address()),
+                          .grid = ++services_.state.launches,
+                          .dynamic_shared = static_cast<uint32_t>(begin),
+                          .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+                          .total_shared_bytes = static_cast<uint32_t>(shared),
+                          .cooperative = launch.cooperative ? 1u : 0u};
+  const Id encoder = metal.compute_encoder(command_buffer);
+  metal.set_pipeline(encoder, pipeline);
+  const Result<> set = set_parameters(encoder, launch.parameters);
+  metal.set_bytes(encoder, &facts, sizeof facts, abi::kLaunchBuffer);
+  metal.use_resource(encoder, arena.buffer(), kUsageReadWrite);
+  metal.set_threadgroup_memory(encoder, std::max<uint64_t>(shared, abi::kSharedAlignment), abi::kSharedArgument);
+  metal.set_threadgroup_memory(encoder, abi::kWordsBytes, abi::kWordsArgument);
+  if (set) metal.dispatch(encoder, size_of(launch.grid), size_of(launch.block));
+  metal.end_encoding(encoder);
+  return set;
+}
+
+Result<> Launcher::set_parameters(Id encoder, const hal::ParameterBlock& parameters) {
+  const Metal& metal = services_.metal;
+  if (parameters.size() <= kMostInlineBytes) {
+    static constexpr std::array<std::byte, 16> kNone{};  // an argument has a byte at least
+    const bool none = parameters.size() == 0;
+    metal.set_bytes(encoder, none ? kNone.data() : parameters.data(), none ? kNone.size() : parameters.size(),
+                    abi::kParameterBuffer);
+    return {};
+  }
+  constexpr uint64_t kAlignment = 256;  // of constant buffers, on every GPU that has Metal
+  if (parameters_.size() < parameters.size()) {
+    TRY(parameters_, services_.arena.take(parameters.size(), kAlignment));
+  }
+  std::memcpy(parameters_.address(), parameters.data(), parameters.size());
+  metal.set_buffer(encoder, services_.arena.buffer(), services_.arena.offset(parameters_.address()),
+                   abi::kParameterBuffer);
+  return {};
+}
+
+Result<> Launcher::outcome(const hal::Launch& launch, Id command_buffer) {
+  const Metal& metal = services_.metal;
+  const std::string& kernel = launch.executable->kernels()[launch.kernel].name;
+  abi::FaultRecord fault;
+  std::memcpy(&fault, faults_.address(), sizeof fault);
+  if (fault.kind != 0) {
+    std::memset(faults_.address(), 0, sizeof fault);
+    return fail(error_of(kernel, fault));
+  }
+  if (metal.status(command_buffer) == kStatusCompleted) return {};
+  const Id error = metal.error(command_buffer);
+  const Ending ending = ending_of(error ? metal.code(error) : 0);
+  return fail(ending.code, "kernel {}: {} (Metal: {})", kernel, ending.meaning, metal.words(error));
+}
+
+}  // namespace cupola::metal

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "backend/metal/host/metal_executable.h"
+#include "hal/command.h"
+
+namespace cupola::metal {
+
+/// Runs the grids of one queue, one after the other, in command buffers of a MTLCommandQueue. One thread at a time.
+class Launcher {
+ public:
+  /// Errors: OutOfMemory; DevicesUnavailable.
+  static Result<std::unique_ptr<Launcher>> make(const MetalServices& services);
+
+  /// Returns when the grid is done. Errors, which name the kernel: what no launch may be, before it is one; what Metal
+  /// says of its end; a trap or assertion, with block and thread.
+  Result<> run(const hal::Launch& launch);
+
+ private:
+  Launcher(const MetalServices& services, Object queue, ArenaPart faults)
+      : services_(services), queue_(std::move(queue)), faults_(std::move(faults)) {}
+  Result<> encode(const hal::Launch& launch, Id command_buffer, Id pipeline);
+  Result<> set_parameters(Id encoder, const hal::ParameterBlock& parameters);
+  Result<> outcome(const hal::Launch& launch, Id command_buffer);
+
+  const MetalServices services_;
+  const Object queue_;
+  const ArenaPart faults_;  ///< a FaultRecord
+  ArenaPart parameters_;    ///< of the last launch with more than an encoder takes in place
+};
+
+}  // namespace cupola::metal

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backend/metal/host/metal_services.h"
+#include "hal/executable.h"
+#include "image/metal_image.h"
+
+namespace cupola::metal {
+
+/// An image's source, compiled by Metal, and its module data in the arena. Pipelines are made when they are first asked
+/// for.
+class MetalExecutable final : public hal::Executable {
+ public:
+  /// Errors: those of Device::load; InvalidSource with the words of Metal's compiler.
+  static Result<std::shared_ptr<hal::Executable>> load(const MetalServices& services, std::span<const std::byte> image);
+
+  std::span<const hal::KernelInfo> kernels() const override { return kernels_; }
+  std::span<const hal::SymbolInfo> symbols() const override { return symbols_; }
+
+  /// Makes the pipeline. Error: LaunchOutOfResources for a block that is more than the kernel's code allows.
+  Result<> prepare(uint32_t kernel, const hal::Dim3& block) override;
+
+  /// The MTLComputePipelineState of a kernel. Error: as prepare().
+  Result<Id> pipeline(uint32_t kernel, uint64_t block_threads);
+
+  const std::byte* data() const { return data_.address(); }
+
+ private:
+  struct Pipeline {
+    Object state;
+    uint64_t max_threads = 0;
+  };
+  MetalExecutable(const MetalServices& services, image::MetalImage image, Object library, ArenaPart data);
+  Result<Pipeline> make_pipeline(uint32_t kernel) const;
+
+  const MetalServices services_;
+  const Object library_;
+  const ArenaPart data_;
+  std::vector<hal::KernelInfo> kernels_;
+  std::vector<std::string> entries_;
+  std::vector<hal::SymbolInfo> symbols_;
+  Mutex mutex_;
+  std::vector<Pipeline> pipelines_ GUARDED_BY(mutex_);  ///< by kernel
+};
+
+}  // namespace cupola::metal

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "backend/metal/host/arena.h"
+#include "backend/metal/host/metal.h"
+#include "backend/metal/host/metal_state.h"
+#include "hal/types.h"
+
+namespace cupola::metal {
+
+/// What the nouns need of their device, which outlives them.
+struct MetalServices {
+  const Metal& metal;
+  Id device;
+  const hal::DeviceProperties& properties;
+  uint32_t msl_version;  ///< the newest that this system's Metal takes: 30 is 3.0
+  Arena& arena;
+  MetalState& state;
+};
+
+}  // namespace cupola::metal

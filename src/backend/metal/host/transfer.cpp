@@ -1,0 +1,47 @@
+#include "backend/metal/host/transfer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cupola::metal {
+namespace {
+
+std::byte* host(hal::Address address) {
+  return reinterpret_cast<std::byte*>(address);
+}
+
+template <typename T>
+void fill_row(std::byte* row, uint32_t value, uint64_t width) {
+  std::fill_n(reinterpret_cast<T*>(row), width, static_cast<T>(value));
+}
+
+}  // namespace
+
+void run(const hal::Copy& copy) {
+  for (uint64_t z = 0; z < copy.depth; ++z)
+    for (uint64_t y = 0; y < copy.height; ++y)
+      std::memcpy(host(copy.destination) + z * copy.destination_slice + y * copy.destination_pitch,
+                  host(copy.source) + z * copy.source_slice + y * copy.source_pitch, copy.width);
+}
+
+Result<> run(const hal::Fill& fill) {
+  for (uint64_t y = 0; y < fill.height; ++y) {
+    std::byte* row = host(fill.destination) + y * fill.pitch;
+    switch (fill.value_bytes) {
+      case 1:
+        fill_row<uint8_t>(row, fill.value, fill.width);
+        break;
+      case 2:
+        fill_row<uint16_t>(row, fill.value, fill.width);
+        break;
+      case 4:
+        fill_row<uint32_t>(row, fill.value, fill.width);
+        break;
+      default:
+        return cupola::fail(ErrorCode::InvalidValue, "a fill with elements of {} bytes; 1, 2 or 4", fill.value_bytes);
+    }
+  }
+  return {};
+}
+
+}  // namespace cupola::metal

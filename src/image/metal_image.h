@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "image/image_frame.h"
+#include "image/module_variables.h"
+
+// A kernel image for the metal device: a module's source in Metal's shading language (MSL), which the system compiles
+// when the image is loaded, and what the host must know of it. metal_abi.h says what a launch gives the kernels.
+
+namespace cupola::image {
+
+inline constexpr std::string_view kMetalTarget = "metal:";  ///< how the targets of such images begin
+
+struct MetalKernel {
+  KernelInfo info;
+  std::string entry;  ///< its name in the source
+};
+
+struct MetalImage : ModuleVariables {
+  std::string target;  ///< "metal:msl30": hal::DeviceProperties::image_target it was made for
+  std::vector<MetalKernel> kernels;
+  uint32_t msl_version = 30;  ///< 30 is MSL 3.0: the least that the source needs
+  std::string source;
+};
+
+/// Whole image as bytes, ending in a hash of all before it.
+std::vector<std::byte> serialize(const MetalImage& image);
+
+/// The way back. Errors: InvalidImage, saying what is wrong, for any bytes that serialize did not make.
+Result<MetalImage> deserialize_metal(std::span<const std::byte> bytes);
+
+}  // namespace cupola::image
