@@ -17,6 +17,11 @@ struct RecordHeader {
   uint64_t format, bytes;
 };
 
+/// Records are multiples of 8 bytes.
+ptrdiff_t record_bytes(const RecordHeader& record) {
+  return static_cast<ptrdiff_t>(sizeof record + (record.bytes + 7) / 8 * 8);
+}
+
 }  // namespace
 
 Result<KernelOutput> KernelOutput::make(Arena& arena) {
@@ -36,10 +41,10 @@ void KernelOutput::read(hal::DeviceOutput& output) {
   const std::byte* at = part_.address() + sizeof header;
   const std::byte* const end = at + std::min(header.used, header.room);
   std::string text;
-  for (RecordHeader record; end - at >= static_cast<ptrdiff_t>(sizeof record); at += sizeof record + record.bytes) {
+  for (RecordHeader record; end - at >= static_cast<ptrdiff_t>(sizeof record); at += record_bytes(record)) {
     std::memcpy(&record, at, sizeof record);
     // A record without a format was asked for and did not fit.
-    if (record.format == 0 || record.bytes > static_cast<uint64_t>(end - at) - sizeof record) break;
+    if (record.format == 0 || record.bytes > kBytes || record_bytes(record) > end - at) break;
     text.clear();
     hal::format_print(text, reinterpret_cast<const char*>(record.format), at + sizeof record);
     output.append(text);

@@ -143,7 +143,7 @@ TEST_F(MetalLaunch, WhatKernelsPrintComesOutWhenItIsFlushed) {
   image::MetalImage image = image_of(R"(
     device ulong* record = (device ulong*)(launch.output + 16 + 24 * t);
     record[0] = launch.module_data - launch.arena;
-    record[1] = 8;
+    record[1] = 4;
     record[2] = t + 7;
     *(device uint*)launch.output = 48;)");
   const char format[] = "n = %d\n";
