@@ -139,6 +139,7 @@ int main(int argc, char** argv) {
                                         {image::FatbinKind::Ptx, 75, 0, code, 0}};
   const bool written =
       write_seed(argv[1], "kernel_image", image::serialize(image::sample_image())) &&
+      write_seed(argv[1], "metal_image", image::serialize(image::sample_metal_image())) &&
       write_seed(argv[1], "compile_request",
                  image::serialize(image::CompileRequest{"cpu:x86-64-v3", "", {{image::CodeKind::Kir, code}}, "all"})) &&
       write_seed(argv[1], "source_request",

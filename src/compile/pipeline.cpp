@@ -3,7 +3,6 @@
 #include <llvm/IR/LLVMContext.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <span>
@@ -16,6 +15,7 @@
 #include "base/dynlib.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "compile/metal_kernels.h"
 #include "compile/ptx_text.h"
 #include "compile/separate_units.h"
 #include "image/block_class.h"
@@ -222,57 +222,25 @@ Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, co
   return bytes_of(text);
 }
 
-/// A module raised and printed for the metal device.
-struct MetalCode {
-  metal::build::Raised raised;
-  metal::build::MslSource source;
-};
-
-Result<MetalCode> make_metal_code(std::unique_ptr<llvm::Module> module) {
+/// The module's kernels for the metal device, as source in Metal's shading language.
+Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module) {
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   TRY(const std::span<const std::byte> metal, metal_library());
   TRY(metal::build::Raised raised, metal::build::raise(std::move(module), metal));
-  TRY(metal::build::MslSource source, metal::build::print_msl(raised));
-  return MetalCode{std::move(raised), std::move(source)};
+  TRY(const metal::build::MslSource source, metal::build::print_msl(raised));
+  return bytes_of(source.text);
 }
 
-/// The module's kernels for the metal device, as source in Metal's shading language.
-Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module) {
-  TRY(const MetalCode code, make_metal_code(std::move(module)));
-  return bytes_of(code.source.text);
-}
-
-/// "metal:msl31" says 31. Error: NoBinaryForGpu.
-Result<uint32_t> msl_version_of(std::string_view target) {
-  constexpr std::string_view kMsl = "metal:msl";
-  uint32_t version = 0;
-  const char* end = target.data() + target.size();
-  if (target.starts_with(kMsl) && std::from_chars(target.data() + kMsl.size(), end, version).ptr == end && version != 0)
-    return version;
-  return fail(ErrorCode::NoBinaryForGpu, "compiler: '{}' is no target of the metal device; metal:msl30 is one", target);
-}
-
-/// The same as an image. Error: NotSupported for what needs a newer Metal than the target's.
-Result<std::vector<std::byte>> make_metal_image(std::unique_ptr<llvm::Module> module,
-                                                const image::CompileRequest& request) {
-  TRY(const uint32_t version, msl_version_of(request.target));
+/// The same as an image.
+Result<std::vector<std::byte>> make_metal(std::unique_ptr<llvm::Module> module, const image::CompileRequest& request) {
   const std::string keep = keep_path(request, name_of(*module));
-  TRY(MetalCode code, make_metal_code(std::move(module)));
-  if (!keep.empty()) cpu::build::keep_file(keep + ".metal", code.source.text);
-  if (code.source.version > version)
-    return fail(ErrorCode::NotSupported, "metal: the code needs MSL {}.{}; this system's Metal has {}.{}",
-                code.source.version / 10, code.source.version % 10, version / 10, version % 10);
-  image::MetalImage image;
-  image.target = request.target;
-  for (size_t i = 0; i < code.raised.kernels.size(); ++i)
-    image.kernels.push_back({std::move(code.raised.kernels[i].info), std::move(code.source.entries[i])});
-  image.symbols = std::move(code.raised.data.symbols);
-  image.data = std::move(code.raised.data.bytes);
-  image.data_alignment = code.raised.data.alignment;
-  image.relocations = std::move(code.raised.data.relocations);
-  image.msl_version = code.source.version;
-  image.source = std::move(code.source.text);
+  TRY(const std::span<const std::byte> device, device_library());
+  TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
+  keep_text(keep, ".prepared.ll", *module);
+  TRY(const std::span<const std::byte> metal, metal_library());
+  TRY(const image::MetalImage image, make_metal_image(*module, metal, request.target));
+  if (!keep.empty()) cpu::build::keep_file(keep + ".metal", image.source);
   return image::serialize(image);
 }
 
@@ -302,7 +270,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   llvm::LLVMContext context;
   TRY(std::unique_ptr<llvm::Module> module, read_units(context, request));
   if (image) return make_image(std::move(module), request);
-  if (metal) return make_metal_image(std::move(module), request);
+  if (metal) return make_metal(std::move(module), request);
   if (ptx) return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())), request.options);
   if (target == kCheckTarget) return std::vector<std::byte>();
   if (target == kUnitTarget) return kir::write(*module);

@@ -7,7 +7,7 @@
 namespace cupola::image {
 namespace {
 
-constexpr size_t kKernelBytes = kLeastInfoBytes + 8;  // the least that one takes
+constexpr size_t kKernelBytes = kLeastInfoBytes + 16;  // the least that one takes
 
 /// A name that MSL takes, and no text that would mean something else there.
 bool is_identifier(std::string_view text) {
@@ -24,6 +24,7 @@ Result<MetalImage> read_body(wire::Reader& in) {
     MetalKernel kernel;
     TRY(kernel.info, read_info(in));
     TRY(kernel.entry, in.text("entry"));
+    TRY(kernel.refusal, in.text("refusal"));
     image.kernels.push_back(std::move(kernel));
   }
   TRY(read_variables(in, image));
@@ -37,7 +38,8 @@ Result<> check(const MetalImage& image) {
     return fail(ErrorCode::InvalidImage, "image: it is for '{}', not for a metal device", image.target);
   for (const MetalKernel& kernel : image.kernels) {
     TRY(check_info(kernel.info));
-    if (!is_identifier(kernel.entry))
+    if (kernel.entry.empty() && !kernel.refusal.empty()) continue;
+    if (!is_identifier(kernel.entry) || !kernel.refusal.empty())
       return fail(ErrorCode::InvalidImage, "image: kernel '{}' has the entry '{}', which is no name", kernel.info.name,
                   kernel.entry);
   }
@@ -53,6 +55,7 @@ std::vector<std::byte> serialize(const MetalImage& image) {
   for (const MetalKernel& kernel : image.kernels) {
     write_info(out, kernel.info);
     out.text(kernel.entry);
+    out.text(kernel.refusal);
   }
   write_variables(out, image);
   out.number(image.msl_version);

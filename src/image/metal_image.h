@@ -15,7 +15,8 @@ inline constexpr std::string_view kMetalTarget = "metal:";  ///< how the targets
 
 struct MetalKernel {
   KernelInfo info;
-  std::string entry;  ///< its name in the source
+  std::string entry;    ///< its name in the source
+  std::string refusal;  ///< instead: why Metal cannot have it; of its info there is only the name
 };
 
 struct MetalImage : ModuleVariables {

@@ -14,24 +14,6 @@
 namespace cupola::image {
 namespace {
 
-MetalImage sample() {
-  MetalImage image;
-  image.target = "metal:msl30";
-  image.kernels = {{{.name = "_Z3addPfi",
-                     .parameters = {{0, 8}, {8, 4}},
-                     .parameter_bytes = 16,
-                     .static_shared_bytes = 1024,
-                     .max_threads_per_block = 256,
-                     .required_block = {16, 16, 1}},
-                    "kernel__Z3addPfi"}};
-  image.symbols = {{"table", 0, 24, true}};
-  image.data.resize(32, std::byte{7});
-  image.relocations = {{8, DataRelocation::Kind::DataAddress, 24}};
-  image.msl_version = 31;
-  image.source = "kernel void kernel__Z3addPfi() {}\n";
-  return image;
-}
-
 std::vector<std::byte> with_hash(std::vector<std::byte> bytes) {
   const size_t body = bytes.size() - 16;
   const Hash128 hash = content_hash(std::span(bytes).first(body));
@@ -41,12 +23,13 @@ std::vector<std::byte> with_hash(std::vector<std::byte> bytes) {
 }
 
 TEST(MetalImage, ComesBackAsItWas) {
-  const MetalImage image = sample();
+  const MetalImage image = sample_metal_image();
   const std::vector<std::byte> bytes = serialize(image);
   const Result<MetalImage> back = deserialize_metal(bytes);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->target, image.target);
-  ASSERT_EQ(back->kernels.size(), 1u);
+  ASSERT_EQ(back->kernels.size(), 2u);
+  EXPECT_EQ(back->kernels[1].refusal, image.kernels[1].refusal);
   EXPECT_EQ(back->kernels[0].info.name, "_Z3addPfi");
   EXPECT_EQ(back->kernels[0].info.parameters[1].offset, 8u);
   EXPECT_EQ(back->kernels[0].entry, "kernel__Z3addPfi");
@@ -60,7 +43,7 @@ TEST(MetalImage, ComesBackAsItWas) {
 }
 
 TEST(MetalImage, EveryTruncationIsRefused) {
-  const std::vector<std::byte> bytes = serialize(sample());
+  const std::vector<std::byte> bytes = serialize(sample_metal_image());
   for (size_t size = 0; size < bytes.size(); ++size) {
     const Result<MetalImage> back = deserialize_metal(std::span(bytes).first(size));
     ASSERT_FALSE(back) << size;
@@ -70,7 +53,7 @@ TEST(MetalImage, EveryTruncationIsRefused) {
 }
 
 TEST(MetalImage, EveryBitFlipIsRefusedOrWithARightHashMeansWhatItSays) {
-  std::vector<std::byte> bytes = serialize(sample());
+  std::vector<std::byte> bytes = serialize(sample_metal_image());
   size_t refused = 0;
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     bytes[bit / 8] ^= std::byte(1 << bit % 8);
@@ -101,10 +84,11 @@ TEST(MetalImage, WhatPointsOutsideOrIsNoNameIsRefused) {
       {"no name", [](MetalImage& i) { i.kernels[0].entry = ""; }},
       {"no name", [](MetalImage& i) { i.kernels[0].entry = "1a"; }},
       {"no name", [](MetalImage& i) { i.kernels[0].entry = "a b"; }},
+      {"no name", [](MetalImage& i) { i.kernels[0].refusal = "both"; }},
       {"not for a metal device", [](MetalImage& i) { i.target = "cpu:x86-64-v3:1"; }},
   };
   for (const Case& each : cases) {
-    MetalImage image = sample();
+    MetalImage image = sample_metal_image();
     each.spoil(image);
     const Result<MetalImage> back = deserialize_metal(serialize(image));
     ASSERT_FALSE(back) << each.words;
@@ -115,7 +99,7 @@ TEST(MetalImage, WhatPointsOutsideOrIsNoNameIsRefused) {
 
 TEST(MetalImage, ImagesOfTheDevicesAreToldApart) {
   EXPECT_FALSE(deserialize_metal(serialize(sample_image())));
-  EXPECT_FALSE(deserialize(serialize(sample())));
+  EXPECT_FALSE(deserialize(serialize(sample_metal_image())));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "image/kernel_image.h"
+#include "image/metal_image.h"
 
 namespace cupola::image {
 
@@ -34,6 +35,27 @@ inline KernelImage sample_image() {
   image.slots_offset = 4096;
   image.imports = {{4096, 3}, {4104, 0}};
   image.lines = {{"a.cu", "b.h"}, {{0, 0, 7}, {4, 1, 3}, {6, 0, 0}, {8, 0, 9}}};
+  return image;
+}
+
+/// The same for the metal device.
+inline MetalImage sample_metal_image() {
+  MetalImage image;
+  image.target = "metal:msl30";
+  image.kernels = {{{.name = "_Z3addPfi",
+                     .parameters = {{0, 8}, {8, 4}},
+                     .parameter_bytes = 16,
+                     .static_shared_bytes = 1024,
+                     .max_threads_per_block = 256,
+                     .required_block = {16, 16, 1}},
+                    "kernel__Z3addPfi",
+                    ""},
+                   {{.name = "_Z4walkPf"}, "", "metal: function 'walk(float*)' calls itself"}};
+  image.symbols = {{"table", 0, 24, true}};
+  image.data.resize(32, std::byte{7});
+  image.relocations = {{8, DataRelocation::Kind::DataAddress, 24}};
+  image.msl_version = 31;
+  image.source = "kernel void kernel__Z3addPfi() {}\n";
   return image;
 }
 

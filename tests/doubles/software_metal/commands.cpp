@@ -70,8 +70,10 @@ doubles::MslProgram::Launch launch_of(Dispatch& dispatch) {
   };
   launch.grid = dimensions(dispatch.grid);
   launch.block = dimensions(dispatch.block);
-  for (Dispatch::Argument& argument : dispatch.arguments)
-    launch.buffers.push_back(argument.buffer ? argument.buffer->gpu + argument.offset : argument.bytes.data());
+  for (Dispatch::Argument& argument : dispatch.arguments) {
+    std::byte* const in_place = argument.bytes.empty() ? nullptr : argument.bytes.front().bytes;
+    launch.buffers.push_back(argument.buffer ? argument.buffer->gpu + argument.offset : in_place);
+  }
   for (const auto& bytes : dispatch.threadgroup_bytes) launch.threadgroup_bytes.push_back(bytes.value_or(0));
   return launch;
 }

@@ -37,9 +37,12 @@ struct Size {
 
 /// A grid with all that it was encoded with.
 struct Dispatch {
+  struct alignas(256) Line {  ///< as constant buffers are aligned
+    std::byte bytes[256];
+  };
   Kept<Pipeline> pipeline;
   struct Argument {
-    std::vector<std::byte> bytes;  ///< of setBytes, or
+    std::vector<Line> bytes;  ///< of setBytes, or
     Kept<Buffer> buffer;
     size_t offset = 0;
     bool set = false;

@@ -1,5 +1,7 @@
 // MTLComputeCommandEncoder: what Metal's validation layer checks is checked here.
 
+#include <cstring>
+
 #include "doubles/software_metal/commands.h"
 
 namespace cupola::software_metal {
@@ -34,8 +36,9 @@ void set_pipeline(Encoder* self, Selector, Object* pipeline) {
 void set_bytes(Encoder* self, Selector, const void* bytes, unsigned long length, unsigned long index) {
   if (length == 0 || length > kMostInlineBytes)
     refuse_with("setBytes: {} bytes; from 1 to {}", length, kMostInlineBytes);
-  const auto* const begin = static_cast<const std::byte*>(bytes);
-  argument(self, index, "setBytes:length:atIndex:").bytes.assign(begin, begin + length);
+  std::vector<Dispatch::Line>& lines = argument(self, index, "setBytes:length:atIndex:").bytes;
+  lines.resize((length + sizeof(Dispatch::Line) - 1) / sizeof(Dispatch::Line));
+  std::memcpy(lines.data(), bytes, length);
 }
 
 void set_buffer(Encoder* self, Selector, Object* buffer, unsigned long offset, unsigned long index) {

@@ -48,7 +48,7 @@ image::MetalKernel kernel(const char* name, std::vector<KernelInfo::Parameter> p
   info.parameter_bytes = 16;
   info.parameters = std::move(parameters);
   info.static_shared_bytes = shared;
-  return {info, name};
+  return {info, name, {}};
 }
 
 std::shared_ptr<hal::Executable> make_kernels(hal::Device& device) {

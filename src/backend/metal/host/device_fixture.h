@@ -19,7 +19,7 @@ namespace cupola::metal {
 inline constexpr const char* kTestPrelude = R"(#include <metal_stdlib>
 using namespace metal;
 struct Launch {
-  ulong arena, module_data, faults, grid;
+  ulong arena, module_data, faults, locks, output, grid;
   uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
 };
 )";
@@ -33,7 +33,7 @@ class DeviceFixture : public testing::Test {
     KernelInfo info;
     info.name = "k";
     info.parameter_bytes = parameter_bytes;
-    image.kernels = {{info, "kernel_k"}};
+    image.kernels = {{info, "kernel_k", {}}};
     image.source = std::string(kTestPrelude) +
                    "kernel void kernel_k(constant uchar* parameters [[buffer(0)]], constant Launch& launch "
                    "[[buffer(1)]], threadgroup uchar* shared [[threadgroup(0)]], uint3 tid "

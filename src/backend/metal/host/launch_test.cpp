@@ -108,9 +108,10 @@ TEST_F(MetalLaunch, AFaultRecordNamesKernelBlockAndThread) {
     ErrorCode code;
     const char* words;
   };
-  for (const Case& each : {Case{1, ErrorCode::LaunchFailed, "kernel k, block (1,0,0), thread (3,0,0): trap"},
-                           Case{2, ErrorCode::Assert, "kernel k, block (1,0,0), thread (3,0,0): assertion failed"},
-                           Case{3, ErrorCode::LaunchFailed, "a warp operation names lanes 0x00000006"}}) {
+  for (const Case& each :
+       {Case{1, ErrorCode::LaunchFailed, "kernel k, block (1,0,0), thread (3,0,0): trap"},
+        Case{2, ErrorCode::Assert, "kernel k, block (1,0,0), thread (3,0,0): ?:6: assertion `?` failed"},
+        Case{3, ErrorCode::LaunchFailed, "a warp operation names lanes 0x00000006"}}) {
     hal::Launch launch = launch_of(record(each.kind, 6), uint64_t{0});
     launch.grid = {2};
     launch.block = {4};
@@ -118,6 +119,56 @@ TEST_F(MetalLaunch, AFaultRecordNamesKernelBlockAndThread) {
     device->clear_fault();
   }
   EXPECT_TRUE(run(launch_of(image_of(""), uint64_t{0})));  // the record is clear again
+}
+
+TEST_F(MetalLaunch, AnAssertionTellsItsWords) {
+  image::MetalImage image = image_of(R"(
+    device uint* words = (device uint*)launch.faults;
+    device ulong* texts = (device ulong*)(launch.faults + 32);
+    const ulong data = launch.module_data - launch.arena;
+    words[0] = 2; words[7] = 12;
+    texts[0] = data; texts[1] = data + 8; texts[2] = data + 16;)");
+  image.data.resize(24);
+  std::memcpy(image.data.data(), "x < 3\0\0\0a.cu\0\0\0\0void f()", 24);
+  image.data.push_back(std::byte{0});
+  testing::internal::CaptureStderr();
+  const Result<> result = run(launch_of(image, uint64_t{0}));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "a.cu:12: void f(): block: [0,0,0], thread: [0,0,0] Assertion `x < 3` failed.\n");
+  expect_failure(result, ErrorCode::Assert,
+                 "kernel k, block (0,0,0), thread (0,0,0): a.cu:12: assertion `x < 3` failed");
+}
+
+TEST_F(MetalLaunch, WhatKernelsPrintComesOutWhenItIsFlushed) {
+  image::MetalImage image = image_of(R"(
+    device ulong* record = (device ulong*)(launch.output + 16 + 24 * t);
+    record[0] = launch.module_data - launch.arena;
+    record[1] = 4;
+    record[2] = t + 7;
+    *(device uint*)launch.output = 48;)");
+  const char format[] = "n = %d\n";
+  for (const char c : format) image.data.push_back(static_cast<std::byte>(c));
+  hal::Launch launch = launch_of(image, uint64_t{0});
+  launch.block = {2};
+  testing::internal::CaptureStdout();
+  EXPECT_TRUE(run(launch));
+  EXPECT_TRUE(run(launch));  // the buffer is empty again
+  device->flush_output();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "n = 7\nn = 8\nn = 7\nn = 8\n");
+}
+
+TEST_F(MetalLaunch, EveryLaunchGetsTheSameLocks) {
+  auto buffer = make_buffer(16);
+  const auto image = image_of(
+      "const ulong p = *(constant ulong*)parameters; device uint* locks = (device uint*)launch.locks; *(device "
+      "uint*)(p "
+      "+ launch.arena) = ++locks[1023];");
+  const auto other = device->create_queue(0).value();
+  const auto* const out = reinterpret_cast<uint32_t*>(buffer->address());
+  EXPECT_TRUE(run(launch_of(image, buffer->address())));
+  EXPECT_EQ(*out, 1u);
+  EXPECT_TRUE(other->progress()->wait(other->submit(launch_of(image, buffer->address()))));
+  EXPECT_EQ(*out, 2u);
 }
 
 TEST_F(MetalLaunch, EndsOfCommandBuffersAreCudasErrors) {
@@ -199,6 +250,18 @@ TEST_F(MetalLoad, TheCompilersWordsAreTold) {
   EXPECT_EQ(loaded.error().code, ErrorCode::InvalidSource);
   EXPECT_NE(loaded.error().message.find("module of kernel k"), std::string::npos) << loaded.error().message;
   EXPECT_NE(loaded.error().message.find("nonsense"), std::string::npos) << loaded.error().message;
+}
+
+TEST_F(MetalLoad, AKernelThatMetalCannotHaveKeepsNoOtherFromRunning) {
+  image::MetalImage image = image_of("");
+  image.kernels.push_back({{.name = "r"}, {}, "metal: function 'r' calls itself"});
+  hal::Launch launch = launch_of(image, uint64_t{0});
+  EXPECT_TRUE(run(launch));
+  EXPECT_FALSE(launch.executable->has_code(1));
+  const Result<> prepared = launch.executable->prepare(1, {32});
+  ASSERT_FALSE(prepared);
+  EXPECT_EQ(prepared.error().code, ErrorCode::NotSupported);
+  EXPECT_EQ(prepared.error().message, "kernel r: metal: function 'r' calls itself");
 }
 
 TEST_F(MetalLoad, AnEntryThatIsNotThereIsNamed) {

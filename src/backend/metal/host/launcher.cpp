@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <cstdio>
 #include <cstring>
 
 #include "backend/metal/host/launch_limits.h"
@@ -30,13 +30,28 @@ Ending ending_of(Integer number) {
   return known == std::end(kEndings) ? Ending{number, ErrorCode::LaunchFailed, "it failed"} : *known;
 }
 
+const char* text_at(uint64_t host_address) {
+  return host_address ? reinterpret_cast<const char*>(host_address) : "?";
+}
+
+/// Prints CUDA's own message, and says the same in short.
+std::string assertion_of(const abi::FaultRecord& fault) {
+  const char *message = text_at(fault.texts[0]), *file = text_at(fault.texts[1]), *function = text_at(fault.texts[2]);
+  const auto& [bx, by, bz] = fault.block;
+  const auto& [tx, ty, tz] = fault.thread;
+  const std::string text = formatted("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", file,
+                                     fault.detail, function, bx, by, bz, tx, ty, tz, message);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  return formatted(": {}:{}: assertion `{}` failed", file, fault.detail, message);
+}
+
 Error error_of(const std::string& kernel, const abi::FaultRecord& fault) {
   const auto& [bx, by, bz] = fault.block;
   const auto& [tx, ty, tz] = fault.thread;
   const std::string where = formatted("kernel {}, block ({},{},{}), thread ({},{},{})", kernel, bx, by, bz, tx, ty, tz);
   switch (static_cast<abi::Fault>(fault.kind)) {
     case abi::Fault::Assert:
-      return {ErrorCode::Assert, where + ": assertion failed"};
+      return {ErrorCode::Assert, where + assertion_of(fault)};
     case abi::Fault::LanesApart:
       return {ErrorCode::LaunchFailed,
               formatted("{}: a warp operation names lanes {:#010x}, of which some are elsewhere", where, fault.detail)};
@@ -61,7 +76,8 @@ Result<std::unique_ptr<Launcher>> Launcher::make(const MetalServices& services) 
   Object queue(services.metal, services.metal.new_queue(services.device));
   if (!queue) return fail(ErrorCode::DevicesUnavailable, "metal: there are no more command queues");
   TRY(ArenaPart faults, services.arena.take(sizeof(abi::FaultRecord), alignof(uint64_t)));
-  return std::unique_ptr<Launcher>(new Launcher(services, std::move(queue), std::move(faults)));
+  TRY(KernelOutput output, KernelOutput::make(services.arena));
+  return std::unique_ptr<Launcher>(new Launcher(services, std::move(queue), std::move(faults), std::move(output)));
 }
 
 Result<> Launcher::run(const hal::Launch& launch) {
@@ -88,6 +104,8 @@ Result<> Launcher::encode(const hal::Launch& launch, Id command_buffer, Id pipel
   const abi::Launch facts{.arena = arena.to_gpu(),
                           .module_data = arena.gpu_address(executable_of(launch).data()),
                           .faults = arena.gpu_address(faults_.address()),
+                          .locks = arena.gpu_address(services_.locks),
+                          .output = arena.gpu_address(output_.header()),
                           .grid = ++services_.state.launches,
                           .dynamic_shared = static_cast<uint32_t>(begin),
                           .dynamic_shared_bytes = launch.dynamic_shared_bytes,
@@ -127,6 +145,7 @@ Result<> Launcher::set_parameters(Id encoder, const hal::ParameterBlock& paramet
 Result<> Launcher::outcome(const hal::Launch& launch, Id command_buffer) {
   const Metal& metal = services_.metal;
   const std::string& kernel = launch.executable->kernels()[launch.kernel].name;
+  output_.read(services_.output);
   abi::FaultRecord fault;
   std::memcpy(&fault, faults_.address(), sizeof fault);
   if (fault.kind != 0) {

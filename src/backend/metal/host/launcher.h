@@ -1,5 +1,6 @@
 #pragma once
 
+#include "backend/metal/host/kernel_output.h"
 #include "backend/metal/host/metal_executable.h"
 #include "hal/command.h"
 
@@ -16,8 +17,8 @@ class Launcher {
   Result<> run(const hal::Launch& launch);
 
  private:
-  Launcher(const MetalServices& services, Object queue, ArenaPart faults)
-      : services_(services), queue_(std::move(queue)), faults_(std::move(faults)) {}
+  Launcher(const MetalServices& services, Object queue, ArenaPart faults, KernelOutput output)
+      : services_(services), queue_(std::move(queue)), faults_(std::move(faults)), output_(std::move(output)) {}
   Result<> encode(const hal::Launch& launch, Id command_buffer, Id pipeline);
   Result<> set_parameters(Id encoder, const hal::ParameterBlock& parameters);
   Result<> outcome(const hal::Launch& launch, Id command_buffer);
@@ -25,7 +26,8 @@ class Launcher {
   const MetalServices services_;
   const Object queue_;
   const ArenaPart faults_;  ///< a FaultRecord
-  ArenaPart parameters_;    ///< of the last launch with more than an encoder takes in place
+  KernelOutput output_;
+  ArenaPart parameters_;  ///< of the last launch with more than an encoder takes in place
 };
 
 }  // namespace cupola::metal

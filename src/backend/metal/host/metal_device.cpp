@@ -68,12 +68,13 @@ hal::DeviceProperties make_properties(const Metal& metal, Id device, uint32_t ms
 class MetalDevice final : public hal::Device {
  public:
   MetalDevice(const Metal& metal, Object device, hal::DeviceProperties properties, uint32_t msl,
-              std::unique_ptr<Arena> arena)
+              std::unique_ptr<Arena> arena, ArenaPart locks)
       : device_(std::move(device)),
         properties_(std::move(properties)),
         state_{.memory_bytes = properties_.memory_bytes},
         arena_(std::move(arena)),
-        services_{metal, device_.id(), properties_, msl, *arena_, state_} {}
+        locks_(std::move(locks)),
+        services_{metal, device_.id(), properties_, msl, *arena_, state_, locks_.address(), output_} {}
 
   using Device::load;
   const hal::DeviceProperties& properties() const override { return properties_; }
@@ -112,13 +113,15 @@ class MetalDevice final : public hal::Device {
 
   std::optional<Error> fault() const override { return own_->fault(); }
   void clear_fault() override { own_->clear_fault(); }
-  void flush_output() override {}  // kernels that print are refused when they are compiled
+  void flush_output() override { output_.flush(); }
 
  private:
   const Object device_;
   const hal::DeviceProperties properties_;
   MetalState state_;
   const std::unique_ptr<Arena> arena_;
+  const ArenaPart locks_;
+  hal::DeviceOutput output_;
   const MetalServices services_;
   const std::shared_ptr<MetalDomain> own_ = std::make_shared<MetalDomain>(state_);
 };
@@ -136,7 +139,9 @@ Result<std::unique_ptr<hal::Device>> make_metal_device() {
   const uint64_t wanted = device_memory(*metal, device.id());
   TRY(std::unique_ptr<Arena> arena, Arena::make(*metal, device.id(), arena_bytes(*metal, device.id(), wanted)));
   hal::DeviceProperties properties = make_properties(*metal, device.id(), msl, std::min(wanted, arena->size()));
-  return std::make_unique<MetalDevice>(*metal, std::move(device), std::move(properties), msl, std::move(arena));
+  TRY(ArenaPart locks, arena->take(image::metal::kLocks * sizeof(uint32_t), sizeof(uint32_t)));
+  return std::make_unique<MetalDevice>(*metal, std::move(device), std::move(properties), msl, std::move(arena),
+                                       std::move(locks));
 }
 
 }  // namespace cupola::metal

@@ -67,6 +67,7 @@ MetalExecutable::MetalExecutable(const MetalServices& services, image::MetalImag
   for (image::MetalKernel& kernel : image.kernels) {
     kernels_.push_back(std::move(kernel.info));
     entries_.push_back(std::move(kernel.entry));
+    refusals_.push_back(std::move(kernel.refusal));
   }
   for (image::DataSymbol& symbol : image.symbols)
     symbols_.push_back({std::move(symbol.name), reinterpret_cast<hal::Address>(data_.address() + symbol.offset),
@@ -79,6 +80,8 @@ Result<> MetalExecutable::prepare(uint32_t kernel, const hal::Dim3& block) {
 }
 
 Result<Id> MetalExecutable::pipeline(uint32_t kernel, uint64_t block_threads) {
+  if (!refusals_[kernel].empty())
+    return fail(ErrorCode::NotSupported, "kernel {}: {}", kernels_[kernel].name, refusals_[kernel]);
   Lock lock(mutex_);
   Pipeline& pipeline = pipelines_[kernel];
   if (!pipeline.state) {

@@ -19,8 +19,10 @@ class MetalExecutable final : public hal::Executable {
   std::span<const hal::KernelInfo> kernels() const override { return kernels_; }
   std::span<const hal::SymbolInfo> symbols() const override { return symbols_; }
 
-  /// Makes the pipeline. Error: LaunchOutOfResources for a block that is more than the kernel's code allows.
+  /// Makes the pipeline. Errors: NotSupported for a kernel that Metal cannot have, saying why; LaunchOutOfResources for
+  /// a block that is more than the kernel's code allows.
   Result<> prepare(uint32_t kernel, const hal::Dim3& block) override;
+  bool has_code(uint32_t kernel) const override { return refusals_[kernel].empty(); }
 
   /// The MTLComputePipelineState of a kernel. Error: as prepare().
   Result<Id> pipeline(uint32_t kernel, uint64_t block_threads);
@@ -39,7 +41,7 @@ class MetalExecutable final : public hal::Executable {
   const Object library_;
   const ArenaPart data_;
   std::vector<hal::KernelInfo> kernels_;
-  std::vector<std::string> entries_;
+  std::vector<std::string> entries_, refusals_;  ///< by kernel; one of the two is empty
   std::vector<hal::SymbolInfo> symbols_;
   Mutex mutex_;
   std::vector<Pipeline> pipelines_ GUARDED_BY(mutex_);  ///< by kernel

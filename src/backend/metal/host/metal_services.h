@@ -3,6 +3,7 @@
 #include "backend/metal/host/arena.h"
 #include "backend/metal/host/metal.h"
 #include "backend/metal/host/metal_state.h"
+#include "hal/device_output.h"
 #include "hal/types.h"
 
 namespace cupola::metal {
@@ -15,6 +16,8 @@ struct MetalServices {
   uint32_t msl_version;  ///< the newest that this system's Metal takes: 30 is 3.0
   Arena& arena;
   MetalState& state;
+  const std::byte* locks;  ///< kLocks words in the arena, which all kernels of the device share
+  hal::DeviceOutput& output;
 };
 
 }  // namespace cupola::metal

@@ -8,6 +8,7 @@
 #include "backend/metal/build/raise/metal_intrinsics.h"
 #include "backend/metal/build/raise/spaces.h"
 #include "kir/kernel_parameters.h"
+#include "kir/kir.h"
 #include "kir/refusal.h"
 
 namespace cupola::metal::build {
@@ -84,6 +85,7 @@ Result<llvm::Function*> read_parameters(llvm::Function& kernel, const std::vecto
 }
 
 void copy_arguments_by_value(llvm::Function& function) {
+  if (kir::is_kernel(function)) return;  // which read theirs from the launch
   for (unsigned i = 0; i < function.arg_size(); ++i) {
     if (!function.hasParamAttribute(i, llvm::Attribute::ByVal)) continue;
     const llvm::Argument& argument = *function.getArg(i);
