@@ -62,6 +62,7 @@ struct Texts {
 
 /// After clang: what the answer holds besides the log.
 Result<> finish(llvm::Module& module, const image::SourceRequest& request, image::SourceAnswer& answer) {
+  name_static_variables(module);
   TRY(answer.lowered_names, take_lowered_names(module, request.name_expressions));
   answer.kir = kir::write(module);
   return {};

@@ -3,6 +3,8 @@
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include "kir/address_space.h"
+
 namespace cupola::frontend {
 namespace {
 
@@ -18,13 +20,39 @@ std::string address_of(const std::string& expression) {
   return address ? text : "&" + text;
 }
 
+/// What a variable holds at first is not what it holds later, when the host has written to it.
+void let_host_write(llvm::GlobalValue& named) {
+  auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&named);
+  if (!variable) return;
+  const bool is_const = variable->isConstant() && variable->getAddressSpace() != kir::kConstantSpace;
+  if (!is_const) variable->setExternallyInitialized(true);
+}
+
+/// "c" for "_ZL1c", a static variable of no namespace; empty for other symbols.
+llvm::StringRef plain_name(llvm::StringRef symbol) {
+  size_t length = 0;
+  if (!symbol.consume_front("_ZL") || symbol.consumeInteger(10, length)) return {};
+  return symbol.size() == length ? symbol : llvm::StringRef();
+}
+
 /// The host finds it by name then.
 void make_visible(llvm::GlobalValue& named) {
+  let_host_write(named);
   if (named.hasLocalLinkage()) named.setLinkage(llvm::GlobalValue::ExternalLinkage);
   if (named.hasLinkOnceLinkage()) named.setLinkage(llvm::GlobalValue::WeakODRLinkage);
 }
 
 }  // namespace
+
+void name_static_variables(llvm::Module& module) {
+  for (llvm::GlobalVariable& variable : module.globals()) {
+    const std::string name = plain_name(variable.getName()).str();
+    if (!variable.hasInternalLinkage() || name.empty() || module.getNamedValue(name)) continue;
+    variable.setName(name);
+    let_host_write(variable);
+    llvm::appendToCompilerUsed(module, {&variable});
+  }
+}
 
 std::string naming_text(const std::vector<std::string>& expressions) {
   std::string text;

@@ -17,4 +17,8 @@ std::string naming_text(const std::vector<std::string>& expressions);
 /// Error: InvalidValue for an expression whose value is not known at compile time.
 Result<std::vector<std::string>> take_lowered_names(llvm::Module& module, const std::vector<std::string>& expressions);
 
+/// Static variables of no namespace have their plain names, under which the host finds and writes them: so NVRTC does,
+/// and cuModuleGetGlobal after it (seen on an H100, CUDA 13.0).
+void name_static_variables(llvm::Module& module);
+
 }  // namespace cupola::frontend

@@ -46,7 +46,7 @@ void spell_out_mode(llvm::CallInst& call) {
     llvm::Instruction* const one = call.clone();
     llvm::cast<llvm::CallInst>(one)->setArgOperand(1, number);
     one->insertInto(block, block->end());
-    llvm::BranchInst::Create(after, block);
+    llvm::IRBuilder<>(block).CreateBr(after);
     answer->addIncoming(one, block);
   }
   choice->getNextNode()->eraseFromParent();  // the branch that the split left

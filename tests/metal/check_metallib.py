@@ -1,4 +1,4 @@
-"""Checks .metallib files against the facts of the format (docs/metal.md), independently of src/backend/metal/metallib: it was
+"""Checks .metallib files against the facts of the format (docs/metallib.md), independently of src/backend/metal/metallib: it was
 written before that, and shares nothing with it.
 
     check_metallib.py [--self-test] [--made-by PROGRAM] [--corpus] FILE...

@@ -55,9 +55,13 @@ class Loaded {
   /// Copies a value into a variable.
   template <typename T>
   void set(const char* name, const T& value) const {
+    set_symbol(lowered(name), value);
+  }
+  template <typename T>
+  void set_symbol(const char* symbol, const T& value) const {
     CUdeviceptr address = 0;
     size_t bytes = 0;
-    ASSERT_EQ(cuModuleGetGlobal(&address, &bytes, module_, lowered(name)), CUDA_SUCCESS) << name;
+    ASSERT_EQ(cuModuleGetGlobal(&address, &bytes, module_, symbol), CUDA_SUCCESS) << symbol;
     ASSERT_EQ(bytes, sizeof value);
     ASSERT_EQ(cuMemcpyHtoD(address, &value, sizeof value), CUDA_SUCCESS);
   }

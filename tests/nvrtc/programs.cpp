@@ -129,6 +129,20 @@ TEST_P(Programs, VariablesByLoweredName) {
   for (int i = 0; i < 64; ++i) EXPECT_EQ(values.values()[i], 2.0f * i + 113);
 }
 
+// Seen on an H100: static variables have their plain names, and what the host writes is read.
+TEST_P(Programs, StaticVariablesByPlainName) {
+  Loaded program(R"(
+    static __constant__ float factor;
+    static __device__ int offset = 1;
+    extern "C" __global__ void apply(float* x) { x[threadIdx.x] = x[threadIdx.x] * factor + offset; })",
+                 {"apply"}, {}, GetParam());
+  program.set_symbol("factor", 2.0f);
+  program.set_symbol("offset", 10);
+  Buffer<float> values(ramp(1.0f, 32));
+  ASSERT_EQ(program.launch("apply", 1, 32, 0, values.address), CUDA_SUCCESS);
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(values.values()[i], 2.0f * i + 10);
+}
+
 TEST_P(Programs, PrintfFromThreads) {
   Loaded program(R"(extern "C" __global__ void hello(int n) {
     if (threadIdx.x == 3) printf("hello from %d of %s\n", threadIdx.x + n, "nvrtc");

@@ -124,8 +124,9 @@ Result<> set_architecture(std::string_view value, Command& command) {
   const std::string_view kind = value.substr(0, underscore);
   const std::string_view number = underscore == value.npos ? "" : value.substr(underscore + 1);
   int architecture = 0;
-  const char* const end = number.data() + number.size();
-  const auto [rest, status] = std::from_chars(number.data(), end, architecture);
+  const char* const begin = number.data();
+  const char* const end = begin + number.size();
+  const auto [rest, status] = std::from_chars(begin, end, architecture);
   const std::string_view suffix(rest, end);
   const bool known = status == std::errc() && !number.starts_with('0') &&
                      std::ranges::find(kArchitectures, architecture) != std::end(kArchitectures);

@@ -1,6 +1,7 @@
 #include "doubles/msl/msl_program.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <array>
@@ -21,8 +22,8 @@ constexpr std::string_view kMachine = R"(
 namespace metal {
 extern "C" {
 Machine* cupola_machine;
-const Gathered* cupola_gather(ulong value) { return cupola_machine->gather(__builtin_return_address(0), value); }
-void cupola_barrier() { cupola_machine->barrier(__builtin_return_address(0)); }
+const Gathered* cupola_gather(ulong value) { return cupola_machine->gather(__builtin_frame_address(0), value); }
+void cupola_barrier() { cupola_machine->barrier(__builtin_frame_address(0)); }
 }
 }
 )";
@@ -46,6 +47,31 @@ class Folder {
   std::string path_;
 };
 
+/// The code of the library that a variable belongs to.
+CodeRange code_beside(const void* variable) {
+  struct Search {
+    uintptr_t variable;
+    CodeRange found;
+  } search{reinterpret_cast<uintptr_t>(variable), {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, size_t, void* argument) {
+        auto& asked = *static_cast<Search*>(argument);
+        CodeRange code;
+        bool holds = false;
+        for (int i = 0; i < library->dlpi_phnum; ++i) {
+          const auto& part = library->dlpi_phdr[i];
+          const uintptr_t begin = library->dlpi_addr + part.p_vaddr, end = begin + part.p_memsz;
+          if (part.p_type != PT_LOAD) continue;
+          holds |= asked.variable >= begin && asked.variable < end;
+          if (part.p_flags & PF_X) code = {begin, end};
+        }
+        if (holds) asked.found = code;
+        return holds ? 1 : 0;
+      },
+      &search);
+  return search.found;
+}
+
 using Caller = void(const uint64_t* buffers, const uint64_t* threadgroups, const ThreadPlace* place);
 
 class Program : public MslProgram {
@@ -55,7 +81,9 @@ class Program : public MslProgram {
       callers_.push_back(reinterpret_cast<Caller*>(dlsym(library, ("call_" + kernel.function.name).c_str())));
       functions_.push_back(std::move(kernel.function));
     }
-    *static_cast<Machine**>(dlsym(library, "cupola_machine")) = &machine;
+    void* const word = dlsym(library, "cupola_machine");
+    *static_cast<Machine**>(word) = &machine;
+    code_ = code_beside(word);
   }
   ~Program() override { dlclose(library_); }
 
@@ -74,7 +102,7 @@ class Program : public MslProgram {
       for (uint32_t y = 0; y < launch.grid.y; ++y)
         for (uint32_t x = 0; x < launch.grid.x; ++x) {
           for (auto& words : memory) std::memset(words.data(), 0xcd, words.size() * sizeof words[0]);
-          TRY(run_threadgroup({x, y, z}, launch.grid, launch.block,
+          TRY(run_threadgroup({x, y, z}, launch.grid, launch.block, code_,
                               [&](const ThreadPlace& place) { caller(buffers.data(), threadgroups.data(), &place); }));
         }
     return {};
@@ -82,6 +110,7 @@ class Program : public MslProgram {
 
  private:
   void* library_;
+  CodeRange code_;
   std::vector<Caller*> callers_;
   std::vector<MslFunction> functions_;
 };
@@ -94,8 +123,10 @@ std::string clang() {
 /// Warnings that would be errors of Metal's compiler are errors; those about what Metal knows and clang does not are
 /// off.
 constexpr std::string_view kFlags =
-    " -x c++ -std=c++17 -O1 -march=native -ffp-contract=off -Xclang -ffloat16-excess-precision=none -fno-strict-aliasing"
-    " -fPIC -shared -fno-exceptions -fno-rtti -fwrapv -mllvm -disable-block-placement -mllvm -inline-threshold=100000"
+    " -x c++ -std=c++17 -O1 -march=native -ffp-contract=off -Xclang -ffloat16-excess-precision=none "
+    "-fno-strict-aliasing"
+    " -fPIC -shared -fno-exceptions -fno-rtti -fwrapv -fno-omit-frame-pointer -mllvm -disable-block-placement"
+    " -mllvm -enable-tail-merge=0 -mllvm -disable-tail-duplicate -mllvm -disable-early-taildup"
     " -Wno-unused-value -Werror=conversion-null -Werror=return-type";
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <boost/context/pooled_fixedsize_stack.hpp>
 
 #include <algorithm>
+#include <array>
+#include <compare>
 #include <memory>
 #include <span>
 #include <vector>
@@ -20,12 +22,39 @@ constexpr size_t kStackBytes = 256 * 1024;
 
 enum class State { Ready, Gathering, AtBarrier, Done, Faulted };
 
+/// Where a thread stands: the calls that led there, the outermost first, so that what comes earlier in the code is
+/// less.
+struct Site {
+  static constexpr size_t kDeepest = 16;
+  std::array<uintptr_t, kDeepest> calls{};
+  friend auto operator<=>(const Site&, const Site&) = default;
+};
+
+struct Frame {
+  const Frame* caller;
+  uintptr_t back;  ///< where it returns to
+};
+
+thread_local CodeRange running;  ///< what runs on the thread
+
+Site site_of(const void* frame) {
+  Site site;
+  size_t depth = 0;
+  for (auto* at = static_cast<const Frame*>(frame); at->back >= running.begin && at->back < running.end;
+       at = at->caller) {
+    if (depth == Site::kDeepest) break;
+    site.calls[depth++] = at->back;
+  }
+  std::reverse(site.calls.begin(), site.calls.begin() + static_cast<std::ptrdiff_t>(depth));
+  return site;
+}
+
 struct Lane {
   ThreadPlace place;
   context::fiber fibre;  ///< where the thread stands while it does not run
   context::fiber home;   ///< where the scheduler stands while it runs
   State state = State::Ready;
-  void* site = nullptr;
+  Site site;
   uint64_t value = 0;
   Gathered gathered;
   void* stack = nullptr;       ///< below the frame that called the kernel: where a fault lands
@@ -40,15 +69,15 @@ void leave() {
   lane->home = std::move(lane->home).resume();
 }
 
-void barrier(void* site) {
+void barrier(void* frame) {
   current_lane->state = State::AtBarrier;
-  current_lane->site = site;
+  current_lane->site = site_of(frame);
   leave();
 }
 
-const Gathered* gather(void* site, uint64_t value) {
+const Gathered* gather(void* frame, uint64_t value) {
   current_lane->state = State::Gathering;
-  current_lane->site = site;
+  current_lane->site = site_of(frame);
   current_lane->value = value;
   Lane* lane = current_lane;
   leave();
@@ -139,18 +168,19 @@ class Group {
           ran = true;
         }
       if (ran) continue;
-      void* earliest = nullptr;
+      const Site* earliest = nullptr;
       for (const Lane& lane : lanes)
-        if (lane.state == State::Gathering && (!earliest || lane.site < earliest)) earliest = lane.site;
+        if (lane.state == State::Gathering && (!earliest || lane.site < *earliest)) earliest = &lane.site;
       if (!earliest) return;
+      const Site site = *earliest;
       Gathered gathered{};
       for (const Lane& lane : lanes)
-        if (lane.state == State::Gathering && lane.site == earliest) {
+        if (lane.state == State::Gathering && lane.site == site) {
           gathered.values[lane.place.lane] = lane.value;
           gathered.active |= 1u << lane.place.lane;
         }
       for (Lane& lane : lanes)
-        if (lane.state == State::Gathering && lane.site == earliest) {
+        if (lane.state == State::Gathering && lane.site == site) {
           lane.gathered = gathered;
           lane.state = State::Ready;
         }
@@ -158,14 +188,14 @@ class Group {
   }
 
   Result<> pass_barrier() {
-    const void* site = nullptr;
+    const Site* site = nullptr;
     size_t waiting = 0;
     for (const Lane& lane : lanes_) {
       if (lane.state != State::AtBarrier) continue;
       ++waiting;
-      if (site && lane.site != site)
+      if (site && lane.site != *site)
         return fail(ErrorCode::LaunchFailed, "software Metal: threads of a threadgroup wait at different barriers");
-      site = lane.site;
+      site = &lane.site;
     }
     if (waiting != lanes_.size())
       return fail(ErrorCode::LaunchFailed, "software Metal: {} of a threadgroup's {} threads ended before a barrier",
@@ -181,8 +211,9 @@ class Group {
 
 Machine machine{barrier, gather, yield};
 
-Result<> run_threadgroup(const Dim3& group, const Dim3& groups, const Dim3& threads,
+Result<> run_threadgroup(const Dim3& group, const Dim3& groups, const Dim3& threads, const CodeRange& code,
                          const std::function<void(const ThreadPlace&)>& run) {
+  running = code;
   [[maybe_unused]] static const bool routed = (FaultRouter::add(&handle), true);
   FaultRouter::prepare_thread();
   return Group(group, groups, threads, run).run();

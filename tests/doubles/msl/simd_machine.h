@@ -23,17 +23,22 @@ struct Gathered {
 
 /// The functions that compiled MSL calls; the struct is metal_stdlib's.
 struct Machine {
-  void (*barrier)(void* site);
-  const Gathered* (*gather)(void* site, uint64_t value);
+  void (*barrier)(void* frame);  ///< `frame`: of the function that calls it; frames of compiled MSL are chained
+  const Gathered* (*gather)(void* frame, uint64_t value);
   void (*yield)();
 };
 extern Machine machine;
+
+/// Where the code of a program lies.
+struct CodeRange {
+  uintptr_t begin = 0, end = 0;
+};
 
 /// Runs a threadgroup: `run` once for each thread, on fibres. A SIMD function completes when no lane of its group can
 /// go on, for those lanes that stand at the earliest place in the code, which lets lanes that are behind catch up.
 /// Errors: LaunchFailed for threads at different barriers, or gone before one; IllegalAddress where a thread faults.
 /// One group at a time on a host thread.
-Result<> run_threadgroup(const Dim3& group, const Dim3& groups, const Dim3& threads,
+Result<> run_threadgroup(const Dim3& group, const Dim3& groups, const Dim3& threads, const CodeRange& code,
                          const std::function<void(const ThreadPlace&)>& run);
 
 }  // namespace cupola::doubles

@@ -74,10 +74,10 @@ class Cutting {
     if (returns.empty()) return;
     result_.over = BasicBlock::Create(code_.getContext(), "over", &code_);
     for (llvm::ReturnInst* end : returns) {
-      llvm::BranchInst::Create(result_.over, end->getIterator());
+      llvm::IRBuilder<>(end).CreateBr(result_.over);
       end->eraseFromParent();
     }
-    llvm::ReturnInst::Create(code_.getContext(), result_.over);
+    llvm::IRBuilder<>(result_.over).CreateRetVoid();
     between_.insert(result_.over);
   }
 

@@ -69,10 +69,9 @@ std::vector<std::byte> write_unit(const KernelBody& kernel, uint64_t constant_by
   llvm::Module to(kernel.name, from.getContext());
   copy_properties(to, from);
   Extract extract(to);
-  llvm::Function* body = nullptr;
+  llvm::Function* const body = extract.take(*kernel.body);
   for (llvm::Function* function : reach.from(kernel.body)) {  // what is called through pointers, too: for its effects
     llvm::Function* made = extract.take(*function);
-    if (function == kernel.body) body = made;
     if (reach.address_taken().contains(function)) made->addFnAttr(kir::kAddressTakenMark);
   }
   body->addFnAttr(kKernelMark, kernel.name);

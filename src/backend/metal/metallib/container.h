@@ -11,7 +11,7 @@
 
 // Apple's container of compiled kernels, .metallib: a header, a list of functions, a header extension, then for each
 // function public metadata, private metadata and a module of AIR (LLVM bitcode), then the sections that the header
-// extension names. docs/metal.md has the layout and where the facts come from.
+// extension names. docs/metallib.md has the layout and where the facts come from.
 //
 // `read` takes exactly what `write` makes: parts stand in this order and without gaps, one module and one group of
 // metadata of each kind a function. That is how every file of Apple's that we have seen is laid out, and so what is

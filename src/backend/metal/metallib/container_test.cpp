@@ -7,7 +7,7 @@
 
 #include "backend/metal/metallib/sample_module.h"
 
-// The oracle of the layout is docs/metal.md: HandMade builds its bytes from that page, not with write.
+// The oracle of the layout is docs/metallib.md: HandMade builds its bytes from that page, not with write.
 
 namespace cupola::metallib {
 namespace {
