@@ -123,9 +123,9 @@ std::string clang() {
 /// Warnings that would be errors of Metal's compiler are errors; those about what Metal knows and clang does not are
 /// off.
 constexpr std::string_view kFlags =
-    " -x c++ -std=c++17 -O1 -march=native -ffp-contract=off -Xclang -ffloat16-excess-precision=none "
-    "-fno-strict-aliasing"
-    " -fPIC -shared -fno-exceptions -fno-rtti -fwrapv -fno-omit-frame-pointer -mllvm -disable-block-placement"
+    " -x c++ -std=c++17 -O1 -march=native -ffp-contract=off -Xclang -ffloat16-excess-precision=none"
+    " -fno-strict-aliasing -fPIC -shared -fno-exceptions -fno-rtti -fwrapv -fno-omit-frame-pointer"
+    " -mllvm -simplifycfg-hoist-common=false -mllvm -simplifycfg-sink-common=false -mllvm -disable-block-placement"
     " -mllvm -enable-tail-merge=0 -mllvm -disable-tail-duplicate -mllvm -disable-early-taildup"
     " -Wno-unused-value -Werror=conversion-null -Werror=return-type";
 

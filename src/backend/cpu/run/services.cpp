@@ -11,9 +11,9 @@
 #include "backend/cpu/run/block.h"
 #include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/device_calls.h"
-#include "hal/printf.h"
 #include "backend/cpu/run/worker.h"
 #include "base/format.h"
+#include "hal/printf.h"
 
 // Services run on the calling thread's fibre and may end it: no lock may be held, and nothing owned, where a bad
 // pointer of the kernel is touched or a fibre is suspended or ended.

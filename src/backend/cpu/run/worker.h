@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "backend/cpu/run/block.h"
-#include "hal/device_output.h"
 #include "backend/cpu/run/fibre_runner.h"
 #include "backend/cpu/run/grid.h"
 #include "backend/cpu/run/shared_windows.h"
 #include "backend/cpu/run/spin.h"
 #include "backend/cpu/run/worker_pool.h"
 #include "base/wait_word.h"
+#include "hal/device_output.h"
 
 namespace cupola::cpu {
 
