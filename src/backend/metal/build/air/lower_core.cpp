@@ -1,5 +1,6 @@
 #include "backend/metal/build/air/lower_core.h"
 
+#include <llvm/ADT/FloatingPointMode.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
 
@@ -65,6 +66,41 @@ Value* joined_shift(llvm::IRBuilder<>& b, Value* high, Value* low, Value* by, bo
   Value* far = b.CreateAnd(b.CreateSub(llvm::ConstantInt::get(type, bits), near), mask);
   Value* both = b.CreateOr(b.CreateShl(high, left ? near : far), b.CreateLShr(low, left ? far : near));
   return b.CreateSelect(b.CreateICmpEQ(near, llvm::ConstantInt::get(type, 0)), left ? high : low, both);
+}
+
+/// llvm.is.fpclass, by the bits: AIR's comparisons of floats may take denormals for zero.
+Value* is_of_class(llvm::IRBuilder<>& b, Value* x, llvm::FPClassTest wanted) {
+  const llvm::fltSemantics& form = x->getType()->getFltSemantics();
+  const unsigned width = static_cast<unsigned>(x->getType()->getPrimitiveSizeInBits());
+  llvm::Type* number = b.getIntNTy(width);
+  const auto bits_of = [&](const llvm::APFloat& value) {
+    return llvm::ConstantInt::get(number, value.bitcastToAPInt());
+  };
+  Value* bits = b.CreateBitCast(x, number);
+  Value* size = b.CreateAnd(bits, llvm::ConstantInt::get(number, ~llvm::APInt::getSignMask(width)));
+  Value* negative = b.CreateICmpSLT(bits, llvm::ConstantInt::get(number, 0));
+  llvm::Constant *zero = llvm::ConstantInt::get(number, 0),
+                 *normal = bits_of(llvm::APFloat::getSmallestNormalized(form)),
+                 *infinity = bits_of(llvm::APFloat::getInf(form)), *quiet = bits_of(llvm::APFloat::getQNaN(form));
+  Value* any = b.getFalse();
+  // Sizes from `first` on and below `end`.
+  const auto add = [&](llvm::FPClassTest minus, llvm::FPClassTest plus, llvm::Constant* first, llvm::Constant* end) {
+    if ((wanted & (minus | plus)) == llvm::fcNone) return;
+    Value* is = b.CreateICmpUGE(size, first);
+    if (end) is = b.CreateAnd(is, b.CreateICmpULT(size, end));
+    if ((wanted & minus) == llvm::fcNone) is = b.CreateAnd(is, b.CreateNot(negative));
+    if ((wanted & plus) == llvm::fcNone) is = b.CreateAnd(is, negative);
+    any = b.CreateOr(any, is);
+  };
+  llvm::Constant *one = llvm::ConstantInt::get(number, 1),
+                 *beyond = llvm::ConstantInt::get(number, llvm::APFloat::getInf(form).bitcastToAPInt() + 1);
+  add(llvm::fcNegZero, llvm::fcPosZero, zero, one);
+  add(llvm::fcNegSubnormal, llvm::fcPosSubnormal, one, normal);
+  add(llvm::fcNegNormal, llvm::fcPosNormal, normal, infinity);
+  add(llvm::fcNegInf, llvm::fcPosInf, infinity, beyond);
+  add(llvm::fcSNan, llvm::fcSNan, beyond, quiet);
+  add(llvm::fcQNan, llvm::fcQNan, quiet, nullptr);
+  return any;
 }
 
 std::string air_name(llvm::Type* type) {
@@ -163,6 +199,10 @@ Result<Value*> LowerCore::call(llvm::IRBuilder<>& b, llvm::CallInst& call) const
   if (air::is_left_out(call)) return call.getType()->isVoidTy() ? nullptr : &call;
   if (call.getType()->isFloatTy() || call.getType()->isHalfTy()) return of_floats(b, call);
   if (!call.getType()->isIntegerTy()) return static_cast<Value*>(&call);  // the list of functions refuses it
+  if (call.getIntrinsicID() == llvm::Intrinsic::is_fpclass)
+    return is_of_class(
+        b, call.getArgOperand(0),
+        static_cast<llvm::FPClassTest>(llvm::cast<llvm::ConstantInt>(call.getArgOperand(1))->getZExtValue()));
   if (Value* value = of_integers(b, call)) return value;
   return of_bits(b, call);
 }
