@@ -181,6 +181,19 @@ def check_options(cupola, folder):
     metal.write_text("kernel void k() {}\n")
     refused = run(cupola, "air", "emit", metal, **here)
     expect(refused.returncode == 1 and "--mode xcrun" in refused.stderr, f".metal: {refused.stderr}")
+    # A stand-in for Apple's compiler, which keeps its words and gives the source back.
+    xcode = folder / "xcode"
+    xcode.mkdir()
+    (xcode / "xcrun").write_text(f'#!/bin/sh\necho "$1 $2 $3 $4" > {folder}/words\n[ "$FAILS" ] && echo "no: $5" && exit 3\ncp "$5" "$7"\n')
+    (xcode / "xcrun").chmod(0o755)
+    with_xcode = dict(os.environ, PATH=f"{xcode}:{os.environ['PATH']}")
+    for given, wanted in ((source, "kernel void kernel_"), (metal, "kernel void k()")):
+        made = run(cupola, "air", "emit", given, "-o", "x.metallib", "--overwrite", "--mode", "xcrun", env=with_xcode, **here)
+        expect(made.returncode == 0 and wanted in (folder / "x.metallib").read_text(), f"xcrun, {given.name}: {made.stderr}")
+    words = (folder / "words").read_text()
+    expect(words == "-sdk macosx metal -fno-fast-math\n", f"xcrun was called with: {words}")
+    failed = run(cupola, "air", "emit", metal, "--mode", "xcrun", env=with_xcode | {"FAILS": "1"}, **here)
+    expect(failed.returncode == 1 and "exit status 3: no: " in failed.stderr, f"xcrun that fails: {failed.stderr}")
     for form, ending in (("--ptx", "ptx"), ("--kir", "ll")):  # the same kernel from other forms of it
         fatbin = folder / "k.fatbin"
         if not expect(run(cupola.parent / "cupolac", "-fatbin", source, "-o", fatbin).returncode == 0, "no fat binary"):
