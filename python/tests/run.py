@@ -101,7 +101,7 @@ def absolute_paths(wheel, forbidden):
 def check_wheel(wheel, folder, build):
     problems = absolute_paths(wheel, {str(ROOT), str(folder), str(build)})
     names = zipfile.ZipFile(wheel).namelist()
-    for part in (*(f"_toolkit/lib/{name}" for name in LIBRARIES), "_toolkit/lib/cupola/device.bc", "_toolkit/lib/cupola/metal.bc", "_toolkit/lib/cupola/toolkit/nvvm/libdevice/libdevice.10.bc",
+    for part in (*(f"_toolkit/lib/{name}" for name in LIBRARIES), "_toolkit/lib/cupola/device.bc", "_toolkit/lib/cupola/metal.bc", "_toolkit/lib/cupola/air.bc", "_toolkit/lib/cupola/toolkit/nvvm/libdevice/libdevice.10.bc",
                  "_toolkit/include/cuda/cuda_runtime.h", "_toolkit/bin/cupola", "_driver.pyi", "py.typed", "demos/add.py"):
         if f"cupola/{part}" not in names:
             problems.append(f"{part} is not in the wheel")

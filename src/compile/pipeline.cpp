@@ -10,8 +10,10 @@
 #include "backend/cpu/build/build.h"
 #include "backend/cpu/build/keep_file.h"
 #include "backend/cpu/build/vector_report.h"
+#include "backend/metal/build/air/print_air.h"
 #include "backend/metal/build/msl/print.h"
 #include "backend/metal/build/raise/raise.h"
+#include "backend/metal/metallib/build.h"
 #include "base/dynlib.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -33,7 +35,7 @@ namespace {
 
 constexpr std::string_view kCpuTarget = "cpu:", kPtxTarget = "ptx:", kKirTarget = "kir", kUnitTarget = "unit",
                            kLinkedTarget = "linked", kCheckTarget = "check", kExplainTarget = "explain",
-                           kMslTarget = "msl", kSm = "sm_", kAllCode = "all";
+                           kMslTarget = "msl", kMetallibTarget = "metallib", kSm = "sm_", kAllCode = "all";
 
 std::string library_path(const char* name) {
   return folder_of_code(reinterpret_cast<const void*>(&library_path)) + "/cupola/" + name;
@@ -64,6 +66,12 @@ Result<std::span<const std::byte>> device_library() {
 /// What the metal device computes doubles with.
 Result<std::span<const std::byte>> metal_library() {
   static const auto* const library = new Library("metal.bc");
+  return contents_of(*library);
+}
+
+/// What calls mean in AIR.
+Result<std::span<const std::byte>> air_library() {
+  static const auto* const library = new Library("air.bc");
   return contents_of(*library);
 }
 
@@ -222,12 +230,16 @@ Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, co
   return bytes_of(text);
 }
 
-/// The module's kernels for the metal device, as source in Metal's shading language.
-Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module) {
+Result<metal::build::Raised> raise(std::unique_ptr<llvm::Module> module) {
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   TRY(const std::span<const std::byte> metal, metal_library());
-  TRY(metal::build::Raised raised, metal::build::raise(std::move(module), metal));
+  return metal::build::raise(std::move(module), metal);
+}
+
+/// The module's kernels for the metal device, as source in Metal's shading language.
+Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module) {
+  TRY(metal::build::Raised raised, raise(std::move(module)));
   TRY(const metal::build::MslSource source, metal::build::print_msl(raised));
   return bytes_of(source.text);
 }
@@ -242,6 +254,18 @@ Result<std::vector<std::byte>> make_metal(std::unique_ptr<llvm::Module> module, 
   TRY(const image::MetalImage image, make_metal_image(*module, metal, request.target));
   if (!keep.empty()) cpu::build::keep_file(keep + ".metal", image.source);
   return image::serialize(image);
+}
+
+/// The same kernels as AIR, in Apple's container.
+Result<std::vector<std::byte>> make_metallib(std::unique_ptr<llvm::Module> module) {
+  TRY(metal::build::Raised raised, raise(std::move(module)));
+  TRY(const std::span<const std::byte> meanings, air_library());
+  TRY(const metal::build::AirModules modules, metal::build::print_air(raised, meanings));
+  if (modules.kernels.empty()) return fail(ErrorCode::InvalidImage, "metal: the code has no kernel");
+  std::vector<metallib::FunctionSource> functions;
+  for (const metal::build::AirKernel& kernel : modules.kernels)
+    functions.push_back({kernel.name, metallib::FunctionKind::Kernel, kernel.bitcode, {}, {}});
+  return metallib::build(functions, {.macos = {static_cast<uint16_t>(modules.macos)}});
 }
 
 /// The module as it will be loaded. Error: InvalidImage for what is defined nowhere. What the cpu device cannot run is
@@ -263,7 +287,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   const bool image = target.starts_with(kCpuTarget), ptx = target.starts_with(kPtxTarget),
              metal = target.starts_with(image::kMetalTarget);
   if (!image && !ptx && !metal && target != kKirTarget && target != kUnitTarget && target != kLinkedTarget &&
-      target != kCheckTarget && target != kExplainTarget && target != kMslTarget)
+      target != kCheckTarget && target != kExplainTarget && target != kMslTarget && target != kMetallibTarget)
     return fail(ErrorCode::NoBinaryForGpu, "compiler: target '{}' is not one that this build generates code for",
                 target);
   if (image && request.units.front().kind == image::CodeKind::KernelUnit) return make_kernel_code(request);
@@ -275,6 +299,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   if (target == kCheckTarget) return std::vector<std::byte>();
   if (target == kUnitTarget) return kir::write(*module);
   if (target == kMslTarget) return make_msl(std::move(module));
+  if (target == kMetallibTarget) return make_metallib(std::move(module));
   if (target == kExplainTarget) return make_explanation(std::move(module));
   if (target == kLinkedTarget) return make_linked(std::move(module));
   TRY(ptx::expand_inline_ptx(*module));

@@ -15,6 +15,7 @@ namespace cupola {
 ///   "metal:msl30"    a serialised image::MetalImage, all code at once, for a Metal that takes MSL 3.0
 ///   "explain"        how the cpu device of this machine runs each kernel, and why, as text
 ///   "msl"            the module's kernels as source in Metal's shading language
+///   "metallib"       the same kernels as AIR, in Apple's container of compiled kernels
 ///   "kir"            the linked module as LLVM text, with PTX and inline PTX lowered, before kir::prepare
 ///   "unit"           the module as bitcode, ready to be linked with others: cupolac -dc
 ///   "check"          nothing, if the code can be read and linked

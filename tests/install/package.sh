@@ -19,7 +19,7 @@ dpkg-deb --contents "$package" > contents
 # All files lie in /usr/lib/cupola, so that no other package can own one of them.
 strays=$(awk '$1 !~ /^d/ {print $6}' contents | grep -v -e '^\./usr/lib/cupola/' -e '^\./usr/bin/cupola$' -e '^\./usr/bin/cupolac$' || true)
 [ -z "$strays" ] || fail "outside /usr/lib/cupola: $strays"
-for file in bin/cupolac lib/libcuda.so.1 lib/libnvidia-ml.so.1 lib/cupola/device.bc lib/cupola/metal.bc include/cuda/cuda.h lib/cupola/toolkit/nvvm/libdevice/; do
+for file in bin/cupolac lib/libcuda.so.1 lib/libnvidia-ml.so.1 lib/cupola/device.bc lib/cupola/metal.bc lib/cupola/air.bc include/cuda/cuda.h lib/cupola/toolkit/nvvm/libdevice/; do
   grep -q " ./usr/lib/cupola/$file\( \|$\)" contents || fail "$file is not in the package"
 done
 dpkg-deb --field "$package" Depends | tee depends

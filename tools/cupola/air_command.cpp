@@ -1,48 +1,23 @@
 #include "cupola/air_command.h"
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
 #include "backend/metal/metallib/check.h"
 #include "cupola/air_report.h"
 #include "cupola/code_file.h"
+#include "cupola/xcrun.h"
 #include "cupolac/shell.h"
 
 namespace cupola::tool {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// The program's place on PATH; empty if it is not there.
-std::string found_on_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string file = folder + "/" + program;
-    if (fs::is_regular_file(file) && access(file.c_str(), X_OK) == 0) return file;
-  }
-  return "";
-}
-
-/// A word that a shell takes as it is.
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
 /// What Apple's compiler finds, a line each; empty if nothing.
 Result<std::vector<std::string>> ask_xcrun(const std::string& file) {
-  const std::string xcrun = found_on_path("xcrun");
-  if (xcrun.empty())
-    return fail(ErrorCode::NotSupported,
-                "--xcrun needs a Mac with Xcode: there is no xcrun on PATH; leave it out for Cupola's own checks");
+  TRY(const std::string xcrun, find_xcrun("--xcrun", "leave it out for Cupola's own checks"));
   if (file == "-") return fail(ErrorCode::InvalidValue, "--xcrun needs a file, not standard input");
-  const auto [status, text] = cupolac::run_shell(quoted(xcrun) + " -sdk macosx metal -validate " + quoted(file));
+  const auto [status, text] =
+      cupolac::run_shell(shell_word(xcrun) + " -sdk macosx metal -validate " + shell_word(file));
   std::vector<std::string> lines;
   if (status == 0) return lines;
   std::istringstream output(text);

@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 
 #include "cupola/air_command.h"
+#include "cupola/air_emit.h"
 #include "cupola/cache_command.h"
 #include "cupola/doctor.h"
 #include "cupola/explain_command.h"
@@ -101,10 +103,32 @@ void add_cache(CLI::App& app, cupola::tool::CacheOptions& options, int& status) 
 struct AirOptions {
   cupola::tool::AirInspectOptions inspect;
   cupola::tool::AirValidateOptions validate;
+  cupola::tool::AirEmitOptions emit;
 };
 
-void add_air(CLI::App& app, AirOptions& options, int& status) {
-  CLI::App* air = app.add_subcommand("air", "Show and check Metal's compiled kernels (.metallib files)");
+void add_air_emit(CLI::App& air, cupola::tool::AirEmitOptions& options, const std::filesystem::path& root,
+                  int& status) {
+  using enum cupola::tool::AirMode;
+  CLI::App* emit = air.add_subcommand("emit", "Make a .metallib file of kernels");
+  emit->add_option("input,--input", options.input,
+                   "A .cu, .ptx, .ll or .bc file, a fat binary or a program; .metal on a Mac")
+      ->required();
+  emit->add_option("-o,--output", options.output, "The file to make; INPUT's name with .metallib if not given");
+  const std::map<std::string, cupola::tool::AirMode> modes = {{"experimental", Experimental}, {"xcrun", Xcrun}};
+  emit->add_option("--mode", options.mode,
+                   "experimental: Cupola's own AIR; xcrun: Apple's compiler, on a Mac with Xcode")
+      ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case))
+      ->default_str("experimental");
+  emit->add_flag("--overwrite", options.overwrite, "Replace the output if it is there");
+  emit->allow_extras();  // cupolac's, for a .cu file
+  emit->callback([&options, &root, &status, emit] {
+    options.flags = emit->remaining();
+    status = status_of(cupola::tool::air_emit(options, root));
+  });
+}
+
+void add_air(CLI::App& app, AirOptions& options, const std::filesystem::path& root, int& status) {
+  CLI::App* air = app.add_subcommand("air", "Make, show and check Metal's compiled kernels (.metallib files)");
   air->require_subcommand(1);
   CLI::App* inspect = air->add_subcommand("inspect", "Header, functions, versions, hashes, metadata and modules");
   inspect->add_option("file", options.inspect.file, "A .metallib file; - is standard input")->required();
@@ -121,6 +145,7 @@ void add_air(CLI::App& app, AirOptions& options, int& status) {
     const cupola::Result<int> result = cupola::tool::air_validate(options.validate);
     status = result ? *result : status_of(std::unexpected(result.error()));
   });
+  add_air_emit(*air, options.emit, root, status);
 }
 
 }  // namespace
@@ -165,7 +190,7 @@ int main(int count, char** words) {
   add_cache(app, cache, status);
 
   AirOptions air;
-  add_air(app, air, status);
+  add_air(app, air, root, status);
 
   std::string fatbin_file, extract_to;
   CLI::App* fatbin = app.add_subcommand("fatbin", "List the fat binaries in a file");
