@@ -388,6 +388,14 @@ uint barrier_reduce(T t, uint id, uint threads, uint kind, uint predicate) {
   return kind == 0 ? count : kind == 1 ? count == block_threads(t) : count != 0;
 }
 
+void publish(T t, uchar* words, uchar* all, uint count) MEANS("metal.publish");
+void publish(T t, uchar* words, uchar* all, uint count) {
+  (void)t;
+  for (uint word = 0; word < count; ++word)
+    for (ushort lane = 0; lane < 32; ++lane)
+      ((uint*)all)[lane * count + word] = simd_shuffle(((uint*)words)[word], lane);
+}
+
 // Of the words the first says how many threads have not left, the others are the sums of the phases.
 void begin_meetings(T t) MEANS("metal.begin_meetings");
 void begin_meetings(T t) {
