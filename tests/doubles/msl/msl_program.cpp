@@ -124,7 +124,8 @@ std::string clang() {
 /// off.
 constexpr std::string_view kFlags =
     " -x c++ -std=c++17 -O1 -march=native -ffp-contract=off -Xclang -ffloat16-excess-precision=none"
-    " -fno-strict-aliasing -fPIC -shared -fno-exceptions -fno-rtti -fwrapv -fno-omit-frame-pointer"
+    " -fno-strict-aliasing -fPIC -shared -fno-exceptions -fno-rtti -fwrapv -fno-omit-frame-pointer "
+    "-fconvergent-functions"
     " -mllvm -simplifycfg-hoist-common=false -mllvm -simplifycfg-sink-common=false -mllvm -disable-block-placement"
     " -mllvm -enable-tail-merge=0 -mllvm -disable-tail-duplicate -mllvm -disable-early-taildup"
     " -Wno-unused-value -Werror=conversion-null -Werror=return-type";

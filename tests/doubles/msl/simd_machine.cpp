@@ -19,6 +19,7 @@ namespace context = boost::context;
 
 constexpr uint32_t kLanes = 32;
 constexpr size_t kStackBytes = 256 * 1024;
+constexpr int kTurns = 1000;  ///< of a SIMD group, before the next one has some
 
 enum class State { Ready, Gathering, AtBarrier, Done, Faulted };
 
@@ -133,10 +134,12 @@ class Group {
 
   Result<> run() {
     for (;;) {
-      for (size_t first = 0; first < lanes_.size(); first += kLanes) run_simdgroup(first);
+      bool turning = false;
+      for (size_t first = 0; first < lanes_.size(); first += kLanes) turning |= !run_simdgroup(first);
       if (const auto faulted = std::ranges::find(lanes_, State::Faulted, &Lane::state); faulted != lanes_.end())
         return fail(ErrorCode::IllegalAddress, "software Metal: illegal memory access at {:#x}",
                     faulted->fault_address);
+      if (turning) continue;
       if (std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.state == State::Done; })) return {};
       TRY(pass_barrier());
     }
@@ -156,22 +159,22 @@ class Group {
     if (lane.state == State::Faulted) (void)new context::fiber(std::move(lane.fibre));
   }
 
-  /// Until all its lanes are done or at a barrier.
-  void run_simdgroup(size_t first) {
+  /// Until all its lanes are done or at a barrier; false: for its turns, since they may wait for others.
+  bool run_simdgroup(size_t first) {
     const std::span<Lane> lanes = std::span(lanes_).subspan(first, std::min<size_t>(kLanes, lanes_.size() - first));
-    for (;;) {
+    for (int turn = 0; turn < kTurns; ++turn) {
       bool ran = false;
       for (Lane& lane : lanes)
         if (lane.state == State::Ready) {
           resume(lane);
-          if (lane.state == State::Faulted) return;
+          if (lane.state == State::Faulted) return true;
           ran = true;
         }
       if (ran) continue;
       const Site* earliest = nullptr;
       for (const Lane& lane : lanes)
         if (lane.state == State::Gathering && (!earliest || lane.site < *earliest)) earliest = &lane.site;
-      if (!earliest) return;
+      if (!earliest) return true;
       const Site site = *earliest;
       Gathered gathered{};
       for (const Lane& lane : lanes)
@@ -185,6 +188,7 @@ class Group {
           lane.state = State::Ready;
         }
     }
+    return false;
   }
 
   Result<> pass_barrier() {
