@@ -17,7 +17,7 @@ constexpr int kWithoutSwap = 0;
 
 }  // namespace
 
-Result<std::unique_ptr<Buffer>> NullBuffer::reserve(NullState& state, uint64_t size) {
+Result<std::unique_ptr<Buffer>> NullBuffer::reserve(HostState& state, uint64_t size) {
   if (size == 0 || size > UINT64_MAX - 2 * kChunkBytes)
     return fail(size ? ErrorCode::OutOfMemory : ErrorCode::InvalidValue, "null device: reserving {} bytes", size);
   size = (size + kChunkBytes - 1) / kChunkBytes * kChunkBytes;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hal/buffer.h"
-#include "hal/null/null_state.h"
+#include "hal/host_state.h"
 
 namespace cupola::hal {
 
@@ -13,8 +13,8 @@ class NullBuffer final : public Buffer {
  public:
   static constexpr uint64_t kChunkBytes = 2 * 1024 * 1024;
 
-  static Result<std::unique_ptr<Buffer>> reserve(NullState& state, uint64_t size);
-  NullBuffer(NullState& state, std::byte* base, uint64_t size)
+  static Result<std::unique_ptr<Buffer>> reserve(HostState& state, uint64_t size);
+  NullBuffer(HostState& state, std::byte* base, uint64_t size)
       : state_(state), base_(base), size_(size), backed_(size / kChunkBytes) {}
   ~NullBuffer() override;
 
@@ -27,7 +27,7 @@ class NullBuffer final : public Buffer {
   Result<> change(uint64_t offset, uint64_t size, bool backed);
   Result<> map_chunk(size_t chunk, bool backed);
 
-  NullState& state_;
+  HostState& state_;
   std::byte* const base_;
   const uint64_t size_;
   std::vector<bool> backed_;  ///< by chunk

@@ -1,14 +1,18 @@
 #include "hal/null/null_device.h"
 
+#include "hal/host_queue.h"
+#include "hal/host_semaphore.h"
+#include "hal/host_state.h"
 #include "hal/null/null_buffer.h"
-#include "hal/null/null_queue.h"
-#include "hal/null/null_semaphore.h"
-#include "hal/null/null_state.h"
 
 namespace cupola::hal {
 namespace {
 
 constexpr uint64_t kMemoryBytes = uint64_t{4} << 30;
+
+std::unexpected<Error> no_kernels() {
+  return fail(ErrorCode::NotSupported, "the null device runs no kernels; set CUPOLA_DEVICE=cpu");
+}
 
 class NullDevice final : public Device {
  public:
@@ -25,20 +29,19 @@ class NullDevice final : public Device {
 
   Result<std::unique_ptr<Buffer>> reserve(uint64_t size) override { return NullBuffer::reserve(state_, size); }
 
-  std::shared_ptr<Domain> create_domain() override { return std::make_shared<NullDomain>(state_); }
+  std::shared_ptr<Domain> create_domain() override { return std::make_shared<HostDomain>(state_); }
 
   Result<std::unique_ptr<Queue>> create_queue(int /*priority: all queues are equal*/,
                                               std::shared_ptr<Domain> domain) override {
-    return std::make_unique<NullQueue>(domain ? std::static_pointer_cast<NullDomain>(std::move(domain)) : own_);
+    return std::make_unique<HostQueue>(domain ? std::static_pointer_cast<HostDomain>(std::move(domain)) : own_,
+                                       [](const Launch&) -> Result<> { return no_kernels(); });
   }
 
   std::shared_ptr<Semaphore> create_semaphore(uint64_t initial) override {
-    return std::make_shared<NullSemaphore>(own_, initial);
+    return std::make_shared<HostSemaphore>(own_, initial);
   }
 
-  Result<std::shared_ptr<Executable>> load(std::span<const std::byte>, CodeSource) override {
-    return fail(ErrorCode::NotSupported, "the null device runs no kernels; set CUPOLA_DEVICE=cpu");
-  }
+  Result<std::shared_ptr<Executable>> load(std::span<const std::byte>, CodeSource) override { return no_kernels(); }
 
   /// No launch is possible.
   uint32_t occupancy(const Executable&, uint32_t, uint32_t, uint32_t) const override { return 0; }
@@ -49,8 +52,8 @@ class NullDevice final : public Device {
 
  private:
   DeviceProperties properties_;
-  NullState state_{.memory_bytes = kMemoryBytes};
-  const std::shared_ptr<NullDomain> own_ = std::make_shared<NullDomain>(state_);
+  HostState state_{.memory_bytes = kMemoryBytes};
+  const std::shared_ptr<HostDomain> own_ = std::make_shared<HostDomain>(state_);
 };
 
 }  // namespace

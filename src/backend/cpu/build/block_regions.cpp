@@ -4,6 +4,7 @@
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -12,12 +13,12 @@
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
-#include "backend/cpu/build/block_uniformity.h"
 #include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/coroutine_frame.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/warp_coroutine.h"
+#include "kir/block_uniformity.h"
 #include "kir/branch_ways.h"
 #include "kir/pass_analyses.h"
 
@@ -34,6 +35,19 @@ using llvm::Value;
 /// Of instructions that compute a value anew in another region, rather than keep it.
 constexpr unsigned kMostRecomputed = 6;
 
+/// Memory that keeps what it holds while the kernel runs.
+bool reads_what_stays(const llvm::LoadInst& load) {
+  if (!load.isSimple()) return false;
+  if (load.hasMetadata(llvm::LLVMContext::MD_invariant_load)) return true;
+  const auto* parameter = llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(load.getPointerOperand()));
+  return parameter && parameter->hasByValAttr();
+}
+
+bool differs_by_itself(const Instruction& instruction) {
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return !reads_what_stays(*load);
+  return instruction.mayReadOrWriteMemory() || llvm::isa<llvm::AllocaInst, llvm::FreezeInst>(instruction);
+}
+
 class Cutting {
  public:
   Cutting(llvm::Function& code, llvm::ArrayRef<Value*> places, llvm::TargetMachine& machine)
@@ -46,7 +60,8 @@ class Cutting {
     isolate_return();
     isolate_barriers();
     post_dominators_.recalculate(code);
-    uniformity_.emplace(code, places, post_dominators_);
+    uniformity_.emplace(code, places, post_dominators_,
+                        kir::BlockUniformity::Questions{is_block_barrier, differs_by_itself});
   }
 
   std::optional<BlockRegions> cut(uint64_t most_bytes) {
@@ -424,7 +439,7 @@ class Cutting {
   const llvm::DataLayout& layout_;
   llvm::IRBuilder<> builder_;
   llvm::PostDominatorTree post_dominators_;
-  std::optional<BlockUniformity> uniformity_;
+  std::optional<kir::BlockUniformity> uniformity_;
   BlockRegions result_;
   llvm::SmallSetVector<BasicBlock*, 16> between_;
   llvm::SmallVector<BasicBlock*, 8> barriers_;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "backend/metal/host/launcher.h"
 #include "backend/metal/host/metal_buffer.h"
 #include "backend/metal/host/metal_executable.h"
-#include "backend/metal/host/metal_queue.h"
 #include "base/byte_count.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "hal/host_queue.h"
+#include "hal/host_semaphore.h"
 #include "image/metal_abi.h"
 
 namespace cupola::metal {
@@ -71,7 +73,7 @@ class MetalDevice final : public hal::Device {
               std::unique_ptr<Arena> arena, ArenaPart locks)
       : device_(std::move(device)),
         properties_(std::move(properties)),
-        state_{.memory_bytes = properties_.memory_bytes},
+        state_{{.memory_bytes = properties_.memory_bytes}},
         arena_(std::move(arena)),
         locks_(std::move(locks)),
         services_{metal, device_.id(), properties_, msl, *arena_, state_, locks_.address(), output_} {}
@@ -85,15 +87,18 @@ class MetalDevice final : public hal::Device {
     return MetalBuffer::reserve(state_, *arena_, size);
   }
 
-  std::shared_ptr<hal::Domain> create_domain() override { return std::make_shared<MetalDomain>(state_); }
+  std::shared_ptr<hal::Domain> create_domain() override { return std::make_shared<hal::HostDomain>(state_); }
 
   Result<std::unique_ptr<hal::Queue>> create_queue(int /*priority: all queues are equal*/,
                                                    std::shared_ptr<hal::Domain> domain) override {
-    return MetalQueue::make(services_, domain ? std::static_pointer_cast<MetalDomain>(std::move(domain)) : own_);
+    TRY(std::shared_ptr<Launcher> launcher, Launcher::make(services_));
+    return std::make_unique<hal::HostQueue>(
+        domain ? std::static_pointer_cast<hal::HostDomain>(std::move(domain)) : own_,
+        [launcher = std::move(launcher)](const hal::Launch& launch) { return launcher->run(launch); });
   }
 
   std::shared_ptr<hal::Semaphore> create_semaphore(uint64_t initial) override {
-    return std::make_shared<MetalSemaphore>(own_, initial);
+    return std::make_shared<hal::HostSemaphore>(own_, initial);
   }
 
   Result<std::shared_ptr<hal::Executable>> load(std::span<const std::byte> image, hal::CodeSource) override {
@@ -123,7 +128,7 @@ class MetalDevice final : public hal::Device {
   const ArenaPart locks_;
   hal::DeviceOutput output_;
   const MetalServices services_;
-  const std::shared_ptr<MetalDomain> own_ = std::make_shared<MetalDomain>(state_);
+  const std::shared_ptr<hal::HostDomain> own_ = std::make_shared<hal::HostDomain>(state_);
 };
 
 }  // namespace

@@ -3,19 +3,12 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/mutex.h"
+#include "hal/host_state.h"
 
 namespace cupola::metal {
 
-/// What the device's nouns share: how much is backed, and one lock and one condition for every semaphore and every
-/// domain's fault, so that whoever waits hears of either.
-struct MetalState {
-  const uint64_t memory_bytes;
-  std::atomic<uint64_t> backed_bytes = 0;
+struct MetalState : hal::HostState {
   std::atomic<uint64_t> launches = 0;  ///< numbers grids
-
-  Mutex mutex;
-  Condition changed;
 };
 
 }  // namespace cupola::metal

@@ -1,7 +1,6 @@
 #include "backend/metal/build/raise/meetings.h"
 
 #include <llvm/ADT/STLExtras.h>
-#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -13,6 +12,7 @@
 
 #include "backend/metal/build/raise/metal_intrinsics.h"
 #include "backend/metal/build/raise/spaces.h"
+#include "kir/block_uniformity.h"
 #include "kir/branch_ways.h"
 #include "kir/intrinsics.h"
 #include "kir/refusal.h"
@@ -42,67 +42,30 @@ bool has_barrier(llvm::Function& function) {
   return llvm::any_of(llvm::instructions(function), is_barrier);
 }
 
-/// Values that may differ between a block's threads when they come by together.
-class Varying {
- public:
-  Varying(llvm::Function& kernel, const llvm::PostDominatorTree& post_dominators) : post_dominators_(post_dominators) {
-    for (llvm::Instruction& instruction : llvm::instructions(kernel))
-      if (differs_by_itself(instruction)) values_.insert(&instruction);
-    for (size_t i = 0; i < values_.size(); ++i)
-      for (llvm::User* user : values_[i]->users()) {
-        auto& instruction = llvm::cast<llvm::Instruction>(*user);
-        if (is_barrier(instruction) || !values_.insert(&instruction)) continue;
-        if (instruction.isTerminator()) part(*instruction.getParent());
-      }
-  }
-
-  bool contains(const llvm::Instruction* instruction) const {
-    return values_.contains(const_cast<llvm::Instruction*>(instruction));
-  }
-
- private:
-  static bool differs_by_itself(const llvm::Instruction& instruction) {
-    using kir::Intrinsic;
-    if (is_barrier(instruction)) return false;  // it gives all of them one result
-    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-      return load->getPointerAddressSpace() != kConstant || !load->isSimple();
-    if (const auto known = kir::intrinsic_of(instruction)) switch (*known) {
-        case Intrinsic::TidX:
-        case Intrinsic::TidY:
-        case Intrinsic::TidZ:
-        case Intrinsic::LaneId:
-        case Intrinsic::WarpId:
-          return true;
-        default:
-          return kir::effect_of(*known) != kir::Effect::kPure;
-      }
-    return instruction.mayReadOrWriteMemory() || llvm::isa<llvm::AllocaInst, llvm::FreezeInst>(instruction);
-  }
-
-  /// Threads go different ways from the block's end, or leave a loop at different turns.
-  void part(llvm::BasicBlock& block) {
-    const kir::Ways ways = kir::ways_from(&block, post_dominators_);
-    const auto is_elsewhere = [&](const llvm::User* user) {
-      return !ways.contains(llvm::cast<llvm::Instruction>(user)->getParent());
-    };
-    for (llvm::BasicBlock* reached : ways)
-      for (llvm::Instruction& instruction : *reached)
-        if (llvm::isa<llvm::PHINode>(instruction) || llvm::any_of(instruction.users(), is_elsewhere))
-          values_.insert(&instruction);
-    if (llvm::BasicBlock* end = kir::end_of_ways(&block, post_dominators_))
-      for (llvm::PHINode& phi : end->phis()) values_.insert(&phi);
-  }
-
-  const llvm::PostDominatorTree& post_dominators_;
-  llvm::SetVector<llvm::Value*> values_;  ///< also branches
-};
+/// Between threads that come by together.
+bool differs_by_itself(const llvm::Instruction& instruction) {
+  using kir::Intrinsic;
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+    return load->getPointerAddressSpace() != kConstant || !load->isSimple();
+  if (const auto known = kir::intrinsic_of(instruction)) switch (*known) {
+      case Intrinsic::TidX:
+      case Intrinsic::TidY:
+      case Intrinsic::TidZ:
+      case Intrinsic::LaneId:
+      case Intrinsic::WarpId:
+        return true;
+      default:
+        return kir::effect_of(*known) != kir::Effect::kPure;
+    }
+  return instruction.mayReadOrWriteMemory() || llvm::isa<llvm::AllocaInst, llvm::FreezeInst>(instruction);
+}
 
 /// A branch may part threads that then meet at barriers, or do not all come there.
 bool may_part_at_barriers(llvm::Function& kernel) {
   const llvm::PostDominatorTree post_dominators(kernel);
-  const Varying varying(kernel, post_dominators);
+  const kir::BlockUniformity uniformity(kernel, {}, post_dominators, {is_barrier, differs_by_itself});
   for (llvm::BasicBlock& block : kernel)
-    if (varying.contains(block.getTerminator()))
+    if (!uniformity.is_uniform(block.getTerminator()))
       for (llvm::BasicBlock* reached : kir::ways_from(&block, post_dominators))
         if (llvm::any_of(*reached, is_barrier)) return true;
   return false;

@@ -1,4 +1,4 @@
-#include "hal/null/null_semaphore.h"
+#include "hal/host_semaphore.h"
 
 #include <deque>
 
@@ -21,12 +21,12 @@ void call_in_turn(std::function<void()> then) {
 
 }  // namespace
 
-uint64_t NullSemaphore::value() const {
+uint64_t HostSemaphore::value() const {
   Lock lock(state_.mutex);
   return value_;
 }
 
-void NullSemaphore::signal(uint64_t value) {
+void HostSemaphore::signal(uint64_t value) {
   std::multimap<uint64_t, std::function<void()>> due;
   {
     Lock lock(state_.mutex);
@@ -38,14 +38,14 @@ void NullSemaphore::signal(uint64_t value) {
   for (auto& [at, then] : due) call_in_turn(std::move(then));  // outside the lock: they may look at this semaphore
 }
 
-Result<> NullSemaphore::wait(uint64_t value, const NullDomain& domain) NO_THREAD_SAFETY_ANALYSIS {
+Result<> HostSemaphore::wait(uint64_t value, const HostDomain& domain) NO_THREAD_SAFETY_ANALYSIS {
   Lock lock(state_.mutex);  // the domain's too: they have one state
   while (value_ < value && !domain.error) state_.changed.wait(lock);
   if (domain.error) return fail(*domain.error);
   return {};
 }
 
-void NullSemaphore::when(uint64_t value, std::function<void()> then) {
+void HostSemaphore::when(uint64_t value, std::function<void()> then) {
   {
     Lock lock(state_.mutex);
     if (value_ < value) {

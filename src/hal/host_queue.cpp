@@ -1,20 +1,26 @@
-#include "hal/null/null_queue.h"
+#include "hal/host_queue.h"
 
 #include <deque>
 #include <new>
 
-#include "hal/null/null_commands.h"
+#include "hal/host_commands.h"
 
 namespace cupola::hal {
 
-struct NullQueue::State {
-  explicit State(std::shared_ptr<NullDomain> of)
-      : domain(std::move(of)), progress(std::make_shared<NullSemaphore>(domain, 0)) {}
+struct HostQueue::State {
+  State(std::shared_ptr<HostDomain> of, RunGrid with)
+      : domain(std::move(of)), run_grid(std::move(with)), progress(std::make_shared<HostSemaphore>(domain, 0)) {}
 
   void run() EXCLUDES(mutex);
   void execute(Command& command);
+  Result<> perform(const Launch& launch) { return run_grid(launch); }
+  template <typename Other>
+  Result<> perform(const Other& command) {
+    return run_command(command, *domain);
+  }
 
-  const std::shared_ptr<NullDomain> domain;
+  const std::shared_ptr<HostDomain> domain;
+  const RunGrid run_grid;
   const std::shared_ptr<Semaphore> progress;
   Mutex mutex;
   Condition changed;
@@ -24,10 +30,11 @@ struct NullQueue::State {
   bool ending GUARDED_BY(mutex) = false;
 };
 
-NullQueue::NullQueue(std::shared_ptr<NullDomain> domain)
-    : state_(std::make_shared<State>(std::move(domain))), thread_([state = state_] { state->run(); }) {}
+HostQueue::HostQueue(std::shared_ptr<HostDomain> domain, RunGrid run_grid)
+    : state_(std::make_shared<State>(std::move(domain), std::move(run_grid))),
+      thread_([state = state_] { state->run(); }) {}
 
-NullQueue::~NullQueue() {
+HostQueue::~HostQueue() {
   {
     Lock lock(state_->mutex);
     state_->ending = true;
@@ -39,7 +46,7 @@ NullQueue::~NullQueue() {
     thread_.join();
 }
 
-uint64_t NullQueue::enqueue(std::span<Command> commands) {
+uint64_t HostQueue::enqueue(std::span<Command> commands) {
   State& state = *state_;
   Lock lock(state.mutex);
   const size_t before = state.commands.size();
@@ -52,17 +59,17 @@ uint64_t NullQueue::enqueue(std::span<Command> commands) {
   return state.submitted += commands.size();
 }
 
-void NullQueue::start() {
+void HostQueue::start() {
   Lock lock(state_->mutex);
   state_->started = state_->submitted;
   state_->changed.notify_one();
 }
 
-const std::shared_ptr<Semaphore>& NullQueue::progress() const {
+const std::shared_ptr<Semaphore>& HostQueue::progress() const {
   return state_->progress;
 }
 
-void NullQueue::State::run() {
+void HostQueue::State::run() {
   for (uint64_t number = 1;; ++number) {
     Command command;
     {
@@ -78,11 +85,11 @@ void NullQueue::State::run() {
 }
 
 /// Executes the command unless a fault of the domain drops it; a failure becomes the fault.
-void NullQueue::State::execute(Command& command) {
+void HostQueue::State::execute(Command& command) {
   const bool always = std::holds_alternative<Callback>(command) || std::holds_alternative<Signal>(command) ||
                       std::holds_alternative<Timestamp>(command);
   if (!always && domain->fault()) return;
-  Result<> done = std::visit([this](auto& each) { return run_command(each, *domain); }, command);
+  Result<> done = std::visit([this](auto& each) { return perform(each); }, command);
   if (done) return;
   Lock lock(domain->state.mutex);
   if (!domain->error) domain->error = std::move(done).error();

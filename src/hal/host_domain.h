@@ -1,13 +1,14 @@
 #pragma once
 
-#include "backend/metal/host/metal_state.h"
 #include "hal/domain.h"
+#include "hal/host_state.h"
 
-namespace cupola::metal {
+namespace cupola::hal {
 
-class MetalDomain final : public hal::Domain {
+/// Of a device whose kernels neither allocate nor launch nor ask for facts.
+class HostDomain final : public Domain {
  public:
-  explicit MetalDomain(MetalState& state) : state(state) {}
+  explicit HostDomain(HostState& state) : state(state) {}
 
   std::optional<Error> fault() const override {
     Lock lock(state.mutex);
@@ -18,14 +19,13 @@ class MetalDomain final : public hal::Domain {
     error.reset();
   }
 
-  // Kernels that allocate, launch or ask for facts are refused when they are compiled.
   void limit_heap(uint64_t) override {}
   void clear_heap() override {}
   void limit_pending_launches(uint64_t) override {}
   void set_facts(std::shared_ptr<const void>) override {}
 
-  MetalState& state;
+  HostState& state;
   std::optional<Error> error GUARDED_BY(state.mutex);
 };
 
-}  // namespace cupola::metal
+}  // namespace cupola::hal

@@ -1,10 +1,10 @@
-#include "hal/null/null_commands.h"
+#include "hal/host_commands.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/steady_clock.h"
-#include "hal/null/null_semaphore.h"
+#include "hal/host_semaphore.h"
 
 namespace cupola::hal {
 namespace {
@@ -20,11 +20,7 @@ void fill_row(std::byte* row, uint32_t value, uint64_t width) {
 
 }  // namespace
 
-Result<> run_command(const Launch&, NullDomain&) {
-  return fail(ErrorCode::NotSupported, "the null device runs no kernels; set CUPOLA_DEVICE=cpu");
-}
-
-Result<> run_command(const Copy& copy, NullDomain&) {
+Result<> run_command(const Copy& copy, HostDomain&) {
   for (uint64_t z = 0; z < copy.depth; ++z)
     for (uint64_t y = 0; y < copy.height; ++y)
       std::memcpy(host(copy.destination) + z * copy.destination_slice + y * copy.destination_pitch,
@@ -32,7 +28,7 @@ Result<> run_command(const Copy& copy, NullDomain&) {
   return {};
 }
 
-Result<> run_command(const Fill& fill, NullDomain&) {
+Result<> run_command(const Fill& fill, HostDomain&) {
   for (uint64_t y = 0; y < fill.height; ++y) {
     std::byte* row = host(fill.destination) + y * fill.pitch;
     switch (fill.value_bytes) {
@@ -52,27 +48,27 @@ Result<> run_command(const Fill& fill, NullDomain&) {
   return {};
 }
 
-Result<> run_command(const HostCall& call, NullDomain&) {
+Result<> run_command(const HostCall& call, HostDomain&) {
   call.function();
   return {};
 }
 
-Result<> run_command(const Callback& callback, NullDomain& domain) {
+Result<> run_command(const Callback& callback, HostDomain& domain) {
   const std::optional<Error> fault = domain.fault();
   callback.function(fault ? &*fault : nullptr);
   return {};
 }
 
-Result<> run_command(const Wait& wait, NullDomain& domain) {
-  return static_cast<NullSemaphore&>(*wait.semaphore).wait(wait.value, domain);
+Result<> run_command(const Wait& wait, HostDomain& domain) {
+  return static_cast<HostSemaphore&>(*wait.semaphore).wait(wait.value, domain);
 }
 
-Result<> run_command(const Signal& signal, NullDomain&) {
+Result<> run_command(const Signal& signal, HostDomain&) {
   signal.semaphore->signal(signal.value);
   return {};
 }
 
-Result<> run_command(const Timestamp& timestamp, NullDomain&) {
+Result<> run_command(const Timestamp& timestamp, HostDomain&) {
   timestamp.nanoseconds->store(steady_nanoseconds());
   return {};
 }
