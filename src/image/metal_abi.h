@@ -49,16 +49,15 @@ struct FaultRecord {
   uint32_t kind;  ///< a Fault; 0 while all is well
   uint32_t block[3];
   uint32_t thread[3];
-  uint32_t detail;    ///< of LanesApart the mask, of Assert the line
+  uint32_t detail;    ///< of Assert the line
   uint64_t texts[3];  ///< of Assert: host addresses of the message, the file's name and the function's
 };
 static_assert(sizeof(FaultRecord) == 56);
 
 enum class Fault : uint32_t {
   None,
-  Trap,        ///< __trap()
-  Assert,      ///< assert()
-  LanesApart,  ///< a warp operation whose member mask names lanes that are elsewhere
+  Trap,    ///< __trap()
+  Assert,  ///< assert()
 };
 
 }  // namespace cupola::image::metal

@@ -52,9 +52,6 @@ Error error_of(const std::string& kernel, const abi::FaultRecord& fault) {
   switch (static_cast<abi::Fault>(fault.kind)) {
     case abi::Fault::Assert:
       return {ErrorCode::Assert, where + assertion_of(fault)};
-    case abi::Fault::LanesApart:
-      return {ErrorCode::LaunchFailed,
-              formatted("{}: a warp operation names lanes {:#010x}, of which some are elsewhere", where, fault.detail)};
     case abi::Fault::None:
     case abi::Fault::Trap:
       break;
