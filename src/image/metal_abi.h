@@ -49,8 +49,9 @@ struct FaultRecord {
   uint32_t kind;  ///< a Fault; 0 while all is well
   uint32_t block[3];
   uint32_t thread[3];
-  uint32_t detail;    ///< of Assert the line
-  uint64_t texts[3];  ///< of Assert: host addresses of the message, the file's name and the function's
+  uint32_t detail;  ///< of Assert the line
+  uint64_t
+      texts[3];  ///< of Assert: host addresses of the message, the file's name and the function's; of Call: the pointer
 };
 static_assert(sizeof(FaultRecord) == 56);
 
@@ -58,6 +59,7 @@ enum class Fault : uint32_t {
   None,
   Trap,    ///< __trap()
   Assert,  ///< assert()
+  Call,    ///< a call through a pointer to no function
 };
 
 }  // namespace cupola::image::metal

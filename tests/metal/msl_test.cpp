@@ -274,6 +274,112 @@ TEST(Msl, WhatMetalLacksIsRefusedWithItsPlace) {
   EXPECT_THAT(again.failure, HasSubstr("function 'f' calls itself"));
 }
 
+const std::string kFunctions = R"(
+    define i32 @add(i32 %a, i32 %b) {
+      %r = add i32 %a, %b
+      ret i32 %r
+    }
+    define i32 @subtract(i32 %a, i32 %b) {
+      %r = sub i32 %a, %b
+      ret i32 %r
+    }
+    define i32 @meet(i32 %a, i32 %b) {
+      %count = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 0, i32 1)
+      %r = add i32 %count, %a
+      ret i32 %r
+    }
+    define i64 @wide(i64 %a) {
+      ret i64 %a
+    }
+    @table = addrspace(1) global [4 x ptr] [ptr @add, ptr @subtract, ptr @meet, ptr @wide]
+)";
+
+const std::string kCallFromTable = R"(
+      %which = urem i32 %t, %n
+      %index = zext i32 %which to i64
+      %entry = getelementptr ptr, ptr addrspace(1) @table, i64 %index
+      %function = load ptr, ptr addrspace(1) %entry
+)";
+
+// The threads of one warp call different functions, of which one has a barrier that only a third of the block comes to.
+TEST(Msl, ACallThroughAPointerIsOneOfTheFunctionThereInALoopToo) {
+  const Finished done = run(kCallFromTable + R"(
+      br label %loop
+    loop:
+      %i = phi i32 [ 0, %0 ], [ %i1, %loop ]
+      %s = phi i32 [ %t, %0 ], [ %r, %loop ]
+      %r = call i32 %function(i32 %s, i32 100)
+      %i1 = add i32 %i, 1
+      %more = icmp ult i32 %i1, 3
+      br i1 %more, label %loop, label %done
+    done:
+      store i32 %r, ptr %place
+      ret void)",
+                            45, 3, kFunctions);
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.fault.kind, 0u);
+  std::vector<uint32_t> expected;
+  for (uint32_t t = 0; t < 45; ++t) expected.push_back(t % 3 == 0 ? t + 300 : t % 3 == 1 ? t - 300 : t + 45);
+  EXPECT_EQ(done.words, expected);
+}
+
+TEST(Msl, ACallOfWhatCannotBeCalledSoEndsTheThread) {
+  const Finished done = run(kCallFromTable + R"(
+      %r = call i32 %function(i32 %t, i32 100)
+      store i32 %r, ptr %place
+      ret void)",
+                            4, 4, kFunctions);
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.fault.kind, static_cast<uint32_t>(image::metal::Fault::Call));
+  EXPECT_EQ(done.fault.thread[0], 3u);  // @wide takes and gives other types
+  EXPECT_THAT(done.fault.texts[0], Not(0u));
+  EXPECT_EQ(done.words[3], 0u);
+  const Finished null =
+      run("%r = call i32 null(i32 %t, i32 1)\n store i32 %r, ptr %place\n ret void", 1, 0, kFunctions);
+  EXPECT_EQ(null.fault.kind, static_cast<uint32_t>(image::metal::Fault::Call));
+  EXPECT_EQ(null.fault.texts[0], 0u);
+}
+
+TEST(Msl, PointersThatSeveralFunctionsTakeLieWhereTheyLie) {
+  const Finished done = run(R"(
+      %mine = alloca i32
+      store i32 7, ptr %mine
+      %odd = trunc i32 %t to i1
+      %function = select i1 %odd, ptr @first, ptr @second
+      %where = select i1 %odd, ptr %mine, ptr %place
+      store i32 %t, ptr %place
+      %r = call ptr %function(ptr %where)
+      %value = load i32, ptr %r
+      store i32 %value, ptr %place
+      ret void)",
+                            4, 0, R"(
+    define ptr @first(ptr %p) {
+      %v = load i32, ptr %p
+      %w = mul i32 %v, 3
+      store i32 %w, ptr %p
+      ret ptr %p
+    }
+    define ptr @second(ptr %p) {
+      %v = load i32, ptr %p
+      %w = add i32 %v, 50
+      store i32 %w, ptr %p
+      ret ptr %p
+    })");
+  EXPECT_EQ(done.failure, "");
+  EXPECT_THAT(done.words, ElementsAre(50, 21, 52, 21));
+}
+
+TEST(Msl, AFunctionThatMayCallItselfThroughAPointerIsRefused) {
+  const std::string functions = R"(
+    define i32 @down(ptr %f, i32 %n) {
+      %m = sub i32 %n, 1
+      %r = call i32 %f(ptr %f, i32 %m)
+      ret i32 %r
+    })";
+  const Finished done = run("%r = call i32 @down(ptr @down, i32 %n)\n ret void", 1, 0, functions);
+  EXPECT_EQ(done.failure, "metal: function 'down' may call itself through a pointer, which Metal does not allow");
+}
+
 TEST(Msl, FencesAndWideAtomicsNeedMsl32) {
   const auto plain = make("define ptx_kernel void @k(ptr %p) {\n store i32 1, ptr %p\n ret void\n}");
   const auto fence = make(

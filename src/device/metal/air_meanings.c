@@ -244,6 +244,10 @@ void assert_failed(T t, ulong message, ulong file, uint line, ulong name) {
   device ulong* texts = (device ulong*)(t->launch->faults + 32);
   texts[0] = message, texts[1] = file, texts[2] = name;
 }
+void bad_call(T t, ulong pointer) MEANS("metal.bad_call");
+void bad_call(T t, ulong pointer) {
+  if (claims_fault(t, 3, 0)) ((device ulong*)(t->launch->faults + 32))[0] = pointer;
+}
 void print(T t, ulong format, uchar* values, uint bytes) MEANS("metal.print");
 void print(T t, ulong format, uchar* values, uint bytes) {
   device uint* used = (device uint*)t->launch->output;

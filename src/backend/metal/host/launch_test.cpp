@@ -110,7 +110,9 @@ TEST_F(MetalLaunch, AFaultRecordNamesKernelBlockAndThread) {
   };
   for (const Case& each :
        {Case{1, ErrorCode::LaunchFailed, "kernel k, block (1,0,0), thread (3,0,0): trap"},
-        Case{2, ErrorCode::Assert, "kernel k, block (1,0,0), thread (3,0,0): ?:6: assertion `?` failed"}}) {
+        Case{2, ErrorCode::Assert, "kernel k, block (1,0,0), thread (3,0,0): ?:6: assertion `?` failed"},
+        Case{3, ErrorCode::InvalidPc,
+             "kernel k, block (1,0,0), thread (3,0,0): a call through 0x0, which is no function"}}) {
     hal::Launch launch = launch_of(record(each.kind, 6), uint64_t{0});
     launch.grid = {2};
     launch.block = {4};

@@ -52,6 +52,9 @@ Error error_of(const std::string& kernel, const abi::FaultRecord& fault) {
   switch (static_cast<abi::Fault>(fault.kind)) {
     case abi::Fault::Assert:
       return {ErrorCode::Assert, where + assertion_of(fault)};
+    case abi::Fault::Call:
+      return {ErrorCode::InvalidPc,
+              formatted("{}: a call through {:#x}, which is no function that it could call", where, fault.texts[0])};
     case abi::Fault::None:
     case abi::Fault::Trap:
       break;

@@ -39,7 +39,7 @@ Result<std::string> FunctionPrinter::call(const llvm::CallInst& call) {
   if (metal_intrinsic_of(call)) return metal_call(call);
   if (kir::intrinsic_of(call)) return kir_call(call);
   const llvm::Function* callee = call.getCalledFunction();
-  if (!callee) return refuse(call, "calls through pointers are not supported yet");
+  if (!callee) return refuse(call, "a call of what is no function");
   if (callee->isIntrinsic()) return core_call(call);
   const auto known = module_.names.find(callee);
   if (known == module_.names.end())
@@ -75,6 +75,8 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
       return formatted("(t.stack + {})", a);
     case MetalIntrinsic::AssertFailed:
       return formatted("{}(t, {})", module_.helpers.use("assert_failed"), a);
+    case MetalIntrinsic::BadCall:
+      return formatted("{}(t, {})", module_.helpers.use("bad_call"), a);
     case MetalIntrinsic::Print:
       return formatted("{}(t, {})", module_.helpers.use("print"), a);
     case MetalIntrinsic::Publish:

@@ -31,7 +31,8 @@ bool is_barrier(const llvm::Instruction& instruction) {
 }
 
 bool ends_thread(const llvm::Instruction& instruction) {
-  return kir::effect_of(instruction) == kir::Effect::kNoReturn;
+  return metal_intrinsic_of(instruction) == MetalIntrinsic::BadCall ||
+         kir::effect_of(instruction) == kir::Effect::kNoReturn;
 }
 
 bool needs_kernel(const llvm::Instruction& instruction) {
