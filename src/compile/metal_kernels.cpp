@@ -62,7 +62,8 @@ Result<image::MetalImage> make_whole(std::unique_ptr<llvm::Module> module, const
   image::MetalImage image;
   image.target = target.name;
   for (size_t i = 0; i < raised.kernels.size(); ++i)
-    image.kernels.push_back({std::move(raised.kernels[i].info), std::move(source.entries[i]), {}});
+    image.kernels.push_back(
+        {std::move(raised.kernels[i].info), std::move(source.entries[i]), {}, raised.kernels[i].saved_bytes});
   image.symbols = std::move(raised.data.symbols);
   image.data = std::move(raised.data.bytes);
   image.data_alignment = raised.data.alignment;

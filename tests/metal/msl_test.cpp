@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "backend/cpu/build/test_program.h"
 #include "metal/msl_kernels.h"
@@ -17,6 +18,8 @@ using ::testing::Not;
 
 const std::string kDeclarations = R"(
     declare i32 @cupola.tid.x()
+    declare i32 @cupola.ctaid.x()
+    declare void @cupola.grid.sync() convergent
     declare i32 @cupola.laneid()
     declare void @cupola.barrier(i32, i32) convergent
     declare i32 @cupola.barrier_reduce(i32, i32, i32, i32) convergent
@@ -41,7 +44,12 @@ struct Finished {
   std::vector<uint64_t> output;
   std::shared_ptr<MslKernels> kernels;  ///< in whose data the texts of the output lie
 };
-Finished run(const std::string& body, uint32_t threads, uint32_t n = 0, const std::string& globals = "") {
+struct Grid {
+  uint32_t blocks = 1;
+  bool cooperative = false;
+};
+Finished run(const std::string& body, uint32_t threads, uint32_t n = 0, const std::string& globals = "",
+             const Grid& grid = {}) {
   const std::string text = globals + R"(
     define ptx_kernel void @k(ptr %out, i32 %n) {
       %t = call i32 @cupola.tid.x()
@@ -50,18 +58,32 @@ Finished run(const std::string& body, uint32_t threads, uint32_t n = 0, const st
       )" + body + "}";
   Result<MslKernels> kernels = make(text);
   if (!kernels) return {{}, kernels.error().message, {}, {}, {}};
-  Finished made{std::vector<uint32_t>(threads), {}, {}, {}, {}};
+  Finished made{std::vector<uint32_t>(grid.blocks * threads), {}, {}, {}, {}};
   struct {
     uint64_t out;
     uint32_t n;
   } parameters{MslKernels::host(made.words.data()), n};
-  const MslKernels::Outcome outcome =
-      kernels->run(0, {1}, {threads}, std::as_bytes(std::span(&parameters, 1)).first(12));
+  const MslKernels::Outcome outcome = kernels->run(
+      0, {grid.blocks}, {threads}, std::as_bytes(std::span(&parameters, 1)).first(12), 0, grid.cooperative);
   if (!outcome.result) made.failure = outcome.result.error().message;
   made.fault = outcome.fault;
   made.output = outcome.output;
   made.kernels = std::make_shared<MslKernels>(std::move(*kernels));
   return made;
+}
+
+/// How many loops the text has around each call of `function`; loops are indented by two spaces a step.
+std::vector<int> loops_around(const std::string& text, const std::string& function) {
+  std::vector<int> found;
+  std::vector<size_t> open;
+  std::istringstream lines(text.substr(text.find("\nkernel void")));
+  for (std::string line; std::getline(lines, line);) {
+    const size_t depth = line.find_first_not_of(' ');
+    while (!open.empty() && depth <= open.back()) open.pop_back();
+    if (line.find("for (;;) {") != std::string::npos) open.push_back(depth);
+    if (line.find(" " + function + "(") != std::string::npos) found.push_back(static_cast<int>(open.size()));
+  }
+  return found;
 }
 
 TEST(Msl, APointerOfSeveralMemoriesGoesToTheRightOne) {
@@ -126,6 +148,7 @@ TEST(Msl, ThreadsThatReturnedAreNotWaitedFor) {
       ret void)",
                             64, 40);
   EXPECT_EQ(done.failure, "");
+  EXPECT_THAT(loops_around(done.kernels->text(), "meet"), ElementsAre(1));
   EXPECT_THAT(std::span(done.words).first(40), Each(120));
   EXPECT_THAT(std::span(done.words).subspan(40), Each(0));
 }
@@ -147,6 +170,102 @@ TEST(Msl, ThreadsMeetAtDifferentBarriers) {
                             48, 17);
   EXPECT_EQ(done.failure, "");
   EXPECT_THAT(done.words, Each(17));
+}
+
+// Each round every thread reads what the thread `n` behind it in the grid wrote in the round before. Its number in the
+// grid and the round come back from a variable whose address is a number, a bit, a word of shared memory and an array.
+const std::string kRounds = R"(
+      %array = alloca [40 x i32]
+      %round = alloca i32
+      %b = call i32 @cupola.ctaid.x()
+      %base = mul i32 %b, 24
+      %me = add i32 %base, %t
+      %me64 = zext i32 %me to i64
+      %mine = getelementptr i32, ptr %out, i64 %me64
+      %gone = icmp eq i32 %me, 50
+      store i32 %me, ptr %mine
+      br i1 %gone, label %over, label %begin
+    begin:
+      store i32 0, ptr %round
+      %number = ptrtoint ptr %round to i64
+      %slot = getelementptr [40 x i32], ptr %array, i64 0, i64 %t64
+      store i32 %me, ptr %slot
+      %word = getelementptr [24 x i32], ptr addrspace(3) @s, i64 0, i64 %t64
+      store i32 %me, ptr addrspace(3) %word
+      %odd = trunc i32 %me to i1
+      %far = add i32 %me, %n
+      %from = urem i32 %far, 96
+      %from64 = zext i32 %from to i64
+      %other = getelementptr i32, ptr %out, i64 %from64
+      br label %loop
+    loop:
+      call void @cupola.grid.sync()
+      %theirs = load i32, ptr %other
+      %all = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 0, i32 1)
+      call void @cupola.grid.sync()
+      %there = inttoptr i64 %number to ptr
+      %before = load i32, ptr %there
+      %now = add i32 %before, 1
+      store i32 %now, ptr %there
+      %a = load i32, ptr %slot
+      %w = load i32, ptr addrspace(3) %word
+      %x = add i32 %a, %w
+      %y = add i32 %x, %theirs
+      %z = add i32 %y, %all
+      %bit = zext i1 %odd to i32
+      %v = add i32 %z, %bit
+      store i32 %v, ptr %mine
+      %more = icmp ult i32 %now, 3
+      br i1 %more, label %loop, label %over
+    over:
+      ret void)";
+const std::string kRoundsMemory = "@s = internal addrspace(3) global [24 x i32] undef";
+
+TEST(Msl, AGridMeetsAndGoesOnWhereItWas) {
+  const Finished done = run(kRounds, 24, 29, kRoundsMemory, {.blocks = 4, .cooperative = true});
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.fault.kind, 0u);
+  std::vector<uint32_t> expected(96);
+  for (uint32_t i = 0; i < 96; ++i) expected[i] = i;
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<uint32_t> before = expected;
+    for (uint32_t i = 0; i < 96; ++i)
+      if (i != 50) expected[i] = 2 * i + before[(i + 29) % 96] + (i / 24 == 2 ? 23 : 24) + i % 2;
+  }
+  EXPECT_EQ(done.words, expected);
+  EXPECT_THAT(loops_around(done.kernels->text(), "meet"), ElementsAre(1));  // some threads in another loop never meet
+}
+
+TEST(Msl, AGridBarrierOfALaunchThatIsNotCooperativeIsAFault) {
+  const Finished done = run(kRounds, 24, 29, kRoundsMemory, {.blocks = 4});
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.fault.kind, static_cast<uint32_t>(image::metal::Fault::Grid));
+}
+
+// Some of a block's threads pass a barrier of the block while others wait for the grid.
+TEST(Msl, ThreadsAtAGridBarrierWaitForThoseOfTheirBlockAtOthers) {
+  const Finished done = run(R"(
+      %half = icmp ult i32 %t, %n
+      br i1 %half, label %left, label %right
+    left:
+      %l = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 0, i32 1)
+      %m = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 0, i32 %l)
+      br label %meet
+    right:
+      br label %meet
+    meet:
+      %count = phi i32 [ %m, %left ], [ 7, %right ]
+      store i32 %count, ptr %place
+      call void @cupola.grid.sync()
+      %first = load i32, ptr %out
+      %sum = add i32 %first, %count
+      call void @cupola.grid.sync()
+      store i32 %sum, ptr %place
+      ret void)",
+                            48, 17, "", {.cooperative = true});
+  EXPECT_EQ(done.failure, "");
+  EXPECT_THAT(std::span(done.words).first(17), Each(2 * 17 * 17));
+  EXPECT_THAT(std::span(done.words).subspan(17), Each(17 * 17 + 7));
 }
 
 TEST(Msl, ATrapIsRecordedWithItsThread) {

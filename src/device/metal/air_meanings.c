@@ -21,6 +21,8 @@ typedef long long slong;
 struct Launch {
   ulong arena, module_data, faults, locks, output, grid;
   uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
+  ulong saved;
+  uint turn, unused;
 };
 
 struct Thread {
@@ -114,6 +116,7 @@ FACT(device uchar*, module_data, "metal.module_data", t->module_data)
 FACT(threadgroup uchar*, shared, "metal.shared", t->shared)
 FACT(threadgroup uchar*, dynamic_shared, "metal.dynamic_shared", t->shared + t->launch->dynamic_shared)
 FACT(uchar*, stack, "metal.stack", t->stack)
+FACT(uint, turn, "metal.turn", t->launch->turn)
 
 // -- addresses: programs know memory by those that the host has for it --
 ulong to_host(T t, device uchar* p) MEANS("metal.to_host");
@@ -244,9 +247,9 @@ void assert_failed(T t, ulong message, ulong file, uint line, ulong name) {
   device ulong* texts = (device ulong*)(t->launch->faults + 32);
   texts[0] = message, texts[1] = file, texts[2] = name;
 }
-void bad_call(T t, ulong pointer) MEANS("metal.bad_call");
-void bad_call(T t, ulong pointer) {
-  if (claims_fault(t, 3, 0)) ((device ulong*)(t->launch->faults + 32))[0] = pointer;
+void fail(T t, uint kind, ulong word) MEANS("metal.fail");
+void fail(T t, uint kind, ulong word) {
+  if (claims_fault(t, kind, 0)) ((device ulong*)(t->launch->faults + 32))[0] = word;
 }
 void print(T t, ulong format, uchar* values, uint bytes) MEANS("metal.print");
 void print(T t, ulong format, uchar* values, uint bytes) {
@@ -424,6 +427,36 @@ ulong meet(T t, uint phase) {
   t->words[1 + (phase == 2 ? 0 : phase + 1)] = 0;
   block_barrier();
   return (ulong)live << 32 | sum;
+}
+
+// What is kept from launch to launch: src/image/metal_abi.h, SavedHeader.
+static ulong block_number(T t) {
+  return ((ulong)t->ctaid[2] * t->nctaid[1] + t->ctaid[1]) * t->nctaid[0] + t->ctaid[0];
+}
+static uint thread_number(T t) {
+  return (t->tid[2] * t->ntid[1] + t->tid[1]) * t->ntid[0] + t->tid[0];
+}
+static device uint* saved_shared(T t, ulong block) {
+  return (device uint*)(t->launch->saved + 16 + block * t->launch->total_shared_bytes);
+}
+device uchar* saved(T t, uint bytes) MEANS("metal.saved");
+device uchar* saved(T t, uint bytes) {
+  const ulong place = block_number(t) * block_threads(t) + thread_number(t);
+  return (device uchar*)saved_shared(t, (ulong)t->nctaid[0] * t->nctaid[1] * t->nctaid[2]) + place * bytes;
+}
+void take_shared(T t) MEANS("metal.take_shared");
+void take_shared(T t) {
+  if (t->launch->turn == 0) return;
+  const device uint* from = saved_shared(t, block_number(t));
+  for (uint i = thread_number(t); i < t->launch->total_shared_bytes / 4; i += block_threads(t))
+    ((threadgroup uint*)t->shared)[i] = from[i];
+}
+void keep_shared(T t) MEANS("metal.keep_shared");
+void keep_shared(T t) {
+  device uint* to = saved_shared(t, block_number(t));
+  for (uint i = thread_number(t); i < t->launch->total_shared_bytes / 4; i += block_threads(t))
+    to[i] = ((threadgroup uint*)t->shared)[i];
+  if (is_first(t)) global_store((device uint*)t->launch->saved, 1, 0, 2, 1);
 }
 
 // -- arithmetic --

@@ -75,8 +75,8 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
       return formatted("(t.stack + {})", a);
     case MetalIntrinsic::AssertFailed:
       return formatted("{}(t, {})", module_.helpers.use("assert_failed"), a);
-    case MetalIntrinsic::BadCall:
-      return formatted("{}(t, {})", module_.helpers.use("bad_call"), a);
+    case MetalIntrinsic::Fail:
+      return formatted("{}(t, {})", module_.helpers.use("fail"), a);
     case MetalIntrinsic::Print:
       return formatted("{}(t, {})", module_.helpers.use("print"), a);
     case MetalIntrinsic::Publish:
@@ -89,6 +89,14 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
       return formatted("{}(t, {})", module_.helpers.use("add_to_meeting"), a);
     case MetalIntrinsic::Meet:
       return formatted("{}(t, {})", module_.helpers.use("meet"), a);
+    case MetalIntrinsic::Turn:
+      return std::string("t.launch->turn");
+    case MetalIntrinsic::Saved:
+      return formatted("{}(t, {})", module_.helpers.use("saved"), a);
+    case MetalIntrinsic::TakeShared:
+      return formatted("{}(t)", module_.helpers.use("take_shared"));
+    case MetalIntrinsic::KeepShared:
+      return formatted("{}(t)", module_.helpers.use("keep_shared"));
   }
 }
 

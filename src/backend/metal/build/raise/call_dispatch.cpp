@@ -8,6 +8,7 @@
 #include <llvm/Transforms/Utils/CallPromotionUtils.h>
 
 #include "backend/metal/build/raise/metal_intrinsics.h"
+#include "image/metal_abi.h"
 #include "kir/address_space.h"
 #include "kir/call_reach.h"
 #include "kir/kir.h"
@@ -42,7 +43,9 @@ void dispatch(llvm::CallInst& indirect, llvm::ArrayRef<Candidate> candidates) {
   llvm::BasicBlock* none = llvm::BasicBlock::Create(context, "", &function, behind);
   llvm::IRBuilder<> b(none);
   b.SetCurrentDebugLocation(indirect.getDebugLoc());
-  call(b, MetalIntrinsic::BadCall, {b.CreatePtrToInt(indirect.getCalledOperand(), b.getInt64Ty())});
+  call(b, MetalIntrinsic::Fail,
+       {b.getInt32(static_cast<uint32_t>(image::metal::Fault::Call)),
+        b.CreatePtrToInt(indirect.getCalledOperand(), b.getInt64Ty())});
   b.CreateUnreachable();
 
   b.SetInsertPoint(&indirect);

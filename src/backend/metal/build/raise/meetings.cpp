@@ -10,6 +10,8 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include "backend/metal/build/raise/grid_barriers.h"
+#include "backend/metal/build/raise/launch_facts.h"
 #include "backend/metal/build/raise/metal_intrinsics.h"
 #include "backend/metal/build/raise/spaces.h"
 #include "kir/block_uniformity.h"
@@ -31,16 +33,20 @@ bool is_barrier(const llvm::Instruction& instruction) {
 }
 
 bool ends_thread(const llvm::Instruction& instruction) {
-  return metal_intrinsic_of(instruction) == MetalIntrinsic::BadCall ||
+  return metal_intrinsic_of(instruction) == MetalIntrinsic::Fail ||
          kir::effect_of(instruction) == kir::Effect::kNoReturn;
 }
 
-bool needs_kernel(const llvm::Instruction& instruction) {
-  return is_barrier(instruction) || ends_thread(instruction);
+bool is_grid_barrier(const llvm::Instruction& instruction) {
+  return kir::intrinsic_of(instruction) == kir::Intrinsic::GridSync;
 }
 
-bool has_barrier(llvm::Function& function) {
-  return llvm::any_of(llvm::instructions(function), is_barrier);
+bool needs_kernel(const llvm::Instruction& instruction) {
+  return is_barrier(instruction) || is_grid_barrier(instruction) || ends_thread(instruction);
+}
+
+bool has_any(llvm::Function& function, bool (*which)(const llvm::Instruction&)) {
+  return llvm::any_of(llvm::instructions(function), which);
 }
 
 /// Between threads that come by together.
@@ -72,12 +78,19 @@ bool may_part_at_barriers(llvm::Function& kernel) {
   return false;
 }
 
-/// The kernel as a loop around one barrier.
+/// Of a meeting's sum: how many came to a grid-wide barrier, and what barriers add up.
+constexpr uint32_t kOneAtGrid = 1u << 16, kAddedUp = kOneAtGrid - 1;
+
+/// The kernel as a loop around one barrier. A block whose threads have all come to a grid-wide barrier, or returned,
+/// keeps its variables and returns; its next launch begins there.
 class MeetingLoop {
  public:
-  explicit MeetingLoop(llvm::Function& kernel) : kernel_(kernel), context_(kernel.getContext()) {}
+  explicit MeetingLoop(llvm::Function& kernel)
+      : kernel_(kernel), context_(kernel.getContext()), has_grid_(has_any(kernel, is_grid_barrier)) {}
 
-  void make() {
+  /// Bytes that a thread keeps from launch to launch.
+  uint32_t make() {
+    compute_facts_where_used(kernel_);
     values_to_memory();
     llvm::BasicBlock* entry = &kernel_.getEntryBlock();
     llvm::BasicBlock* first = entry->splitBasicBlock(behind_locals(*entry));
@@ -90,6 +103,11 @@ class MeetingLoop {
       sum_ = b.CreateAlloca(b.getInt32Ty());
       live_ = b.CreateAlloca(b.getInt32Ty());
       b.CreateStore(b.getInt32(0), phase_);
+      if (has_grid_) {
+        at_grid_ = b.CreateAlloca(b.getInt1Ty());
+        b.CreateStore(b.getFalse(), at_grid_);
+        call(b, MetalIntrinsic::TakeShared);
+      }
       call(b, MetalIntrinsic::BeginMeetings);
       entry->getTerminator()->setSuccessor(0, first);
     }
@@ -102,6 +120,7 @@ class MeetingLoop {
       block->getTerminator()->eraseFromParent();
     }
     finish();
+    return has_grid_ ? go_on_in_next_launch(*entry, *first) : 0;
   }
 
  private:
@@ -140,7 +159,8 @@ class MeetingLoop {
   void cut() {
     llvm::SmallVector<llvm::CallInst*, 8> barriers;
     for (llvm::Instruction& instruction : llvm::instructions(kernel_)) {
-      if (is_barrier(instruction)) barriers.push_back(llvm::cast<llvm::CallInst>(&instruction));
+      if (is_barrier(instruction) || is_grid_barrier(instruction))
+        barriers.push_back(llvm::cast<llvm::CallInst>(&instruction));
       if (llvm::isa<llvm::ReturnInst>(instruction)) returns_.push_back(instruction.getParent());
     }
     for (llvm::CallInst* barrier : barriers) {
@@ -152,6 +172,10 @@ class MeetingLoop {
       const bool reduces = kir::intrinsic_of(*barrier) == kir::Intrinsic::BarrierReduce;
       if (reduces)
         call(b, MetalIntrinsic::AddToMeeting, {b.CreateLoad(b.getInt32Ty(), phase_), barrier->getArgOperand(3)});
+      if (is_grid_barrier(*barrier)) {
+        b.CreateStore(b.getTrue(), at_grid_);
+        come_to_grid(b);
+      }
       go(b, static_cast<uint32_t>(places_.size()));
       before->getTerminator()->eraseFromParent();
       places_.push_back(behind);
@@ -161,7 +185,12 @@ class MeetingLoop {
       }
       barrier->eraseFromParent();
     }
+    compute_facts_where_used(kernel_);
     values_that_cross_cuts();
+  }
+
+  void come_to_grid(llvm::IRBuilder<>& b) {
+    call(b, MetalIntrinsic::AddToMeeting, {b.CreateLoad(b.getInt32Ty(), phase_), b.getInt32(kOneAtGrid)});
   }
 
   /// Operands of a BarrierReduce are used in front of the cut; its block's values may be used behind it.
@@ -178,6 +207,7 @@ class MeetingLoop {
 
   llvm::Value* reduced(llvm::IRBuilder<>& b, llvm::Value* kind) {
     llvm::Value* sum = b.CreateLoad(b.getInt32Ty(), sum_);
+    if (has_grid_) sum = b.CreateAnd(sum, kAddedUp);
     llvm::Value* live = b.CreateLoad(b.getInt32Ty(), live_);
     llvm::Value* all = b.CreateZExt(b.CreateICmpEQ(sum, live), b.getInt32Ty());
     llvm::Value* any = b.CreateZExt(b.CreateICmpNE(sum, b.getInt32(0)), b.getInt32Ty());
@@ -203,10 +233,47 @@ class MeetingLoop {
     for (size_t i = 1; i < places_.size(); ++i) choice->addCase(b.getInt32(static_cast<uint32_t>(i)), places_[i]);
   }
 
+  /// Between the meeting and the choice: all are at a grid-wide barrier, or those who are come to the next meeting too.
+  /// And at the kernel's entry: where the last launch stopped.
+  uint32_t go_on_in_next_launch(llvm::BasicBlock& entry, llvm::BasicBlock& first) {
+    const auto block = [&] { return llvm::BasicBlock::Create(context_, "", &kernel_); };
+    llvm::BasicBlock *keep = block(), *some = block(), *wait = block(), *take = block(), *gone = block();
+    meet_->getTerminator()->setSuccessor(1, some);  // not all have left
+    llvm::IRBuilder<> b(some);
+    llvm::Value* at_grid = b.CreateLShr(b.CreateLoad(b.getInt32Ty(), sum_), 16);
+    llvm::BasicBlock* others = block();
+    b.CreateCondBr(b.CreateICmpEQ(at_grid, b.CreateLoad(b.getInt32Ty(), live_)), keep, others);
+    b.SetInsertPoint(others);
+    b.CreateCondBr(b.CreateLoad(b.getInt1Ty(), at_grid_), wait, choose_);
+    b.SetInsertPoint(wait);
+    come_to_grid(b);
+    b.CreateBr(meet_);
+
+    const SavedFrame frame(kernel_, {phase_, sum_, live_, at_grid_});
+    frame.keep(*keep);
+    b.SetInsertPoint(keep);
+    call(b, MetalIntrinsic::KeepShared);
+    b.CreateRetVoid();
+
+    llvm::Instruction* end = entry.getTerminator();
+    b.SetInsertPoint(end);
+    b.CreateCondBr(b.CreateICmpEQ(call(b, MetalIntrinsic::Turn), b.getInt32(0)), &first, take);
+    end->eraseFromParent();
+    frame.take(*take);
+    b.SetInsertPoint(take);
+    // By a meeting: the loop has one entry, so that nobody meets in another one.
+    b.CreateCondBr(b.CreateICmpEQ(b.CreateLoad(b.getInt32Ty(), state_), b.getInt32(0)), gone, meet_);
+    b.SetInsertPoint(gone);
+    call(b, MetalIntrinsic::LeaveMeetings);
+    b.CreateBr(meet_);
+    return frame.bytes();
+  }
+
   llvm::Function& kernel_;
   llvm::LLVMContext& context_;
+  const bool has_grid_;
   llvm::BasicBlock *choose_ = nullptr, *meet_ = nullptr;
-  llvm::AllocaInst *state_ = nullptr, *phase_ = nullptr, *sum_ = nullptr, *live_ = nullptr;
+  llvm::AllocaInst *state_ = nullptr, *phase_ = nullptr, *sum_ = nullptr, *live_ = nullptr, *at_grid_ = nullptr;
   llvm::SmallVector<llvm::BasicBlock*, 8> places_, returns_;
 };
 
@@ -251,10 +318,10 @@ void end_by_return(llvm::Function& kernel) {
   llvm::removeUnreachableBlocks(kernel);
 }
 
-bool make_threads_meet(llvm::Function& kernel) {
-  if (!has_barrier(kernel) || !may_part_at_barriers(kernel)) return false;
-  MeetingLoop(kernel).make();
-  return true;
+uint32_t make_threads_meet(llvm::Function& kernel) {
+  const bool is_needed =
+      has_any(kernel, is_grid_barrier) || (has_any(kernel, is_barrier) && may_part_at_barriers(kernel));
+  return is_needed ? MeetingLoop(kernel).make() : 0;
 }
 
 }  // namespace cupola::metal::build

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "base/result.h"
 
 namespace llvm {
@@ -19,8 +21,9 @@ void end_by_return(llvm::Function& kernel);
 /// Metal wants all threads of a threadgroup at a barrier; CUDA leaves out those that have returned, and lets threads
 /// meet at different places. Where a kernel's branches that may part threads have barriers behind them before they come
 /// together again, the kernel becomes a loop around the one barrier: each turn a thread runs to its next barrier, or
-/// waits there for the others if it has returned. Other kernels stay as they are. True: it was changed, and uses
-/// metal.meet and its kin. Of a kernel that has read its parameters.
-bool make_threads_meet(llvm::Function& kernel);
+/// waits there for the others if it has returned. So does every kernel with grid-wide barriers. Other kernels stay as
+/// they are. Of a kernel that has read its parameters. Returns how many bytes a thread keeps from launch to launch; 0
+/// without grid-wide barriers.
+uint32_t make_threads_meet(llvm::Function& kernel);
 
 }  // namespace cupola::metal::build

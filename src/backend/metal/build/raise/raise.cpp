@@ -13,6 +13,7 @@
 
 #include "backend/metal/build/raise/assign_spaces.h"
 #include "backend/metal/build/raise/call_dispatch.h"
+#include "backend/metal/build/raise/grid_barriers.h"
 #include "backend/metal/build/raise/meetings.h"
 #include "backend/metal/build/raise/metal_intrinsics.h"
 #include "backend/metal/build/raise/parameters.h"
@@ -88,7 +89,7 @@ Result<> refuse_recursion(llvm::Module& module, const kir::CallReach& reach,
   return {};
 }
 
-/// Functions that a program held by their addresses alone, and calls nowhere.
+/// Functions that no kernel calls: a program held them by their addresses alone, or they became part of others.
 void remove_uncalled(llvm::Module& module) {
   for (llvm::Function* kernel : kir::kernels(module)) kernel->setLinkage(llvm::GlobalValue::ExternalLinkage);
   for (llvm::Function& function : module)
@@ -119,11 +120,12 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
           {.descriptor_bytes = kDescriptorBytes, .descriptor_alignment = kDescriptorBytes, .base = module_data_of}));
   const auto dispatching = dispatch_calls(*module, raised.data);
   remove_uncalled(*module);
-  const kir::CallReach reach(*module);
-  TRY(refuse_recursion(*module, reach, dispatching));
+  TRY(refuse_recursion(*module, kir::CallReach(*module), dispatching));
+  check_grid_barriers(*module);
   TRY(inline_what_needs_a_kernel(*module));
+  remove_uncalled(*module);
   const std::vector<llvm::Function*> kernels = kir::kernels(*module);
-  TRY(const kir::SharedLayout shared, kir::lay_out_shared(*module, kernels, reach,
+  TRY(const kir::SharedLayout shared, kir::lay_out_shared(*module, kernels, kir::CallReach(*module),
                                                           {.window = image::metal::kMostSharedBytes,
                                                            .dynamic_alignment = image::metal::kSharedAlignment}));
   place_shared(*module, shared);
@@ -138,8 +140,8 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
     TRY(kir::lay_out_parameters(*kernel, 0, info));
     TRY(llvm::Function * code, read_parameters(*kernel, info.parameters));
     end_by_return(*code);
-    make_threads_meet(*code);
-    raised.kernels.push_back({std::move(info), code});
+    const uint32_t saved_bytes = make_threads_meet(*code);
+    raised.kernels.push_back({.info = std::move(info), .code = code, .saved_bytes = saved_bytes});
   }
   TRY(make_plain(*module));
   TRY(assign_spaces(*module, raised.data.constant_bytes));

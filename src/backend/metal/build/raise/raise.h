@@ -20,6 +20,7 @@ struct RaisedKernel {
   KernelInfo info;
   llvm::Function* code;      ///< takes nothing; its parameters come from the launch
   uint64_t stack_bytes = 0;  ///< behind metal.stack
+  uint32_t saved_bytes = 0;  ///< of metal.saved
 };
 
 /// kir in the form that both of Metal's printers read: LLVM IR whose pointers have Metal's spaces (spaces.h), without
