@@ -132,6 +132,35 @@ TEST(Msl, ASharedPointerIsNeverNull) {
   EXPECT_THAT(done.words, ElementsAre(111, 10));
 }
 
+// The address of the word is one of the calls' constants once the function is part of its caller.
+TEST(Msl, SharedMemoryThatAnInlinedFunctionIndexesByAConstantIsFound) {
+  const Finished done = run(R"(
+      call void @count(i64 3)
+      call void @cupola.barrier(i32 0, i32 0)
+      %word = getelementptr i32, ptr addrspace(3) @s, i64 3
+      %sum = load i32, ptr addrspace(3) %word
+      store i32 %sum, ptr %place
+      ret void)",
+                            8, 0, R"(
+    @s = internal addrspace(3) global [8 x i32] undef
+    define void @count(i64 %i) {
+      %shared = addrspacecast ptr addrspace(3) @s to ptr
+      %word = getelementptr i32, ptr %shared, i64 %i
+      %t = call i32 @cupola.tid.x()
+      %first = icmp eq i32 %t, 0
+      br i1 %first, label %begin, label %on
+    begin:
+      store i32 100, ptr %word
+      br label %on
+    on:
+      call void @cupola.barrier(i32 0, i32 0)
+      %before = atomicrmw add ptr %word, i32 1 monotonic
+      ret void
+    })");
+  EXPECT_EQ(done.failure, "");
+  EXPECT_THAT(done.words, Each(108));
+}
+
 TEST(Msl, ThreadsThatReturnedAreNotWaitedFor) {
   const Finished done = run(R"(
       %gone = icmp uge i32 %t, %n

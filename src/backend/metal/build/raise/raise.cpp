@@ -123,6 +123,7 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
   TRY(refuse_recursion(*module, kir::CallReach(*module), dispatching));
   check_grid_barriers(*module);
   TRY(inline_what_needs_a_kernel(*module));
+  kir::expand_constants(*module);  // inlining folds
   remove_uncalled(*module);
   const std::vector<llvm::Function*> kernels = kir::kernels(*module);
   TRY(const kir::SharedLayout shared, kir::lay_out_shared(*module, kernels, kir::CallReach(*module),
@@ -144,6 +145,7 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
     raised.kernels.push_back({.info = std::move(info), .code = code, .saved_bytes = saved_bytes});
   }
   TRY(make_plain(*module));
+
   TRY(assign_spaces(*module, raised.data.constant_bytes));
   const auto stacks = place_in_stack(*module);
   for (RaisedKernel& kernel : raised.kernels) {
