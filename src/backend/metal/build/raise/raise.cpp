@@ -145,7 +145,6 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
     raised.kernels.push_back({.info = std::move(info), .code = code, .saved_bytes = saved_bytes});
   }
   TRY(make_plain(*module));
-
   TRY(assign_spaces(*module, raised.data.constant_bytes));
   const auto stacks = place_in_stack(*module);
   for (RaisedKernel& kernel : raised.kernels) {
