@@ -61,7 +61,7 @@ class MslKernels {
   };
 
   Outcome run(size_t kernel, Dim3 grid, Dim3 block, std::span<const std::byte> parameters,
-              uint32_t dynamic_shared_bytes = 0, bool cooperative = false) {
+              uint32_t dynamic_shared_bytes = 0, bool cooperative = false, uint64_t patience = 10'000'000) {
     using namespace image::metal;
     Outcome outcome{{}, {}, std::vector<uint64_t>(2 + kOutputBytes / 8)};
     reinterpret_cast<OutputHeader*>(outcome.output.data())->room = kOutputBytes;
@@ -95,7 +95,8 @@ class MslKernels {
                                       .grid = grid,
                                       .block = block,
                                       .buffers = {block_of_parameters.data(), &launch},
-                                      .threadgroup_bytes = {before + dynamic_shared_bytes, kWordsBytes}});
+                                      .threadgroup_bytes = {before + dynamic_shared_bytes, kWordsBytes},
+                                      .patience = patience});
       again = cooperative && outcome.result && saved[0] != 0;
     }
     return outcome;

@@ -297,6 +297,41 @@ TEST(Msl, ThreadsAtAGridBarrierWaitForThoseOfTheirBlockAtOthers) {
   EXPECT_THAT(std::span(done.words).subspan(17), Each(17 * 17 + 7));
 }
 
+// The first thread of a block waits for the next block's, the last block's for none.
+const std::string kWaitForNextBlock = R"(
+      %b = call i32 @cupola.ctaid.x()
+      %next = add i32 %b, 1
+      %next64 = zext i32 %next to i64
+      %flag = getelementptr i32, ptr %out, i64 %next64
+      %first = icmp eq i32 %t, 0
+      br i1 %first, label %look, label %over
+    look:
+      %last = icmp eq i32 %b, %n
+      br i1 %last, label %go, label %wait
+    wait:
+      %seen = load atomic i32, ptr %flag syncscope("device") monotonic, align 4
+      %ready = icmp ne i32 %seen, 0
+      br i1 %ready, label %go, label %wait
+    go:
+      %b64 = zext i32 %b to i64
+      %mine = getelementptr i32, ptr %out, i64 %b64
+      %value = add i32 %b, 10
+      store atomic i32 %value, ptr %mine syncscope("device") monotonic, align 4
+      br label %over
+    over:
+      ret void)";
+
+TEST(Msl, BlocksRunAtTheSameTime) {
+  const Finished done = run(kWaitForNextBlock, 40, 4, "", {.blocks = 5});
+  EXPECT_EQ(done.failure, "");
+  EXPECT_THAT(std::span(done.words).first(6), ElementsAre(10, 11, 12, 13, 14, 0));
+}
+
+TEST(Msl, AGridThatNeverGetsOnIsEnded) {
+  const Finished done = run(kWaitForNextBlock, 40, 99, "", {.blocks = 5});
+  EXPECT_THAT(done.failure, HasSubstr("no thread got on"));
+}
+
 TEST(Msl, ATrapIsRecordedWithItsThread) {
   const Finished done = run(R"(
       %bad = icmp eq i32 %t, 5
