@@ -69,10 +69,11 @@ static_assert(sizeof(FaultRecord) == 56);
 
 enum class Fault : uint32_t {
   None,
-  Trap,    ///< __trap()
-  Assert,  ///< assert()
-  Call,    ///< a call through a pointer to no function
-  Grid,    ///< a grid-wide barrier in a launch that is not cooperative
+  Trap,      ///< __trap()
+  Assert,    ///< assert()
+  Call,      ///< a call through a pointer to no function
+  Grid,      ///< a grid-wide barrier in a launch that is not cooperative
+  Deadlock,  ///< all of a block's threads wait at barriers for others
 };
 
 }  // namespace cupola::image::metal

@@ -22,6 +22,7 @@ const std::string kDeclarations = R"(
     declare void @cupola.grid.sync() convergent
     declare i32 @cupola.laneid()
     declare void @cupola.barrier(i32, i32) convergent
+    declare void @cupola.barrier_arrive(i32, i32) convergent
     declare i32 @cupola.barrier_reduce(i32, i32, i32, i32) convergent
     declare i32 @cupola.vote(i32, i32, i32) convergent
     declare i64 @cupola.clock()
@@ -297,6 +298,105 @@ TEST(Msl, ThreadsAtAGridBarrierWaitForThoseOfTheirBlockAtOthers) {
   EXPECT_THAT(std::span(done.words).subspan(17), Each(17 * 17 + 7));
 }
 
+// 32 threads produce and 64 consume, in rounds: the producers wait at barrier 1 + n for what they overwrite, and arrive
+// at barrier n without waiting. Four more meet at a barrier of theirs, whose number only they know, and count
+// themselves.
+TEST(Msl, PartsOfABlockMeetAtBarriersOfTheirOwn) {
+  const Finished done = run(R"(
+      %n1 = add i32 %n, 1
+      %producer = icmp ult i32 %t, 32
+      br i1 %producer, label %produce, label %other
+    produce:
+      %i = phi i32 [ 0, %0 ], [ %i1, %produce ]
+      %value = mul i32 %i, 100
+      %sum = add i32 %value, %t
+      %to = getelementptr [32 x i32], ptr addrspace(3) @s, i64 0, i64 %t64
+      store i32 %sum, ptr addrspace(3) %to
+      call void @cupola.barrier_arrive(i32 %n, i32 96)
+      call void @cupola.barrier(i32 %n1, i32 96)
+      %i1 = add i32 %i, 1
+      %again = icmp ult i32 %i1, 5
+      br i1 %again, label %produce, label %over
+    other:
+      %consumer = icmp ult i32 %t, 96
+      br i1 %consumer, label %consume, label %rest
+    consume:
+      %j = phi i32 [ 0, %other ], [ %j1, %consume ]
+      %had = phi i32 [ 0, %other ], [ %has, %consume ]
+      call void @cupola.barrier(i32 %n, i32 96)
+      %place32 = and i32 %t, 31
+      %place64 = zext i32 %place32 to i64
+      %from = getelementptr [32 x i32], ptr addrspace(3) @s, i64 0, i64 %place64
+      %got = load i32, ptr addrspace(3) %from
+      %has = add i32 %had, %got
+      call void @cupola.barrier_arrive(i32 %n1, i32 96)
+      %j1 = add i32 %j, 1
+      %more = icmp ult i32 %j1, 5
+      br i1 %more, label %consume, label %consumed
+    consumed:
+      store i32 %has, ptr %place
+      br label %over
+    rest:
+      %odd = and i32 %t, 1
+      %count = call i32 @cupola.barrier_reduce(i32 15, i32 4, i32 0, i32 %odd)
+      %all = call i32 @cupola.barrier_reduce(i32 15, i32 4, i32 1, i32 1)
+      %ten = mul i32 %all, 10
+      %both = add i32 %ten, %count
+      store i32 %both, ptr %place
+      br label %over
+    over:
+      call void @cupola.barrier(i32 0, i32 0)
+      ret void)",
+                            100, 2, "@s = internal addrspace(3) global [32 x i32] undef");
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.fault.kind, 0u);
+  for (uint32_t t = 32; t < 96; ++t) EXPECT_EQ(done.words[t], 1000 + 5 * (t % 32)) << t;
+  EXPECT_THAT(std::span(done.words).subspan(96), Each(12));
+  ASSERT_TRUE(done.kernels);
+  EXPECT_THAT(loops_around(done.kernels->text(), "meet_at"), ElementsAre(1));
+}
+
+TEST(Msl, ABlockWhoseThreadsAllWaitForOthersIsAFault) {
+  const Finished done = run(R"(
+      %half = icmp ult i32 %t, %n
+      %number = select i1 %half, i32 3, i32 4
+      call void @cupola.barrier(i32 %number, i32 64)
+      store i32 1, ptr %place
+      ret void)",
+                            64, 32);
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.fault.kind, static_cast<uint32_t>(image::metal::Fault::Deadlock));
+  EXPECT_THAT(done.words, Each(0));
+}
+
+TEST(Msl, PartsOfABlockMeetBetweenGridBarriers) {
+  const Finished done = run(R"(
+      %b = call i32 @cupola.ctaid.x()
+      %base = mul i32 %b, 64
+      %me = add i32 %base, %t
+      %me64 = zext i32 %me to i64
+      %mine = getelementptr i32, ptr %out, i64 %me64
+      %first = icmp ult i32 %t, 32
+      br i1 %first, label %part, label %meet
+    part:
+      %count = call i32 @cupola.barrier_reduce(i32 1, i32 32, i32 0, i32 1)
+      call void @cupola.grid.sync()
+      %again = call i32 @cupola.barrier_reduce(i32 1, i32 32, i32 0, i32 1)
+      %sum = add i32 %count, %again
+      br label %on
+    meet:
+      call void @cupola.grid.sync()
+      br label %on
+    on:
+      %v = phi i32 [ %sum, %part ], [ 5, %meet ]
+      store i32 %v, ptr %mine
+      ret void)",
+                            64, 0, "", {.blocks = 2, .cooperative = true});
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.fault.kind, 0u);
+  for (uint32_t i = 0; i < 128; ++i) EXPECT_EQ(done.words[i], i % 64 < 32 ? 64u : 5u) << i;
+}
+
 // The first thread of a block waits for the next block's, the last block's for none.
 const std::string kWaitForNextBlock = R"(
       %b = call i32 @cupola.ctaid.x()
@@ -450,8 +550,6 @@ TEST(Msl, WhatMetalLacksIsRefusedWithItsPlace) {
   const Finished clock =
       run("%c = call i64 @cupola.clock()\n %d = trunc i64 %c to i32\n store i32 %d, ptr %place\n ret void", 1);
   EXPECT_EQ(clock.failure, "metal: function 'k': Metal has no clock that a kernel can read");
-  const Finished part = run("call void @cupola.barrier(i32 1, i32 64)\n ret void", 1);
-  EXPECT_THAT(part.failure, HasSubstr("barriers other than __syncthreads()"));
   const Finished again =
       run("call void @f(i32 %n)\n ret void", 1, 0, "define void @f(i32 %n) {\n call void @f(i32 %n)\n ret void\n}");
   EXPECT_THAT(again.failure, HasSubstr("function 'f' calls itself"));

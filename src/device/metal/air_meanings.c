@@ -429,6 +429,33 @@ ulong meet(T t, uint phase) {
   return (ulong)live << 32 | sum;
 }
 
+// The block's sixteen barriers: two words each, how many came, and their votes.
+void begin_barriers(T t, uint place) MEANS("metal.begin_barriers");
+void begin_barriers(T t, uint place) {
+  if (t->launch->turn != 0 || !is_first(t)) return;
+  for (uint i = 0; i < 32; ++i) ((threadgroup uint*)(t->shared + place))[i] = 0;
+}
+void arrive_at(T t, uint place, uint barrier, uint vote) MEANS("metal.arrive_at");
+void arrive_at(T t, uint place, uint barrier, uint vote) {
+  threadgroup uint* words = (threadgroup uint*)(t->shared + place) + 2 * barrier;
+  local_add(words, 1, 0, 1, 1);
+  local_add(words + 1, vote, 0, 1, 1);
+}
+ulong meet_at(T t, uint phase, uint place, uint barrier, uint count) MEANS("metal.meet_at");
+ulong meet_at(T t, uint phase, uint place, uint barrier, uint count) {
+  threadgroup uint* words = (threadgroup uint*)(t->shared + place) + 2 * (barrier & 15);
+  block_barrier();
+  const uint live = t->words[0], came = words[0], votes = words[1];
+  t->words[1 + (phase == 2 ? 0 : phase + 1)] = 0;
+  const _Bool complete = barrier < 16 ? came >= (count == 0 ? live : count) : barrier == 16;
+  block_barrier();
+  if (complete && barrier < 16) words[0] = words[1] = 0;
+  if (complete) local_add(t->words + 1 + phase, 1, 0, 1, 1);
+  block_barrier();
+  const uint sum = t->words[1 + phase];
+  return (ulong)(live | (complete ? 4096u : 0u) | ((sum & 0xffff) != 0) << 13 | sum >> 16 << 16) << 32 | votes;
+}
+
 // What is kept from launch to launch: src/image/metal_abi.h, SavedHeader.
 static ulong block_number(T t) {
   return ((ulong)t->ctaid[2] * t->nctaid[1] + t->ctaid[1]) * t->nctaid[0] + t->ctaid[0];

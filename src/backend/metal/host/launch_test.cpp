@@ -137,6 +137,7 @@ TEST_F(MetalLaunch, AFaultRecordNamesKernelBlockAndThread) {
         Case{2, ErrorCode::Assert, "kernel k, block (1,0,0), thread (3,0,0): ?:6: assertion `?` failed"},
         Case{4, ErrorCode::LaunchFailed,
              "kernel k, block (1,0,0), thread (3,0,0): a grid-wide barrier needs a cooperative launch"},
+        Case{5, ErrorCode::LaunchFailed, "kernel k, block (1,0,0): deadlock: every thread waits at a barrier"},
         Case{3, ErrorCode::InvalidPc,
              "kernel k, block (1,0,0), thread (3,0,0): a call through 0x0, which is no function"}}) {
     hal::Launch launch = launch_of(record(each.kind, 6), uint64_t{0});

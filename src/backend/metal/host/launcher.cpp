@@ -57,6 +57,10 @@ Error error_of(const std::string& kernel, const abi::FaultRecord& fault) {
               formatted("{}: a call through {:#x}, which is no function that it could call", where, fault.texts[0])};
     case abi::Fault::Grid:
       return {ErrorCode::LaunchFailed, where + ": a grid-wide barrier needs a cooperative launch"};
+    case abi::Fault::Deadlock:
+      return {ErrorCode::LaunchFailed,
+              formatted("kernel {}, block ({},{},{}): deadlock: every thread waits at a barrier for others", kernel, bx,
+                        by, bz)};
     case abi::Fault::None:
     case abi::Fault::Trap:
       break;

@@ -89,6 +89,12 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
       return formatted("{}(t, {})", module_.helpers.use("add_to_meeting"), a);
     case MetalIntrinsic::Meet:
       return formatted("{}(t, {})", module_.helpers.use("meet"), a);
+    case MetalIntrinsic::BeginBarriers:
+      return formatted("{}(t, {})", module_.helpers.use("begin_barriers"), a);
+    case MetalIntrinsic::ArriveAt:
+      return formatted("{}(t, {})", module_.helpers.use("arrive_at"), a);
+    case MetalIntrinsic::MeetAt:
+      return formatted("{}(t, {})", module_.helpers.use("meet_at"), a);
     case MetalIntrinsic::Turn:
       return std::string("t.launch->turn");
     case MetalIntrinsic::Saved:

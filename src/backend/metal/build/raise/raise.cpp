@@ -125,6 +125,7 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
   TRY(inline_what_needs_a_kernel(*module));
   kir::expand_constants(*module);  // inlining folds
   remove_uncalled(*module);
+  count_at_numbered_barriers(*module);
   const std::vector<llvm::Function*> kernels = kir::kernels(*module);
   TRY(const kir::SharedLayout shared, kir::lay_out_shared(*module, kernels, kir::CallReach(*module),
                                                           {.window = image::metal::kMostSharedBytes,
