@@ -22,6 +22,7 @@ constexpr uint32_t kLanes = 32;
 constexpr size_t kStackBytes = 256 * 1024;
 constexpr uint64_t kResidentThreads = 2048;  ///< of groups that run at the same time; one group may have more
 constexpr int kGathers = 1000;               ///< of a SIMD group, before the next one has its turn
+constexpr uint32_t kMostYields = 64;         ///< as well: from 1 on, by chance, for locks may be held at a turn's end
 
 enum class State { Ready, Gathering, AtBarrier, Done, Faulted };
 
@@ -172,6 +173,8 @@ class Group {
   /// Until all its lanes are done or at a barrier; false: some let others have their turn, for whom they may wait.
   bool run_simdgroup(size_t first, uint64_t& resumes) {
     const std::span<Lane> lanes = std::span(lanes_).subspan(first, std::min<size_t>(kLanes, lanes_.size() - first));
+    chance_ = chance_ * 1664525 + 1013904223;
+    uint32_t yields = (chance_ >> 16) % kMostYields;
     for (int gathers = 0; gathers < kGathers; ++gathers) {
       bool yielded = false;
       for (Lane& lane : lanes)
@@ -181,7 +184,8 @@ class Group {
           if (faulted_) return true;
           yielded |= lane.state == State::Ready;
         }
-      if (yielded) return false;
+      if (yielded && yields-- == 0) return false;
+      if (yielded) continue;
       const Site* earliest = nullptr;
       for (const Lane& lane : lanes)
         if (lane.state == State::Gathering && (!earliest || lane.site < *earliest)) earliest = &lane.site;
@@ -223,6 +227,7 @@ class Group {
   std::vector<std::vector<uint64_t>> memory_;
   std::vector<uint64_t> addresses_;
   size_t done_ = 0;
+  uint32_t chance_ = 0;
   const Lane* faulted_ = nullptr;
 };
 
