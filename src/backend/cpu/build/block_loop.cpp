@@ -29,6 +29,8 @@ using llvm::Value;
 /// Of frames and shared memory of blocks beside each other that take turns in loops, which pass through the caches with
 /// what they read: 8 blocks of 8 warps with frames of 512 bytes and some shared memory, whose rows are pages together.
 constexpr uint32_t kTurningBytes = 64 << 10;
+/// The same of blocks that go from barrier to barrier: 9 blocks of 8 warps with frames of 1 KiB and some shared memory.
+constexpr uint32_t kMeetingBytes = 96 << 10;
 
 /// For a loop into which `code` will be inlined: a function without debug information would swallow its lines.
 llvm::DISubprogram* lines_beside(const llvm::Function& code) {
@@ -77,12 +79,7 @@ class BlockLoop {
       return finish();
     }
     each_group([&](Value* first, Value* blocks) {
-      each_row(calls_others(code), [&](auto row) {
-        count(blocks, 1, [&](Value* number) {
-          go_to(first, number);
-          row(run_code);
-        });
-      });
+      each_row_beside(calls_others(code), first, blocks, run_code);
       return blocks;
     });
     return finish();
@@ -90,16 +87,24 @@ class BlockLoop {
 
   llvm::Function* over_regions(BlockRegions& cut) {
     const bool is_shown = calls_others(*placed_.code);
-    make_frames(cut.frame_bytes, /*beside=*/false);
+    make_frames(cut.frame_bytes, cut.beside ? kMeetingBytes : 0);
     for (llvm::AllocaInst* array : cut.arrays) array->moveBefore(made_->getEntryBlock().begin());
     reset_votes(builder_, context_of(*made_));
-    each_block([&] {
+    const auto run_regions = [&](auto each) {
       builder_.CreateBr(&placed_.code->getEntryBlock());
-      take_code();
-      for (const BlockRegion& region : cut.regions) run_region(region, is_shown);
+      take_code(cut.beside);
+      for (const BlockRegion& region : cut.regions) run_region(region, each);
       cut.over->getTerminator()->eraseFromParent();
       builder_.SetInsertPoint(cut.over);
-    });
+    };
+    if (cut.beside)
+      each_group([&](Value* first, Value* left) {
+        Value* blocks = least(left, most_beside_);
+        run_regions([&](auto body) { each_row_beside(is_shown, first, blocks, body); });
+        return blocks;
+      });
+    else
+      each_block([&] { run_regions([&](auto body) { each_warp(is_shown, body); }); });
     placed_.code->eraseFromParent();
     return finish();
   }
@@ -108,7 +113,7 @@ class BlockLoop {
     says_where_ = stops.at_barriers && stops.in_turns;
     const bool is_shown = calls_others(*parts.first) || calls_others(*parts.second);
     const bool beside = stops.beside && !is_shown;
-    make_frames(parts.frame_bytes, beside);
+    make_frames(parts.frame_bytes, beside ? kTurningBytes : 0);
     for (llvm::AllocaInst** flag : {&left_, &in_turns_}) {
       *flag = builder_.CreateAlloca(builder_.getInt1Ty());
       builder_.CreateStore(builder_.getFalse(), *flag);
@@ -170,15 +175,16 @@ class BlockLoop {
 
   // ---- frames and shared memory ----
 
-  /// Frames of `bytes` for the warps of a block, or of as many blocks beside each other as there may be.
-  void make_frames(uint64_t bytes, bool beside) {
+  /// Frames of `bytes` for the warps of a block, and of more blocks beside it whose frames and shared memory all take
+  /// no more than `most_bytes`.
+  void make_frames(uint64_t bytes, uint32_t most_bytes) {
     frame_bytes_ = bytes;
     block_frames_ = builder_.CreateMul(warps_, builder_.getInt32(static_cast<uint32_t>(bytes)));
     most_beside_ = builder_.getInt32(1);
-    if (beside) {
+    if (most_bytes > 0) {
       window_bytes_ = window_bytes();
       Value* fitting =
-          builder_.CreateUDiv(builder_.getInt32(kTurningBytes), builder_.CreateAdd(block_frames_, window_bytes_));
+          builder_.CreateUDiv(builder_.getInt32(most_bytes), builder_.CreateAdd(block_frames_, window_bytes_));
       most_beside_ = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, fitting, most_beside_);
     }
     if (bytes == 0) return;
@@ -218,24 +224,26 @@ class BlockLoop {
   // ---- regions ----
 
   /// With what it takes of the launch and of the block.
-  void take_code() {
+  void take_code(bool beside) {
     llvm::Function& code = *placed_.code;
     for (llvm::Argument& argument : made_->args()) code.getArg(argument.getArgNo())->replaceAllUsesWith(&argument);
-    const auto differing = placed_.places_in_block();
+    const auto differing = beside ? placed_.places_beside() : placed_.places_in_block();
     for (const size_t field : placed_.fields)
       if (llvm::Argument* given = placed_.place(field); !llvm::is_contained(differing, given))
         given->replaceAllUsesWith(place(field, {}));
     made_->splice(made_->end(), &code);
   }
 
-  void run_region(const BlockRegion& region, bool is_shown) {
+  /// `each`: runs what it is given for each warp.
+  template <typename Each>
+  void run_region(const BlockRegion& region, Each each) {
     if (region.is_for_block) return void(region.frame->eraseFromParent());
     BasicBlock *next = region.end->getSingleSuccessor(), *before = make_block("region");
     for (BasicBlock* from : llvm::SmallVector<BasicBlock*, 4>(llvm::predecessors(region.begin)))
       from->getTerminator()->replaceSuccessorWith(region.begin, before);
     region.end->getTerminator()->eraseFromParent();
     builder_.SetInsertPoint(before);
-    each_warp(is_shown, [&](const Warp& warp) {
+    each([&](const Warp& warp) {
       for (const size_t field : placed_.fields) hand(placed_.place(field), region, [&] { return place(field, warp); });
       hand(region.frame, region, [&] { return frame_of(warp.index); });
       region.frame->eraseFromParent();
@@ -438,6 +446,17 @@ class BlockLoop {
       body([&](auto code) {
         count(block_size_[0], kWarp,
               [&](Value* x) { run(Warp{builder_.CreateAdd(first, x), {x, y, z}}, is_shown, code); });
+      });
+    });
+  }
+
+  /// The same in blocks beside each other, `blocks` from `first` on: the row of each in turn.
+  template <typename Body>
+  void each_row_beside(bool is_shown, Value* first, Value* blocks, Body body) {
+    each_row(is_shown, [&](auto row) {
+      count(blocks, 1, [&](Value* number) {
+        go_to(first, number);
+        row(body);
       });
     });
   }

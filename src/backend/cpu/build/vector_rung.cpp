@@ -130,6 +130,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
   Evolution evolution(*draft, loops, dominators);
   const FarTurns turns = mark_far_turns(evolution, loops, dominators);
+  const bool writes_far = writes_far_where_it_meets(evolution, loops);
   const Fetches fetches = fetch_for_next_block(*draft, evolution, loops);
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
@@ -154,7 +155,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
-  return WideBody{.code = whole.keep(), .blocks = blocks, .is_rows_only = is_rows_only};
+  return WideBody{.code = whole.keep(), .blocks = blocks, .is_rows_only = is_rows_only, .writes_far = writes_far};
 }
 
 /// Whether threads ask for more than threadIdx.x: rows of 16 and of 8 are for kernels of several dimensions.
