@@ -10,6 +10,7 @@
 #include <array>
 
 #include "backend/cpu/build/block_regions.h"
+#include "backend/cpu/build/block_updates.h"
 #include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/thread_context.h"
@@ -76,13 +77,13 @@ class BlockLoop {
     const auto run_code = [&](const Warp& warp) { call(code, arguments(warp)); };
     if (!beside) {
       each_block([&] { each_warp(calls_others(code), run_code); });
-      return finish();
+      return finish_gathering();
     }
     each_group([&](Value* first, Value* blocks) {
       each_row_beside(calls_others(code), first, blocks, run_code);
       return blocks;
     });
-    return finish();
+    return finish_gathering();
   }
 
   llvm::Function* over_regions(BlockRegions& cut) {
@@ -106,7 +107,7 @@ class BlockLoop {
     else
       each_block([&] { run_regions([&](auto body) { each_warp(is_shown, body); }); });
     placed_.code->eraseFromParent();
-    return finish();
+    return finish_gathering();
   }
 
   llvm::Function* over_parts(const CoroutineParts& parts, const Stops& stops) {
@@ -165,6 +166,11 @@ class BlockLoop {
       call->getCalledFunction()->removeFnAttr(llvm::Attribute::NoInline);
       llvm::InlineFunction(*call, info);
     }
+    return made_;
+  }
+
+  llvm::Function* finish_gathering() {
+    gather_updates(*finish(), ends_of_turns_);
     return made_;
   }
 
@@ -477,7 +483,7 @@ class BlockLoop {
   }
   void end_turns(const Turns& turns, Value* goes_on) {
     BasicBlock* over = make_block("over");
-    builder_.CreateCondBr(goes_on, turns.begin, over);
+    ends_of_turns_.push_back(builder_.CreateCondBr(goes_on, turns.begin, over));
     builder_.SetInsertPoint(over);
   }
   llvm::PHINode* counter(const Turns& turns, const char* name, Value* first) {
@@ -567,6 +573,7 @@ class BlockLoop {
   llvm::AllocaInst* in_turns_ = nullptr;  ///< a warp stands at the end of a turn
   Value* turns_only_ = nullptr;           ///< in this phase warps that wait at a barrier do not go on
   llvm::SmallVector<llvm::CallInst*, 2> calls_;
+  llvm::SmallVector<llvm::BranchInst*, 8> ends_of_turns_;
 };
 
 }  // namespace

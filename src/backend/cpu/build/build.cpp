@@ -76,7 +76,7 @@ llvm::Instruction* module_data_of(llvm::Function& function) {
 Result<Lowered> lower(llvm::Module& module) {
   Lowered lowered;
   kir::expand_constants(module);
-  kir::expand_float_atomics(module);  // what they compute is expanded next
+  kir::expand_narrow_float_atomics(module);  // what they compute is expanded next
   TRY(kir::expand_narrow_floats(module));
   lower_memory_scopes(module);
   TRY(lowered.bodies, add_context_parameter(module));

@@ -22,6 +22,7 @@
 #include "backend/cpu/build/whole_block.h"
 #include "base/log.h"
 #include "kir/call_reach.h"
+#include "kir/float_atomics.h"
 #include "kir/kir.h"
 
 namespace cupola::cpu::build {
@@ -140,6 +141,8 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
   lower_shared_atomics(module);
   stages.end("lowering");
   run_whole_blocks(module, wide_bodies(all), machine);
+  kir::expand_float_sums(module);
+  for (llvm::Function& function : module) lower_address_questions(function, options.constant_bytes);
   stages.end("blocks");
   for (const Bodies& bodies : all) say_rung(bodies, options);
 
