@@ -45,6 +45,10 @@ llvm::DISubprogram* take_lines(llvm::Function& code) {
   return lines;
 }
 
+uint32_t size_in(const Dim3& shape, unsigned dimension) {
+  return dimension == 0 ? shape.x : dimension == 1 ? shape.y : shape.z;
+}
+
 class BlockLoop {
  public:
   /// `body`: whose code takes what the loop takes; `placed` its code, which will be inlined.
@@ -62,7 +66,8 @@ class BlockLoop {
     if (lines) builder_.SetCurrentDebugLocation(llvm::DILocation::get(builder_.getContext(), 0, 0, lines));
     builder_.SetInsertPoint(make_block("begin"));
     for (unsigned d = 0; d < 3; ++d) {
-      block_size_[d] = word(offsetof(ThreadContext, ntid) + 4 * d);
+      block_size_[d] = body.shape ? static_cast<Value*>(builder_.getInt32(size_in(*body.shape, d)))
+                                  : word(offsetof(ThreadContext, ntid) + 4 * d);
       tables_[d] = pointer(offsetof(ThreadContext, places) + d * sizeof(void*));
     }
     window_ = block_window_ = pointer(offsetof(ThreadContext, shared_window));

@@ -161,7 +161,7 @@ Result<image::KernelImage> build(std::unique_ptr<llvm::Module> module, const Bui
   return image;
 }
 
-Result<image::KernelImage> build_unit(KernelUnit unit, image::BlockClass blocks, const BuildOptions& options) {
+Result<image::KernelImage> build_unit(KernelUnit unit, const image::BlocksOfCode& blocks, const BuildOptions& options) {
   const CollectedErrors errors(unit.module->getContext());
   TRY(const std::unique_ptr<llvm::TargetMachine> machine, machine_for(options.target));
   const CodeOptions wanted{

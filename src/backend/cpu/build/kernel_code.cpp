@@ -55,7 +55,7 @@ std::string rung_of(const Bodies& bodies) {
 
 void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const kir::CallReach& reach,
                          const llvm::TargetMachine& machine) {
-  if (options.blocks == BlockClass::One) return;
+  if (options.blocks && options.blocks->blocks == BlockClass::One) return;
   std::string* const report = options.report ? &bodies.accesses : nullptr;
   auto warps = vectorise(bodies.kernel, options.blocks, options.constant_bytes, reach, machine, report);
   if (warps)
@@ -66,7 +66,7 @@ void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const kir::
 
 void say_rung(const Bodies& bodies, const CodeOptions& options) {
   const std::string rung = rung_of(bodies);
-  const std::string which = options.blocks ? formatted(" (blocks {})", name_of(*options.blocks).words) : "";
+  const std::string which = options.blocks ? formatted(" (blocks {})", words_of(*options.blocks)) : "";
   log::line(log::Topic::Compile, "kernel {}{}: {}", bodies.kernel.name, which, rung);
   if (options.report) *options.report += formatted("{}\n{}", rung, bodies.accesses);
 }
@@ -105,16 +105,16 @@ Result<> verify(const llvm::Module& module) {
   return fail(ErrorCode::InvalidSource, "cpu: the module is malformed after lowering for the cpu: {}", text);
 }
 
-/// `flushes`: the processor flushes denormals in all of it, which LLVM must know.
-Result<Segment> emit_segment(llvm::Module& module, bool flushes, const std::string& keep, llvm::TargetMachine& machine,
-                             Stages& stages) {
+/// `flushes`: the processor flushes denormals in all of it, which LLVM must know. `knows_shape`: as clean_up has it.
+Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool knows_shape, const std::string& keep,
+                             llvm::TargetMachine& machine, Stages& stages) {
   keep_line_numbers(module);
   TRY(verify(module));
   if (flushes)
     for (llvm::Function& function : module)
       if (!function.isDeclaration()) kir::say_flushing(function);
   approximate(module, machine);
-  clean_up(module, machine);
+  clean_up(module, knows_shape, machine);
   stages.end("passes");
   if (!keep.empty()) {
     std::string text;
@@ -166,7 +166,8 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
     }
   const bool flushes =
       !all.empty() && llvm::all_of(code.kernels, [](const image::Kernel& kernel) { return kernel.flush_denormals; });
-  TRY(code.segment, emit_segment(module, flushes, options.keep, machine, stages));
+  TRY(code.segment,
+      emit_segment(module, flushes, options.blocks && options.blocks->shape, options.keep, machine, stages));
   if (!all.empty())
     log::line(log::Topic::Compile, "kernel {}{} took, in ms: {}", all.front().kernel.name,
               all.size() > 1 ? formatted(" and {} more", all.size() - 1) : "", stages.text());
