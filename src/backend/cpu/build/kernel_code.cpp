@@ -90,6 +90,13 @@ void take_waiting(llvm::Function* code, const kir::CallReach& reach, image::Kern
   kernel.rung = suspending ? image::Rung::ThreadFibres : image::Rung::ThreadLoop;
 }
 
+/// There are loops over the warps of blocks for each of several pieces, and it is known how often they go round.
+bool knows_pieces(const std::vector<Bodies>& all, const CodeOptions& options) {
+  return options.blocks && options.blocks->shape && llvm::any_of(all, [](const Bodies& bodies) {
+           return llvm::any_of(bodies.warps, [](const WideBody& body) { return body.is_cut; });
+         });
+}
+
 /// The code whose waiting is the kernel's: where there is some for one thread, that.
 llvm::Function* main_code(const Bodies& bodies, bool has_thread) {
   if (!has_thread)
@@ -105,8 +112,8 @@ Result<> verify(const llvm::Module& module) {
   return fail(ErrorCode::InvalidSource, "cpu: the module is malformed after lowering for the cpu: {}", text);
 }
 
-/// `flushes`: the processor flushes denormals in all of it, which LLVM must know. `knows_shape`: as clean_up has it.
-Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool knows_shape, const std::string& keep,
+/// `flushes`: the processor flushes denormals in all of it, which LLVM must know. `writes_out`: as clean_up has it.
+Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool writes_out, const std::string& keep,
                              llvm::TargetMachine& machine, Stages& stages) {
   keep_line_numbers(module);
   TRY(verify(module));
@@ -114,7 +121,7 @@ Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool knows_shap
     for (llvm::Function& function : module)
       if (!function.isDeclaration()) kir::say_flushing(function);
   approximate(module, machine);
-  clean_up(module, knows_shape, machine);
+  clean_up(module, writes_out, machine);
   stages.end("passes");
   if (!keep.empty()) {
     std::string text;
@@ -166,8 +173,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
     }
   const bool flushes =
       !all.empty() && llvm::all_of(code.kernels, [](const image::Kernel& kernel) { return kernel.flush_denormals; });
-  TRY(code.segment,
-      emit_segment(module, flushes, options.blocks && options.blocks->shape, options.keep, machine, stages));
+  TRY(code.segment, emit_segment(module, flushes, knows_pieces(all, options), options.keep, machine, stages));
   if (!all.empty())
     log::line(log::Topic::Compile, "kernel {}{} took, in ms: {}", all.front().kernel.name,
               all.size() > 1 ? formatted(" and {} more", all.size() - 1) : "", stages.text());

@@ -36,6 +36,17 @@ const std::string kModule = R"(
   define ptx_kernel void @calls(ptr %p, ptr %f) {
     call void %f(ptr %p)
     ret void
+  }
+  declare void @cupola.barrier(i32, i32)
+  define ptx_kernel void @meets(ptr %p, ptr %q) {
+    %t = call i32 @cupola.tid.x()
+    %far = zext i32 %t to i64
+    %in = getelementptr i32, ptr %p, i64 %far
+    store i32 %t, ptr %in
+    call void @cupola.barrier(i32 0, i32 0)
+    %out = getelementptr i32, ptr %q, i64 %far
+    store i32 %t, ptr %out
+    ret void
   })";
 
 class Later : public ::testing::Test {
@@ -45,7 +56,7 @@ class Later : public ::testing::Test {
     auto built = build(parse(context, kModule), {.target = "cpu:test", .later = true});
     ASSERT_TRUE(built) << built.error().message;
     image_ = std::move(*built);
-    ASSERT_EQ(image_.kernels.size(), 3u);
+    ASSERT_EQ(image_.kernels.size(), 4u);
   }
 
   image::Kernel code(size_t kernel, const image::BlocksOfCode& blocks) const {
@@ -116,12 +127,12 @@ TEST_F(Later, WhatCannotRunInStepRunsAThreadAtATime) {
   EXPECT_TRUE(made.runs(BlockClass::Rows));
 }
 
-// Where there is one warp there are no loops over rows and warps.
+// Loops over a block's few warps are written out.
 TEST_F(Later, CodeOfAShapeKnowsIt) {
   const std::string path = ::testing::TempDir() + "unit-" + std::to_string(getpid());
   const auto loops = [&](const image::BlocksOfCode& blocks) {
     llvm::LLVMContext context;
-    auto unit = read_unit(context, image_.kernels[1].unit);
+    auto unit = read_unit(context, image_.kernels[3].unit);
     EXPECT_TRUE(build_unit(std::move(*unit), blocks, {.target = "cpu:test", .keep = path}));
     std::ifstream file(path + ".host.ll");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -136,16 +147,15 @@ TEST_F(Later, CodeOfAShapeKnowsIt) {
       }
     return found;
   };
-  EXPECT_EQ(loops({BlockClass::Rows}),
-            4u);  // blocks that run beside each other, their rows, such a row's blocks, warps
-  EXPECT_EQ(loops({BlockClass::Rows, Dim3{32}}), 2u);
+  EXPECT_EQ(loops({BlockClass::Rows}), 3u);  // over blocks, and over their warps before the barrier and after it
+  EXPECT_EQ(loops({BlockClass::Rows, Dim3{64}}), 1u);
 }
 
 TEST_F(Later, EqualCodeHasEqualUnits) {
   llvm::LLVMContext context;
   const auto again = build(parse(context, kModule), {.target = "cpu:test", .later = true});
   ASSERT_TRUE(again);
-  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(again->kernels[i].unit, image_.kernels[i].unit);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(again->kernels[i].unit, image_.kernels[i].unit);
 }
 
 TEST(KernelUnit, OtherBytesAreRefused) {

@@ -91,7 +91,7 @@ Result<> retarget(llvm::Module& module, const llvm::TargetMachine& machine) {
   return {};
 }
 
-void clean_up(llvm::Module& module, bool knows_shape, llvm::TargetMachine& machine) {
+void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     // A frame larger than the page below the stack is touched page by page, so that an overflow faults there.
@@ -105,7 +105,7 @@ void clean_up(llvm::Module& module, bool knows_shape, llvm::TargetMachine& machi
   llvm::FunctionPassManager simplify;
   simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   simplify.addPass(llvm::ADCEPass());  // counters that only count
-  if (knows_shape) {
+  if (writes_out) {
     constexpr int kOptLevel = 3;  // how much more code it may become
     simplify.addPass(llvm::SimplifyCFGPass());
     simplify.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(kOptLevel)));
