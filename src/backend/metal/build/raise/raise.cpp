@@ -14,6 +14,7 @@
 #include "backend/metal/build/raise/assign_spaces.h"
 #include "backend/metal/build/raise/meetings.h"
 #include "backend/metal/build/raise/metal_intrinsics.h"
+#include "backend/metal/build/raise/metal_names.h"
 #include "backend/metal/build/raise/parameters.h"
 #include "backend/metal/build/raise/plain_shapes.h"
 #include "backend/metal/build/raise/soften_doubles.h"
@@ -111,6 +112,7 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
                                                            .dynamic_alignment = image::metal::kSharedAlignment}));
   place_shared(*module, shared);
   for (llvm::Function& function : *module) copy_arguments_by_value(function);
+  MetalNames names;
   for (llvm::Function* kernel : kernels) {
     KernelInfo info;
     info.name = kernel->getName().str();
@@ -122,7 +124,8 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
     TRY(llvm::Function * code, read_parameters(*kernel, info.parameters));
     end_by_return(*code);
     make_threads_meet(*code);
-    raised.kernels.push_back({std::move(info), code});
+    std::string entry = names.add("kernel_", info.name);
+    raised.kernels.push_back({std::move(info), std::move(entry), code});
   }
   TRY(make_plain(*module));
   TRY(assign_spaces(*module, raised.data.constant_bytes));

@@ -7,7 +7,7 @@
 #include "backend/cpu/build/random_kernel.h"
 #include "backend/cpu/build/test_program.h"
 #include "backend/cpu/run/cpu_device.h"
-#include "metal/msl_kernels.h"
+#include "metal/metal_kernels.h"
 
 // Oracle: the cpu device's reference, a fibre a thread, of which everything that random kernels write must be the same.
 
@@ -46,16 +46,16 @@ class Reference {
   std::shared_ptr<hal::Executable> executable_;
 };
 
-void run(MslKernels& kernels, const Dim3& block, DifferentialMemory& memory) {
+void run(MetalKernels& kernels, const Dim3& block, DifferentialMemory& memory) {
   DifferentialMemory::Parameters parameters = memory.parameters();
   for (std::byte*& place : parameters.memory) place -= kArena;
-  const MslKernels::Outcome outcome = kernels.run(0, {kGrid}, block, std::as_bytes(std::span(&parameters, 1)));
+  const MetalKernels::Outcome outcome = kernels.run(0, {kGrid}, block, std::as_bytes(std::span(&parameters, 1)));
   if (!outcome.result) memory.failure = outcome.result.error().message;
   if (outcome.fault.kind != 0) memory.failure = formatted("fault {}", outcome.fault.kind);
 }
 
 /// CUPOLA_SEEDS=FIRST:COUNT runs others than the usual ones; CUPOLA_SEED_FILE=NAME keeps the last one's text and MSL.
-TEST(MslDifferential, RandomKernelsWriteWhatTheReferenceDoes) {
+void random_kernels_write_what_the_reference_does(Form form) {
   uint64_t first = 0, count = 12, refused = 0;
   if (const char* seeds = getenv("CUPOLA_SEEDS")) sscanf(seeds, "%" SCNu64 ":%" SCNu64, &first, &count);
   Reference reference;
@@ -64,14 +64,14 @@ TEST(MslDifferential, RandomKernelsWriteWhatTheReferenceDoes) {
     const char* file = getenv("CUPOLA_SEED_FILE");
     if (file) std::ofstream(file) << text;
     llvm::LLVMContext context;
-    Result<MslKernels> kernels = MslKernels::make(cpu::build::testing::parse(context, text));
+    Result<MetalKernels> kernels = MetalKernels::make(cpu::build::testing::parse(context, text), form);
     if (!kernels) {
       ++refused;
       EXPECT_EQ(kernels.error().code, ErrorCode::NotSupported) << "seed " << seed << ": " << kernels.error().message;
       printf("seed %" PRIu64 ": %s\n", seed, kernels.error().message.c_str());
       continue;
     }
-    if (file) std::ofstream(std::string(file) + ".metal") << kernels->text();
+    if (file && form == Form::Msl) std::ofstream(std::string(file) + ".metal") << kernels->text();
     ASSERT_TRUE(reference.load(text));
     for (const Dim3& block : kBlocks) {
       DifferentialMemory expected(kGrid * block.count()), found(kGrid * block.count());
@@ -82,6 +82,14 @@ TEST(MslDifferential, RandomKernelsWriteWhatTheReferenceDoes) {
     }
   }
   printf("%" PRIu64 " kernels, %" PRIu64 " refused\n", count, refused);
+}
+
+TEST(MslDifferential, RandomKernelsWriteWhatTheReferenceDoes) {
+  random_kernels_write_what_the_reference_does(Form::Msl);
+}
+
+TEST(AirDifferential, RandomKernelsWriteWhatTheReferenceDoes) {
+  random_kernels_write_what_the_reference_does(Form::Air);
 }
 
 }  // namespace
