@@ -141,8 +141,11 @@ void add_air(CLI::App& app, AirOptions& options, const std::filesystem::path& ro
   validate->add_flag("--require-metadata", options.validate.require_metadata,
                      "Modules of kernels must have air.kernel, air.version and air.language_version");
   validate->add_flag("--xcrun", options.validate.xcrun, "Ask Apple's compiler too; only on a Mac with Xcode");
+  validate->add_flag(
+      "--load", options.validate.load,
+      "Have this machine's Metal load it and make pipelines of its kernels; a test build's own on Linux");
   validate->callback([&] {
-    const cupola::Result<int> result = cupola::tool::air_validate(options.validate);
+    const cupola::Result<int> result = cupola::tool::air_validate(options.validate, root);
     status = result ? *result : status_of(std::unexpected(result.error()));
   });
   add_air_emit(*air, options.emit, root, status);
