@@ -14,6 +14,7 @@
 #include "backend/metal/metallib/build.h"
 #include "backend/metal/metallib/module_summary.h"
 #include "image/metal_image.h"
+#include "kir/c_functions.h"
 #include "kir/kir.h"
 #include "kir/passes.h"
 
@@ -101,7 +102,7 @@ Result<Code> make_whole(std::unique_ptr<llvm::Module> module, const Target& targ
 }
 
 /// In the order of `names`, with those that are missing and why.
-void add_refused(image::MetalImage& image, const std::vector<std::string>& names,
+void add_refused(image::MetalImage& image, const llvm::Module& prepared, const std::vector<std::string>& names,
                  const std::map<std::string, Error>& refused) {
   std::vector<image::MetalKernel> all;
   auto made = image.kernels.begin();
@@ -110,7 +111,7 @@ void add_refused(image::MetalImage& image, const std::vector<std::string>& names
     if (why == refused.end())
       all.push_back(std::move(*made++));
     else
-      all.push_back({{.name = name}, {}, why->second.message});
+      all.push_back({{.name = kir::own_name(*prepared.getFunction(name)).str()}, {}, why->second.message});
   }
   image.kernels = std::move(all);
 }
@@ -131,7 +132,7 @@ Result<Code> make_what_can_be(llvm::Module& prepared, const Target& target) {
   }
   if (good.empty() || refused.empty()) return whole;
   TRY(Code code, make_whole(with_kernels(prepared, good), target));
-  add_refused(code.image, names, refused);
+  add_refused(code.image, prepared, names, refused);
   return code;
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/metal/host/container_note.h"
 #include "backend/metal/metallib/container.h"
-#include "backend/metal/metallib/module_summary.h"
 #include "image/metal_abi.h"
 
 namespace cupola::metal {
@@ -20,28 +20,6 @@ Result<> check(const image::MetalImage& image, const MetalServices& services) {
       return fail(ErrorCode::InvalidPtx, "metal: kernel {} has {} bytes of static shared memory; the most is {}",
                   kernel.info.name, kernel.info.static_shared_bytes, most);
   return {};
-}
-
-/// What a container says of its kernels, in the first module that has the note.
-Result<image::MetalImage> note_of(std::span<const std::byte> container) {
-  TRY(const metallib::Library library, metallib::read(container));
-  std::string note;
-  for (const metallib::Function& function : library.functions) {
-    if (!metallib::is_hash_right(function))
-      return fail(ErrorCode::InvalidImage, "metallib: the module of {} is not what its hash says: it was damaged",
-                  metallib::printable(function.name));
-    TRY(const metallib::ModuleSummary module, metallib::summarize(function.module));
-    if (note.empty()) note = module.image_note;
-  }
-  if (note.empty())
-    return fail(ErrorCode::InvalidImage,
-                "this .metallib does not say what its kernels' parameters are, as those do that Cupola makes "
-                "(cupolac --device=metal): its kernels cannot be launched from CUDA");
-  Result<image::MetalImage> image = image::deserialize_metal(std::as_bytes(std::span(note)));
-  if (!image)
-    return fail(image.error().code, "this .metallib is of another version of Cupola, or damaged: {}: make it again",
-                image.error().message);
-  return image;
 }
 
 Result<Object> open_container(const MetalServices& services, std::span<const std::byte> container) {
@@ -89,7 +67,7 @@ Result<std::shared_ptr<hal::Executable>> MetalExecutable::load(const MetalServic
       !is_container && target && *target != services.properties.image_target)
     return fail(ErrorCode::NoBinaryForGpu, "the kernel image is for '{}'; this device is '{}'", *target,
                 services.properties.image_target);
-  TRY(image::MetalImage image, is_container ? note_of(code) : image::deserialize_metal(code));
+  TRY(image::MetalImage image, is_container ? container_note(code) : image::deserialize_metal(code));
   TRY(check(image, services));
   Object library;
   if (is_container) {

@@ -23,6 +23,7 @@
 #include "backend/metal/build/raise/word_atomics.h"
 #include "image/metal_abi.h"
 #include "kir/address_space.h"
+#include "kir/c_functions.h"
 #include "kir/call_reach.h"
 #include "kir/expand_constants.h"
 #include "kir/float_atomics.h"
@@ -115,7 +116,7 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
   MetalNames names;
   for (llvm::Function* kernel : kernels) {
     KernelInfo info;
-    info.name = kernel->getName().str();
+    info.name = kir::own_name(*kernel).str();
     info.static_shared_bytes = static_cast<uint32_t>(shared.static_bytes.lookup(kernel));
     info.constant_bytes = static_cast<uint32_t>(raised.data.constant_bytes);
     info.registers = 32;
