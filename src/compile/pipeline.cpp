@@ -170,10 +170,9 @@ Result<std::vector<std::byte>> make_image(std::unique_ptr<llvm::Module> module, 
 
 /// The code that an image left for later.
 Result<std::vector<std::byte>> make_kernel_code(const image::CompileRequest& request) {
-  const auto blocks = image::block_class_named(request.code);
+  const auto blocks = image::blocks_requested(request.code);
   if (!blocks || request.units.size() != 1)
-    return fail(ErrorCode::InvalidImage, "compiler: '{}' is no class of blocks for the unit of one kernel",
-                request.code);
+    return fail(ErrorCode::InvalidImage, "compiler: '{}' names no blocks for the unit of one kernel", request.code);
   llvm::LLVMContext context;
   TRY(cpu::build::KernelUnit unit, cpu::build::read_unit(context, request.units.front().bytes));
   const std::string keep = keep_path(request, unit.kernel.name);
@@ -201,7 +200,7 @@ Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> mo
       std::string report;
       TRY(cpu::build::KernelUnit unit, cpu::build::read_unit(context, kernel.unit));
       TRY(const image::KernelImage code,
-          cpu::build::build_unit(std::move(unit), blocks, {.target = "cpu:here", .report = &report}));
+          cpu::build::build_unit(std::move(unit), {blocks}, {.target = "cpu:here", .report = &report}));
       const bool as_others = blocks != image::BlockClass::Any &&
                              code.kernels[0].wide_entries[image::BlockClass::Any].place != image::kNoEntry;
       about +=

@@ -95,7 +95,8 @@ Result<> check(const llvm::Module& module) {
 
 Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::byte> library) {
   Raised raised;
-  kir::expand_float_atomics(*module);  // what they compute is expanded next
+  kir::expand_narrow_float_atomics(*module);  // what they compute is expanded next
+  kir::expand_float_sums(*module);
   TRY(kir::expand_narrow_floats(*module));
   TRY(soften_doubles(*module, library));
   write_out_atomics(*module);
