@@ -1,6 +1,7 @@
 #include "image/metal_image.h"
 
 #include <algorithm>
+#include <cstring>
 
 // In the frame of image_frame.h: kernels, variables, version, source.
 
@@ -48,6 +49,11 @@ Result<> check(const MetalImage& image) {
 }
 
 }  // namespace
+
+bool is_metallib(std::span<const std::byte> bytes) {
+  constexpr std::string_view kMagic = "MTLB";
+  return bytes.size() >= kMagic.size() && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
+}
 
 std::vector<std::byte> serialize(const MetalImage& image) {
   wire::Writer out;

@@ -1,10 +1,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <sstream>
 
 #include "backend/cpu/build/test_program.h"
-#include "metal/msl_kernels.h"
+#include "metal/metal_kernels.h"
 
 // Oracle: results worked out by hand; what the text must say, and what must be refused.
 
@@ -13,6 +15,7 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -30,11 +33,13 @@ const std::string kDeclarations = R"(
     declare void @cupola.trap() noreturn
     declare i1 @cupola.is_shared(ptr)
     declare i32 @cupola.vprintf(ptr, ptr)
+    declare float @llvm.ldexp.f32.i32(float, i32)
+    declare half @llvm.ldexp.f16.i32(half, i32)
 )";
 
-Result<MslKernels> make(const std::string& text) {
+Result<MetalKernels> make(const std::string& text, Form form = Form::Msl) {
   llvm::LLVMContext context;
-  return MslKernels::make(cpu::build::testing::parse(context, kDeclarations + text));
+  return MetalKernels::make(cpu::build::testing::parse(context, kDeclarations + text), form);
 }
 
 /// The body of `kernel void @k(ptr out, i32 n)` for one block: what each thread's word of `out` holds afterwards.
@@ -43,33 +48,33 @@ struct Finished {
   std::string failure;
   image::metal::FaultRecord fault;
   std::vector<uint64_t> output;
-  std::shared_ptr<MslKernels> kernels;  ///< in whose data the texts of the output lie
+  std::shared_ptr<MetalKernels> kernels;  ///< in whose data the texts of the output lie
 };
 struct Grid {
   uint32_t blocks = 1;
   bool cooperative = false;
 };
-Finished run(const std::string& body, uint32_t threads, uint32_t n = 0, const std::string& globals = "",
-             const Grid& grid = {}) {
+Finished run_as(Form form, const std::string& body, uint32_t threads, uint32_t n, const std::string& globals,
+                const Grid& grid) {
   const std::string text = globals + R"(
     define ptx_kernel void @k(ptr %out, i32 %n) {
       %t = call i32 @cupola.tid.x()
       %t64 = zext i32 %t to i64
       %place = getelementptr i32, ptr %out, i64 %t64
       )" + body + "}";
-  Result<MslKernels> kernels = make(text);
+  Result<MetalKernels> kernels = make(text, form);
   if (!kernels) return {{}, kernels.error().message, {}, {}, {}};
   Finished made{std::vector<uint32_t>(grid.blocks * threads), {}, {}, {}, {}};
   struct {
     uint64_t out;
     uint32_t n;
-  } parameters{MslKernels::host(made.words.data()), n};
-  const MslKernels::Outcome outcome = kernels->run(
+  } parameters{MetalKernels::host(made.words.data()), n};
+  const MetalKernels::Outcome outcome = kernels->run(
       0, {grid.blocks}, {threads}, std::as_bytes(std::span(&parameters, 1)).first(12), 0, grid.cooperative);
   if (!outcome.result) made.failure = outcome.result.error().message;
   made.fault = outcome.fault;
   made.output = outcome.output;
-  made.kernels = std::make_shared<MslKernels>(std::move(*kernels));
+  made.kernels = std::make_shared<MetalKernels>(std::move(*kernels));
   return made;
 }
 
@@ -85,6 +90,20 @@ std::vector<int> loops_around(const std::string& text, const std::string& functi
     if (line.find(" " + function + "(") != std::string::npos) found.push_back(static_cast<int>(open.size()));
   }
   return found;
+}
+
+/// As MSL; AIR must do the same.
+Finished run(const std::string& body, uint32_t threads, uint32_t n = 0, const std::string& globals = "",
+             const Grid& grid = {}) {
+  const Finished air = run_as(Form::Air, body, threads, n, globals, grid);
+  Finished msl = run_as(Form::Msl, body, threads, n, globals, grid);
+  EXPECT_EQ(air.failure.empty(), msl.failure.empty()) << "as AIR: " << air.failure;
+  EXPECT_EQ(air.words, msl.words);
+  EXPECT_EQ(air.fault.kind, msl.fault.kind);
+  EXPECT_THAT(air.fault.thread, ElementsAreArray(msl.fault.thread));
+  EXPECT_EQ(air.output.empty(), msl.output.empty());
+  if (!air.output.empty()) EXPECT_EQ(air.output[0], msl.output[0]);
+  return msl;
 }
 
 TEST(Msl, APointerOfSeveralMemoriesGoesToTheRightOne) {
@@ -505,6 +524,43 @@ TEST(Msl, AtomicsOfEverySizeCountEachThread) {
   EXPECT_EQ(done.words[6], 0x42000000u);  // 32.0
 }
 
+// Oracle: std::ldexp, which rounds once.
+TEST(Msl, PowersOfTwoRoundOnce) {
+  constexpr uint32_t kThreads = 512;
+  const Finished done = run(R"(
+      %bits = mul i32 %t, 2654435761
+      %x = bitcast i32 %bits to float
+      %spread = mul i32 %t, 37
+      %part = urem i32 %spread, 620
+      %power = sub i32 %part, 310
+      %r = call float @llvm.ldexp.f32.i32(float %x, i32 %power)
+      %small = trunc i32 %bits to i16
+      %h = bitcast i16 %small to half
+      %few = sdiv i32 %power, 8
+      %s = call half @llvm.ldexp.f16.i32(half %h, i32 %few)
+      %rounded = bitcast half %s to i16
+      %low = zext i16 %rounded to i32
+      %high = bitcast float %r to i32
+      %odd = trunc i32 %t to i1
+      %word = select i1 %odd, i32 %low, i32 %high
+      store i32 %word, ptr %place
+      ret void)",
+                            kThreads);
+  EXPECT_EQ(done.failure, "");
+  uint32_t numbers = 0;
+  for (uint32_t t = 0; t < kThreads; ++t) {
+    const uint32_t bits = t * 2654435761u;
+    const int power = static_cast<int>(t * 37 % 620) - 310;
+    const float whole = std::ldexp(std::bit_cast<float>(bits), power);
+    const auto half = static_cast<_Float16>(
+        std::ldexp(static_cast<double>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits))), power / 8));
+    if (t % 2 ? half != half : whole != whole) continue;
+    ++numbers;
+    EXPECT_EQ(done.words[t], t % 2 ? std::bit_cast<uint16_t>(half) : std::bit_cast<uint32_t>(whole)) << t;
+  }
+  EXPECT_GT(numbers, kThreads / 2);
+}
+
 TEST(Msl, PrintfLeavesItsValuesForTheHost) {
   const Finished done = run(R"(
       %values = alloca { i32, i64 }
@@ -544,6 +600,11 @@ TEST(Msl, NamesThatMslHasNotOrHasForItselfAreTranslated) {
       make("define ptx_kernel void @\"a$b.c\"() {\n ret void\n}\ndefine ptx_kernel void @float4() {\n ret void\n}");
   ASSERT_TRUE(kernels) << kernels.error().message;
   EXPECT_THAT(kernels->text(), HasSubstr("kernel void kernel_a_24_b_2e_c("));
+  const auto alike =
+      make("define ptx_kernel void @\"a$\"() {\n ret void\n}\ndefine ptx_kernel void @a_24_() {\n ret void\n}");
+  ASSERT_TRUE(alike) << alike.error().message;
+  EXPECT_THAT(alike->text(), HasSubstr("kernel void kernel_a_24_("));
+  EXPECT_THAT(alike->text(), HasSubstr("kernel void kernel_a_24__2("));
 }
 
 TEST(Msl, WhatMetalLacksIsRefusedWithItsPlace) {

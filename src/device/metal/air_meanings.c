@@ -561,3 +561,20 @@ float maximum_number(T t, float a, float b) MEANS("llvm.maximumnum");
 float maximum_number(T t, float a, float b) {
   return a != a ? b : b != b ? a : maximum(t, a, b);
 }
+
+// By powers of two in steps, as a number of theirs may be no float: what is below the least normal number is rounded
+// once, in the last.
+static float power_of_two(int power) {
+  union {
+    uint bits;
+    float number;
+  } both = {(uint)(power + 127) << 23};
+  return both.number;
+}
+float scaled(T t, float x, int power) MEANS("llvm.ldexp");
+float scaled(T t, float x, int power) {
+  (void)t;
+  for (uint i = 0; i < 2 && power > 127; ++i) x *= power_of_two(127), power -= 127;
+  for (uint i = 0; i < 2 && power < -126; ++i) x *= power_of_two(-102), power += 102;
+  return x * power_of_two(power > 127 ? 127 : power < -126 ? -126 : power);
+}

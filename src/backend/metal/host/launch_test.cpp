@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 
 #include "backend/metal/host/device_fixture.h"
+#include "backend/metal/metallib/sample_module.h"
 
 // Oracles: image/metal_abi.h says what a kernel is given; command_buffer_errors.def which error each end of a command
 // buffer is; the numbers that kernels leave are worked out by hand.
@@ -300,6 +301,80 @@ TEST_F(MetalLoad, AnEntryThatIsNotThereIsNamed) {
   const Result<> prepared = (*loaded)->prepare(0, {32});
   ASSERT_FALSE(prepared);
   EXPECT_EQ(prepared.error().message, "kernel k: its image has no function other");
+}
+
+/// A container with the empty kernel `name`, and an image's note.
+std::vector<std::byte> container(const std::string& name, const std::vector<std::byte>& note) {
+  const std::vector<std::byte> module =
+      metallib::sample_module({.function = name, .note = {reinterpret_cast<const char*>(note.data()), note.size()}});
+  const metallib::FunctionSource functions[] = {{name, metallib::FunctionKind::Kernel, module, {}, {}}};
+  return metallib::build(functions).value();
+}
+
+std::vector<std::byte> note_of(image::MetalImage image) {
+  image.target = "metal:metallib";
+  image.source.clear();
+  return image::serialize(image);
+}
+
+TEST_F(MetalLoad, AContainerOfCompiledKernelsIsLaunched) {
+  image::MetalImage image = image_of("");
+  image.data.resize(8);
+  image.symbols = {{"value", 0, 8, false}};
+  auto loaded = device->load(container("kernel_k", note_of(image)));
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ((*loaded)->kernels()[0].parameter_bytes, 8u);
+  EXPECT_EQ((*loaded)->find_symbol("value")->size, 8u);
+  hal::Launch launch{.executable = *loaded, .grid = {1}, .block = {32}};
+  launch.parameters.resize(8);
+  EXPECT_TRUE(run(std::move(launch)));
+}
+
+TEST_F(MetalLoad, AContainerMustSayWhatItsKernelsAre) {
+  const auto silent = device->load(container("kernel_k", {}));
+  ASSERT_FALSE(silent);
+  EXPECT_EQ(silent.error().code, ErrorCode::InvalidImage);
+  EXPECT_NE(silent.error().message.find("does not say what its kernels' parameters are"), std::string::npos);
+  std::vector<std::byte> note = note_of(image_of(""));
+  note[8] ^= std::byte{0xff};
+  const auto newer = device->load(container("kernel_k", note));
+  ASSERT_FALSE(newer);
+  EXPECT_NE(newer.error().message.find("another version of Cupola"), std::string::npos) << newer.error().message;
+}
+
+TEST_F(MetalLoad, AContainerForANewerMetalIsRefused) {
+  image::MetalImage image = image_of("");
+  image.msl_version = 99;
+  const auto loaded = device->load(container("kernel_k", note_of(image)));
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::NoBinaryForGpu);
+}
+
+TEST_F(MetalLoad, ADamagedContainerIsAnErrorAndNeverLoadedAsIfItWereWhole) {
+  std::vector<std::byte> bytes = container("kernel_k", note_of(image_of("")));
+  for (size_t size = 0; size < bytes.size(); size += 7) {
+    const auto cut = device->load(std::span(bytes).first(size));
+    ASSERT_FALSE(cut) << size;
+    EXPECT_EQ(cut.error().code, ErrorCode::InvalidImage);
+    EXPECT_FALSE(cut.error().message.contains('\n'));
+  }
+  const size_t modules = bytes.size() - metallib::read(bytes)->functions[0].module.size();
+  for (size_t at = modules; at < bytes.size(); at += 3) {
+    bytes[at] ^= std::byte{4};
+    const auto changed = device->load(bytes);
+    ASSERT_FALSE(changed) << at;
+    EXPECT_EQ(changed.error().code, ErrorCode::InvalidImage);
+    EXPECT_NE(changed.error().message.find("damaged"), std::string::npos) << changed.error().message;
+    bytes[at] ^= std::byte{4};
+  }
+}
+
+TEST_F(MetalLoad, AContainerWithoutAKernelOfItsNoteNamesIt) {
+  const auto loaded = device->load(container("no_kernel", note_of(image_of(""))));
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const Result<> prepared = (*loaded)->prepare(0, {32});
+  ASSERT_FALSE(prepared);
+  EXPECT_EQ(prepared.error().message, "kernel k: its image has no function kernel_k");
 }
 
 }  // namespace

@@ -9,12 +9,13 @@
 
 namespace cupola::metal {
 
-/// An image's source, compiled by Metal, and its module data in the arena. Pipelines are made when they are first asked
-/// for.
+/// An image's source, compiled by Metal, or the compiled kernels of a container, and its module data in the arena.
+/// Pipelines are made when they are first asked for.
 class MetalExecutable final : public hal::Executable {
  public:
   /// Errors: those of Device::load; InvalidSource with the words of Metal's compiler.
-  static Result<std::shared_ptr<hal::Executable>> load(const MetalServices& services, std::span<const std::byte> image);
+  /// `code`: an image::MetalImage, or a .metallib with kImageNote.
+  static Result<std::shared_ptr<hal::Executable>> load(const MetalServices& services, std::span<const std::byte> code);
 
   std::span<const hal::KernelInfo> kernels() const override { return kernels_; }
   std::span<const hal::SymbolInfo> symbols() const override { return symbols_; }

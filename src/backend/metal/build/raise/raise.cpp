@@ -16,6 +16,7 @@
 #include "backend/metal/build/raise/grid_barriers.h"
 #include "backend/metal/build/raise/meetings.h"
 #include "backend/metal/build/raise/metal_intrinsics.h"
+#include "backend/metal/build/raise/metal_names.h"
 #include "backend/metal/build/raise/parameters.h"
 #include "backend/metal/build/raise/plain_shapes.h"
 #include "backend/metal/build/raise/soften_doubles.h"
@@ -24,6 +25,7 @@
 #include "backend/metal/build/raise/word_atomics.h"
 #include "image/metal_abi.h"
 #include "kir/address_space.h"
+#include "kir/c_functions.h"
 #include "kir/call_reach.h"
 #include "kir/expand_constants.h"
 #include "kir/float_atomics.h"
@@ -133,9 +135,10 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
                                                            .dynamic_alignment = image::metal::kSharedAlignment}));
   place_shared(*module, shared);
   for (llvm::Function& function : *module) copy_arguments_by_value(function);
+  MetalNames names;
   for (llvm::Function* kernel : kernels) {
     KernelInfo info;
-    info.name = kernel->getName().str();
+    info.name = kir::own_name(*kernel).str();
     info.static_shared_bytes = static_cast<uint32_t>(shared.static_bytes.lookup(kernel));
     info.constant_bytes = static_cast<uint32_t>(raised.data.constant_bytes);
     info.registers = 32;
@@ -144,7 +147,9 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
     TRY(llvm::Function * code, read_parameters(*kernel, info.parameters));
     end_by_return(*code);
     const uint32_t saved_bytes = make_threads_meet(*code);
-    raised.kernels.push_back({.info = std::move(info), .code = code, .saved_bytes = saved_bytes});
+    std::string entry = names.add("kernel_", info.name);
+    raised.kernels.push_back(
+        {.info = std::move(info), .entry = std::move(entry), .code = code, .saved_bytes = saved_bytes});
   }
   TRY(make_plain(*module));
   TRY(assign_spaces(*module, raised.data.constant_bytes));

@@ -5,36 +5,41 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "backend/metal/air/bitcode.h"
+#include "backend/metal/build/air/print_air.h"
 #include "backend/metal/build/msl/print.h"
 #include "backend/metal/build/raise/raise.h"
 #include "base/file.h"
+#include "doubles/air/air_program.h"
 #include "doubles/msl/msl_program.h"
 #include "image/metal_abi.h"
 
-// Kernels from prepared kir to MSL, run by the double.
+// Kernels from prepared kir to MSL or AIR, run by their doubles.
 
 namespace cupola::metal::testing {
 
 /// What is behind the host's addresses for the GPU: other addresses for the same memory, as far as arithmetic can tell.
 inline constexpr uint64_t kArena = 0x5000'0000'0000;
 
-class MslKernels {
+enum class Form { Msl, Air };
+
+class MetalKernels {
  public:
   static constexpr uint32_t kOutputBytes = 256;
 
   /// Error: what raising, printing or compiling said.
-  static Result<MslKernels> make(std::unique_ptr<llvm::Module> module) {
-    MslKernels made;
-    static const std::string library = read_file(CUPOLA_METAL_LIBRARY_BITCODE).value_or("");
-    TRY(build::Raised raised, build::raise(std::move(module), std::as_bytes(std::span(library))));
-    TRY(build::MslSource source, build::print_msl(raised));
+  static Result<MetalKernels> make(std::unique_ptr<llvm::Module> module, Form form = Form::Msl) {
+    MetalKernels made;
+    TRY(build::Raised raised, build::raise(std::move(module), library("metal.bc")));
     for (const build::RaisedKernel& kernel : raised.kernels) {
       made.infos_.push_back(kernel.info);
+      made.entries_.push_back(kernel.entry);
       made.saved_bytes_.push_back(kernel.saved_bytes);
     }
     made.data_ = std::make_unique<std::vector<std::byte>>(raised.data.bytes);
@@ -43,13 +48,12 @@ class MslKernels {
       const uint64_t address = made.host(made.data_->data()) + word.addend;
       std::memcpy(made.data_->data() + word.offset, &address, sizeof address);
     }
-    made.source_ = std::move(source);
-    TRY(made.program_, doubles::MslProgram::compile(made.source_.text));
+    TRY(form == Form::Msl ? made.make_msl(raised) : made.make_air(raised));
     return made;
   }
 
-  const std::string& text() const { return source_.text; }
-  uint32_t version() const { return source_.version; }
+  const std::string& text() const { return text_; }  ///< MSL
+  uint32_t version() const { return version_; }      ///< of MSL, or of the system that AIR is for
 
   /// What the program is told of an address of this process.
   static uint64_t host(const void* address) { return reinterpret_cast<uint64_t>(address) - kArena; }
@@ -88,7 +92,7 @@ class MslKernels {
     std::vector<std::byte> block_of_parameters(parameters.begin(), parameters.end());
     const auto functions = program_->functions();
     const uint32_t i = static_cast<uint32_t>(
-        std::ranges::find(functions, source_.entries[kernel], &doubles::MslFunction::name) - functions.begin());
+        std::ranges::find(functions, entries_[kernel], &doubles::MslFunction::name) - functions.begin());
     for (bool again = true; again; ++launch.turn) {
       if (cooperative) saved[0] = 0;
       outcome.result = program_->run({.function = i,
@@ -103,11 +107,42 @@ class MslKernels {
   }
 
  private:
+  /// A file of lib/cupola.
+  static std::span<const std::byte> library(const char* name) {
+    static auto* const files = new std::map<std::string, std::string>;  // leaked: used after static destructors
+    std::string& bytes = (*files)[name];
+    if (bytes.empty()) bytes = read_file(std::string(CUPOLA_LIBRARIES "/") + name).value_or("");
+    return std::as_bytes(std::span(bytes));
+  }
+
+  Result<> make_msl(build::Raised& raised) {
+    TRY(build::MslSource source, build::print_msl(raised));
+    text_ = std::move(source.text);
+    version_ = source.version;
+    TRY(program_, doubles::MslProgram::compile(text_));
+    return {};
+  }
+
+  Result<> make_air(build::Raised& raised) {
+    TRY(const build::AirModules compiled, build::print_air(raised, library("air.bc")));
+    version_ = compiled.msl_version;
+    std::vector<std::vector<std::byte>> modules;
+    std::vector<doubles::AirFunction> functions;
+    for (const build::AirKernel& kernel : compiled.kernels) {
+      TRY(modules.emplace_back(), air::write_bitcode(*kernel.module));
+      functions.push_back({kernel.entry, modules.back()});
+    }
+    TRY(program_, doubles::compile_air(functions));
+    return {};
+  }
+
   std::vector<KernelInfo> infos_;
   std::vector<uint32_t> saved_bytes_;
+  std::vector<std::string> entries_;
   std::unique_ptr<std::vector<std::byte>> data_;
   std::unique_ptr<std::vector<uint32_t>> locks_ = std::make_unique<std::vector<uint32_t>>(image::metal::kLocks);
-  build::MslSource source_;
+  std::string text_;
+  uint32_t version_ = 0;
   std::shared_ptr<doubles::MslProgram> program_;
 };
 
