@@ -682,6 +682,35 @@ TEST(Msl, ACallOfWhatCannotBeCalledSoEndsTheThread) {
   EXPECT_EQ(null.fault.texts[0], 0u);
 }
 
+TEST(Msl, AFunctionThatCallsThroughAPointerStaysAFunction) {
+  const Finished done = run(kCallFromTable + R"(
+      %r = call i32 @twice(ptr %function, i32 %t)
+      %s = call i32 @twice(ptr %function, i32 %r)
+      store i32 %s, ptr %place
+      ret void)",
+                            4, 4, R"(
+    define i32 @twice(ptr %f, i32 %a) {
+      %b = call i32 %f(i32 %a, i32 10)
+      %c = call i32 %f(i32 %b, i32 10)
+      ret i32 %c
+    }
+    define i32 @add(i32 %a, i32 %b) {
+      %r = add i32 %a, %b
+      ret i32 %r
+    }
+    define i32 @subtract(i32 %a, i32 %b) {
+      %r = sub i32 %a, %b
+      ret i32 %r
+    }
+    @table = addrspace(1) global [4 x ptr] [ptr @add, ptr @subtract, ptr @add, ptr null])");
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.fault.kind, static_cast<uint32_t>(image::metal::Fault::Call));
+  EXPECT_EQ(done.fault.thread[0], 3u);
+  EXPECT_THAT(std::span(done.words).first(3), ElementsAre(40, 0xffffffd9, 42));
+  ASSERT_TRUE(done.kernels);
+  EXPECT_THAT(done.kernels->text(), HasSubstr("uint function_twice("));
+}
+
 TEST(Msl, PointersThatSeveralFunctionsTakeLieWhereTheyLie) {
   const Finished done = run(R"(
       %mine = alloca i32

@@ -139,6 +139,15 @@ class Group {
     }
   }
 
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  /// Of a grid that failed, threads are where they are: nothing there can be unwound, so that they are never ended.
+  ~Group() {
+    for (Lane& lane : lanes_)
+      if (lane.fibre) (void)new context::fiber(std::move(lane.fibre));
+  }
+
   enum class Step { Waited, WentOn, Ended };  ///< WentOn: a thread ended, or all passed a barrier
 
   /// Every SIMD group has a turn. `resumes` counts how often a thread was taken up.
@@ -165,9 +174,7 @@ class Group {
     lane.fibre = std::move(lane.fibre).resume();
     current_lane = nullptr;
     if (lane.state == State::Done) ++done_;
-    if (lane.state != State::Faulted) return;
-    (void)new context::fiber(std::move(lane.fibre));  // nothing of it can be unwound, so that it is never ended
-    faulted_ = &lane;
+    if (lane.state == State::Faulted) faulted_ = &lane;
   }
 
   /// Until all its lanes are done or at a barrier; false: some let others have their turn, for whom they may wait.

@@ -53,7 +53,7 @@ bool is_numbered_barrier(const llvm::Instruction& instruction) {
 
 bool needs_kernel(const llvm::Instruction& instruction) {
   return is_barrier(instruction) || is_numbered_barrier(instruction) || is_grid_barrier(instruction) ||
-         ends_thread(instruction);
+         kir::effect_of(instruction) == kir::Effect::kNoReturn;
 }
 
 bool has_any(llvm::Function& function, bool (*which)(const llvm::Instruction&)) {

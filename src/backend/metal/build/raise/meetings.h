@@ -11,8 +11,9 @@ class Module;
 
 namespace cupola::metal::build {
 
-/// Functions that hold barriers, or may end the thread, become part of those that call them. Error: NotSupported for
-/// what cannot be inlined.
+/// Functions that hold barriers, or may end the thread, become part of those that call them. Those with a metal.fail
+/// stay, or programs with many calls through pointers would be all one function: behind it they return, and the thread
+/// goes on to an end that nobody sees. Error: NotSupported for what cannot be inlined.
 Result<> inline_what_needs_a_kernel(llvm::Module& module);
 
 /// Kernels with barriers of a part of their block get shared memory for the counts. Of a module whose shared memory is
