@@ -52,9 +52,12 @@ class Machine:
             self.cpu.reg_write(register, value)
 
     def call(self, function, arguments, back, until):
-        """Calls, and stops at the address `until`; `back` is the return address."""
+        """Calls, and whether it comes to the address `until`; `back` is the return address."""
         self.write({**dict(zip((X0, X1, X2), arguments)), LR: back})
-        self.cpu.emu_start(function, until, count=1000)
+        try:
+            self.cpu.emu_start(function, until, count=1000)
+        except unicorn.UcError:
+            return False
         return self.read(PC) == until
 
 
