@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
       write_seed(argv[1], "nvrtc", std::as_bytes(std::span(kRuntimeSource))) &&
       write_seed(argv[1], "fatbin", image::write_fatbin(entries)) &&
       write_seed(argv[1], "metallib", metallib::sample_container()) &&
-      write_seed(argv[1], "metallib", metallib::sample_module(), "-module") &&
+      write_seed(argv[1], "metallib", metallib::sample_module({.note = "what the host must know"}), "-module") &&
       write_seed(argv[1], "ptx", std::as_bytes(std::span(kPtx))) &&
       write_seed(argv[1], "ptx_lower", std::as_bytes(std::span(kPtx))) && write_modules(argv[1]) &&
       write_instructions(argv[1]);

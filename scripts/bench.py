@@ -71,6 +71,22 @@ def run_read_ptx(results, metrics):
         run_program("read_ptx", results, metrics, sorted(pathlib.Path(folder).glob("*.ptx")))
 
 
+def run_metal(results, metrics):
+    """The kernels of the examples, of the kernel tests and of cupola selftest."""
+    tool = PROGRAMS.parent / "cupola"
+    sources = sorted((ROOT / "examples").glob("*.cu")) + sorted((ROOT / "tests" / "kernels").glob("*.cu")) + [ROOT / "tools" / "cupola" / "selftest" / "kernels.cu"]
+    with tempfile.TemporaryDirectory() as name:
+        folder, modules = pathlib.Path(name), []
+        for source in sources:
+            flags = ["-rdc=true"] if source.stem.startswith("dynamic_parallelism") else []
+            fatbin, module = folder / "k.fatbin", folder / f"{source.stem}.ll"
+            subprocess.run([PROGRAMS.parent / "cupolac", *flags, "-fatbin", source, "-o", fatbin], check=True)
+            module.write_text(subprocess.run([tool, "ptx", "--kir", fatbin], capture_output=True, text=True, check=True).stdout)
+            modules.append(module)
+        environment = os.environ | {"CUPOLA_COMPILER": str(ROOT / "build" / "lib" / "libcupola-compiler.so")}
+        run_command("metal", [PROGRAMS / "metal", *modules], results, metrics, environment)
+
+
 def run_python(results, metrics, arguments):
     """Numba's programs; the build folder's libraries are the CUDA that they find."""
     folder = ROOT / "build" / "clients" / "numba"
@@ -81,6 +97,7 @@ def run_python(results, metrics, arguments):
 
 SUITES = {
     "compile": lambda results, metrics: (run_read_ptx(results, metrics), run_program("cache", results, metrics), run_program("nvrtc", results, metrics)),
+    "metal": run_metal,
     "launch": lambda results, metrics: (run_program("launch", results, metrics), run_first_kernel(results, metrics)),
 }
 

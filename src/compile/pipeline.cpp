@@ -10,10 +10,8 @@
 #include "backend/cpu/build/build.h"
 #include "backend/cpu/build/keep_file.h"
 #include "backend/cpu/build/vector_report.h"
-#include "backend/metal/build/air/print_air.h"
 #include "backend/metal/build/msl/print.h"
 #include "backend/metal/build/raise/raise.h"
-#include "backend/metal/metallib/build.h"
 #include "base/dynlib.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -172,10 +170,9 @@ Result<std::vector<std::byte>> make_image(std::unique_ptr<llvm::Module> module, 
 
 /// The code that an image left for later.
 Result<std::vector<std::byte>> make_kernel_code(const image::CompileRequest& request) {
-  const auto blocks = image::block_class_named(request.code);
+  const auto blocks = image::blocks_requested(request.code);
   if (!blocks || request.units.size() != 1)
-    return fail(ErrorCode::InvalidImage, "compiler: '{}' is no class of blocks for the unit of one kernel",
-                request.code);
+    return fail(ErrorCode::InvalidImage, "compiler: '{}' names no blocks for the unit of one kernel", request.code);
   llvm::LLVMContext context;
   TRY(cpu::build::KernelUnit unit, cpu::build::read_unit(context, request.units.front().bytes));
   const std::string keep = keep_path(request, unit.kernel.name);
@@ -203,7 +200,7 @@ Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> mo
       std::string report;
       TRY(cpu::build::KernelUnit unit, cpu::build::read_unit(context, kernel.unit));
       TRY(const image::KernelImage code,
-          cpu::build::build_unit(std::move(unit), blocks, {.target = "cpu:here", .report = &report}));
+          cpu::build::build_unit(std::move(unit), {blocks}, {.target = "cpu:here", .report = &report}));
       const bool as_others = blocks != image::BlockClass::Any &&
                              code.kernels[0].wide_entries[image::BlockClass::Any].place != image::kNoEntry;
       about +=
@@ -230,42 +227,45 @@ Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, co
   return bytes_of(text);
 }
 
-Result<metal::build::Raised> raise(std::unique_ptr<llvm::Module> module) {
+/// The module's kernels for the metal device, as source in Metal's shading language.
+Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module) {
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   TRY(const std::span<const std::byte> metal, metal_library());
-  return metal::build::raise(std::move(module), metal);
-}
-
-/// The module's kernels for the metal device, as source in Metal's shading language.
-Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module) {
-  TRY(metal::build::Raised raised, raise(std::move(module)));
+  TRY(metal::build::Raised raised, metal::build::raise(std::move(module), metal));
   TRY(const metal::build::MslSource source, metal::build::print_msl(raised));
   return bytes_of(source.text);
 }
 
-/// The same as an image.
+Result<MetalLibraries> metal_libraries() {
+  MetalLibraries libraries;
+  TRY(libraries.doubles, metal_library());
+  TRY(libraries.meanings, air_library());
+  return libraries;
+}
+
+/// The same for the device: an image, or a container of compiled kernels.
 Result<std::vector<std::byte>> make_metal(std::unique_ptr<llvm::Module> module, const image::CompileRequest& request) {
   const std::string keep = keep_path(request, name_of(*module));
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   keep_text(keep, ".prepared.ll", *module);
-  TRY(const std::span<const std::byte> metal, metal_library());
-  TRY(const image::MetalImage image, make_metal_image(*module, metal, request.target));
-  if (!keep.empty()) cpu::build::keep_file(keep + ".metal", image.source);
-  return image::serialize(image);
+  TRY(const MetalLibraries libraries, metal_libraries());
+  TRY(std::vector<std::byte> code, make_metal_code(*module, libraries, request.target));
+  if (keep.empty()) return code;
+  if (const Result<image::MetalImage> image = image::deserialize_metal(code))
+    cpu::build::keep_file(keep + ".metal", image->source);
+  else
+    cpu::build::keep_file(keep + ".metallib", {reinterpret_cast<const char*>(code.data()), code.size()});
+  return code;
 }
 
-/// The same kernels as AIR, in Apple's container.
-Result<std::vector<std::byte>> make_metallib(std::unique_ptr<llvm::Module> module) {
-  TRY(metal::build::Raised raised, raise(std::move(module)));
-  TRY(const std::span<const std::byte> meanings, air_library());
-  TRY(const metal::build::AirModules modules, metal::build::print_air(raised, meanings));
-  if (modules.kernels.empty()) return fail(ErrorCode::InvalidImage, "metal: the code has no kernel");
-  std::vector<metallib::FunctionSource> functions;
-  for (const metal::build::AirKernel& kernel : modules.kernels)
-    functions.push_back({kernel.name, metallib::FunctionKind::Kernel, kernel.bitcode, {}, {}});
-  return metallib::build(functions, {.macos = {static_cast<uint16_t>(modules.macos)}});
+/// All kernels as AIR, in Apple's container.
+Result<std::vector<std::byte>> make_container(std::unique_ptr<llvm::Module> module) {
+  TRY(const std::span<const std::byte> device, device_library());
+  TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
+  TRY(const MetalLibraries libraries, metal_libraries());
+  return make_metallib(std::move(module), libraries);
 }
 
 /// The module as it will be loaded. Error: InvalidImage for what is defined nowhere. What the cpu device cannot run is
@@ -299,7 +299,7 @@ Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
   if (target == kCheckTarget) return std::vector<std::byte>();
   if (target == kUnitTarget) return kir::write(*module);
   if (target == kMslTarget) return make_msl(std::move(module));
-  if (target == kMetallibTarget) return make_metallib(std::move(module));
+  if (target == kMetallibTarget) return make_container(std::move(module));
   if (target == kExplainTarget) return make_explanation(std::move(module));
   if (target == kLinkedTarget) return make_linked(std::move(module));
   TRY(ptx::expand_inline_ptx(*module));

@@ -13,9 +13,10 @@ namespace cupola {
 ///                    `cupola/device.bc` beside this library (none: as if it were empty), prepared, as machine code
 ///                    and what CompileRequest::code leaves for later; or of such a unit, the code for a class of blocks
 ///   "metal:msl30"    a serialised image::MetalImage, all code at once, for a Metal that takes MSL 3.0
+///   "metal:metallib30" the same as AIR, in Apple's container of compiled kernels, with what the host must know
 ///   "explain"        how the cpu device of this machine runs each kernel, and why, as text
 ///   "msl"            the module's kernels as source in Metal's shading language
-///   "metallib"       the same kernels as AIR, in Apple's container of compiled kernels
+///   "metallib"       the same kernels as AIR, in Apple's container, for whatever system takes them
 ///   "kir"            the linked module as LLVM text, with PTX and inline PTX lowered, before kir::prepare
 ///   "unit"           the module as bitcode, ready to be linked with others: cupolac -dc
 ///   "check"          nothing, if the code can be read and linked

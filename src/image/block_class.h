@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/kernel_info.h"
@@ -40,12 +41,6 @@ constexpr const BlockClassName& name_of(BlockClass blocks) {
   return kBlockClassNames[static_cast<size_t>(blocks)];
 }
 
-constexpr std::optional<BlockClass> block_class_named(std::string_view name) {
-  for (const BlockClass blocks : kAllBlockClasses)
-    if (name_of(blocks).name == name) return blocks;
-  return std::nullopt;
-}
-
 /// Threads of a warp lie beside each other in a row of the block, so that the first one's place says all of theirs.
 constexpr bool is_in_row(BlockClass blocks) {
   return blocks == BlockClass::Rows || blocks == BlockClass::Line;
@@ -63,6 +58,20 @@ constexpr BlockClass class_of(const Dim3& block) {
   const bool is_full = block.count() % 32 == 0;
   return is_full && block.x == 16 ? BlockClass::Rows16 : is_full && block.x == 8 ? BlockClass::Rows8 : BlockClass::Any;
 }
+
+/// Which blocks a kernel's code is for: those of a class, or of one shape in it.
+struct BlocksOfCode {
+  BlockClass blocks{};
+  std::optional<Dim3> shape = {};
+  bool operator==(const BlocksOfCode&) const = default;
+};
+
+/// As requests have it: "rows", "rows16-16x16x1".
+std::string request_name(const BlocksOfCode& code);
+/// Nothing for any other text, a shape of another class and one of more threads than a block may have.
+std::optional<BlocksOfCode> blocks_requested(std::string_view name);
+/// For people, behind "blocks".
+std::string words_of(const BlocksOfCode& code);
 
 /// One T for each class.
 template <typename T>

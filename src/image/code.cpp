@@ -20,7 +20,7 @@ constexpr std::string_view kBitcode = "BC\xC0\xDE", kFatbin = "\x50\xED\x55\xBA"
                            kElf =
                                "\x7F"
                                "ELF",
-                           kImage = "cupimage";
+                           kImage = "cupimage", kMetallib = "MTLB";
 
 /// Where objects hold code: units of separate compilation, and what cupolac compiled whole.
 constexpr std::string_view kUnitSection = ".llvm.offloading", kFatbinSection = ".nv_fatbin";
@@ -68,6 +68,18 @@ const FatbinEntry* best_ptx(std::span<const FatbinEntry> entries) {
       best = &entry;
   }
   return best;
+}
+
+/// A container of compiled kernels says in its header how long it is; the device reads the rest.
+Result<std::span<const std::byte>> metallib_at(const std::byte* bytes, size_t limit) {
+  constexpr size_t kSizeAt = 16, kHeaderBytes = 88;
+  uint64_t size = 0;
+  if (limit >= kHeaderBytes) std::memcpy(&size, bytes + kSizeAt, sizeof size);
+  if (size < kHeaderBytes || size > limit)
+    return fail(ErrorCode::InvalidImage, "this .metallib is cut: {}",
+                limit < kHeaderBytes ? formatted("{} bytes are less than a header", limit)
+                                     : formatted("its header says {} bytes, there are {}", size, limit));
+  return std::span(bytes, size);
 }
 
 /// Adds what one fat binary holds.
@@ -161,6 +173,12 @@ Result<Code> read_code(const void* data, size_t limit) {
     code.images.emplace_back(bytes, bytes + limit);
     return code;
   }
+  if (begins(bytes, limit, kMetallib)) {
+    TRY(const std::span<const std::byte> library, metallib_at(bytes, limit));
+    code.images.emplace_back(library.begin(), library.end());
+    code.compile_at_load = true;
+    return code;
+  }
   if (limit != SIZE_MAX) {
     const std::string_view text(reinterpret_cast<const char*>(bytes), limit);
     if (is_lto({bytes, limit})) {
@@ -185,7 +203,7 @@ Result<Code> read_code(const void* data, size_t limit) {
     code.compile_at_load = true;
     return code;
   }
-  return fail(ErrorCode::InvalidImage, "this is no fat binary, PTX text, kir bitcode or kernel image");
+  return fail(ErrorCode::InvalidImage, "this is no fat binary, PTX text, kir bitcode, kernel image or .metallib");
 }
 
 }  // namespace cupola::image

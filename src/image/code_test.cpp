@@ -56,6 +56,26 @@ TEST(Code, BareBitcodeNeedsNoLength) {
   EXPECT_EQ(code->units[0].bytes, bytes);
 }
 
+TEST(Code, AMetallibSaysHowLongItIs) {
+  std::vector<std::byte> bytes = bytes_of("MTLB");
+  bytes.resize(100);
+  bytes[16] = std::byte{96};
+  for (const size_t limit : {size_t{100}, size_t{96}, SIZE_MAX}) {
+    const auto code = read_code(bytes.data(), limit);
+    ASSERT_TRUE(code);
+    EXPECT_TRUE(code->units.empty());
+    ASSERT_EQ(code->images.size(), 1u);
+    EXPECT_EQ(code->images[0].size(), 96u);
+    EXPECT_TRUE(code->compile_at_load);
+  }
+  for (const size_t limit : {95, 87, 5}) {
+    const auto cut = read_code(bytes.data(), limit);
+    ASSERT_FALSE(cut);
+    EXPECT_EQ(cut.error().code, ErrorCode::InvalidImage);
+    EXPECT_TRUE(cut.error().message.starts_with("this .metallib is cut: ")) << cut.error().message;
+  }
+}
+
 TEST(Code, FatBinaryKeepsImagesAndPrefersKir) {
   const auto ptx = bytes_of("ptx text"), kir = bytes_of("BC kir!!"), ready = bytes_of("cupimage");
   const FatbinEntry entries[] = {

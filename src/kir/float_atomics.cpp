@@ -27,20 +27,17 @@ bool is_narrow(const AtomicRMWInst& update) {
   return element->isHalfTy() || element->isBFloatTy();
 }
 
-bool is_flushed(const AtomicRMWInst& update) {
-  const bool sum = update.getOperation() == AtomicRMWInst::FAdd || update.getOperation() == AtomicRMWInst::FSub;
-  return sum && update.getType()->isFloatTy() && space_of(update) != kSharedSpace;
-}
-
-bool is_expanded(const AtomicRMWInst& update) {
-  if (update.getOperation() == AtomicRMWInst::Xchg) return false;  // that moves bits
-  return is_narrow(update) || is_flushed(update);
+bool is_float_sum(const AtomicRMWInst& update) {
+  const bool is_sum = update.getOperation() == AtomicRMWInst::FAdd || update.getOperation() == AtomicRMWInst::FSub;
+  return is_sum && update.getType()->isFloatTy();
 }
 
 /// f32 denormals to zeros of their sign, unless memory is shared.
 class Flush {
  public:
-  Flush(llvm::IRBuilderBase& b, AtomicRMWInst& update) : kept_(b.getInt32(0x80000000)) {
+  /// In global memory.
+  explicit Flush(llvm::IRBuilderBase& b) : kept_(b.getInt32(0x80000000)) {}
+  Flush(llvm::IRBuilderBase& b, AtomicRMWInst& update) : Flush(b) {
     if (space_of(update) != kGenericSpace) return;
     llvm::Function* is_shared = declare(*b.GetInsertBlock()->getModule(), Intrinsic::IsShared);
     kept_ = b.CreateSelect(b.CreateCall(is_shared, {update.getPointerOperand()}), b.getInt32(0xffffffff), kept_);
@@ -92,27 +89,49 @@ void expand(AtomicRMWInst& update, llvm::IRBuilderBase& b, Next next) {
   update.eraseFromParent();
 }
 
-void expand(AtomicRMWInst& update) {
+void expand_narrow(AtomicRMWInst& update) {
   llvm::IRBuilder<> b(&update);
-  const AtomicRMWInst::BinOp operation = update.getOperation();
-  Value* value = update.getValOperand();
-  if (is_narrow(update))
-    return expand(update, b, [&](Value* seen) { return narrow_result(b, operation, seen, value); });
+  expand(update, b, [&](Value* seen) { return narrow_result(b, update.getOperation(), seen, update.getValOperand()); });
+}
+
+void expand_sum(AtomicRMWInst& update) {
+  llvm::IRBuilder<> b(&update);
   const Flush flush(b, update);
-  value = flush(b, value);
-  expand(update, b,
-         [&](Value* seen) { return flush(b, llvm::buildAtomicRMWValue(operation, b, flush(b, seen), value)); });
+  Value* value = flush(b, update.getValOperand());
+  expand(update, b, [&](Value* seen) {
+    return flush(b, llvm::buildAtomicRMWValue(update.getOperation(), b, flush(b, seen), value));
+  });
+}
+
+llvm::SmallVector<AtomicRMWInst*, 8> updates(llvm::Module& module,
+                                             llvm::function_ref<bool(const AtomicRMWInst&)> wanted) {
+  llvm::SmallVector<AtomicRMWInst*, 8> found;
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* update = llvm::dyn_cast<AtomicRMWInst>(&instruction); update && wanted(*update))
+        found.push_back(update);
+  return found;
 }
 
 }  // namespace
 
-void expand_float_atomics(llvm::Module& module) {
-  llvm::SmallVector<AtomicRMWInst*, 8> work;
-  for (llvm::Function& function : module)
-    for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (auto* update = llvm::dyn_cast<AtomicRMWInst>(&instruction); update && is_expanded(*update))
-        work.push_back(update);
-  for (AtomicRMWInst* update : work) expand(*update);
+void expand_narrow_float_atomics(llvm::Module& module) {
+  for (AtomicRMWInst* update : updates(module, [](const AtomicRMWInst& update) {
+         return is_narrow(update) && update.getOperation() != AtomicRMWInst::Xchg;  // that moves bits
+       }))
+    expand_narrow(*update);
+}
+
+Value* sum_in_global_memory(llvm::IRBuilderBase& builder, Value* before, Value* value) {
+  const Flush flush(builder);
+  return flush(builder, builder.CreateFAdd(flush(builder, before), flush(builder, value)));
+}
+
+void expand_float_sums(llvm::Module& module) {
+  for (AtomicRMWInst* update : updates(module, [&](const AtomicRMWInst& update) {
+         return is_float_sum(update) && space_of(update) != kSharedSpace;
+       }))
+    expand_sum(*update);
 }
 
 }  // namespace cupola::kir

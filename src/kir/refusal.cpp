@@ -16,9 +16,13 @@ std::string demangled(llvm::StringRef name) {
 std::string place_of(const llvm::Instruction& instruction) {
   const llvm::Function& function = *instruction.getFunction();
   std::string place = formatted("{} '{}'", is_kernel(function) ? "kernel" : "function", demangled(own_name(function)));
-  if (const llvm::DebugLoc& location = instruction.getDebugLoc())
-    place += formatted(" ({}:{})", location->getFilename().str(), location.getLine());
-  return place;
+  const llvm::DILocation* const inner = instruction.getDebugLoc().get();
+  if (!inner) return place;
+  const llvm::DILocation* outer = inner;
+  while (outer->getInlinedAt()) outer = outer->getInlinedAt();
+  place += formatted(" ({}:{}", outer->getFilename().str(), outer->getLine());
+  if (outer != inner) place += formatted(", in {}:{}", inner->getFilename().str(), inner->getLine());
+  return place + ")";
 }
 
 }  // namespace cupola::kir

@@ -25,11 +25,14 @@ Result<std::vector<std::byte>> compile_with_library(std::span<const std::byte> r
   return result;
 }
 
-/// The compiler and the device library beside it, which it links into kernels: a change of either changes the keys.
+/// The compiler and the libraries beside it, which it links into kernels: a change of one changes the keys.
 ProgramCache::Compiler library_compiler() {
   return {compile_with_library, [path = image::compiler_path()] {
             const std::string folder = path.substr(0, path.rfind('/') + 1);
-            return image::file_identity(path) + "\n" + image::file_identity(folder + "cupola/device.bc");
+            std::string identity = image::file_identity(path);
+            for (const char* library : {"device.bc", "metal.bc", "air.bc"})
+              identity += "\n" + image::file_identity(folder + "cupola/" + library);
+            return identity;
           }};
 }
 
@@ -38,11 +41,25 @@ bool is_whole(std::span<const std::byte> image, const std::string& target) {
   return image::deserialize(image).has_value();
 }
 
+/// A container of compiled kernels is for every metal device; the device says what is wrong with it.
+bool is_for(std::span<const std::byte> image, const std::string& target) {
+  if (image::is_metallib(image)) return target.starts_with(image::kMetalTarget);
+  return image::target_of(image) == target && is_whole(image, target);
+}
+
 /// The image that was made for the target; damaged ones are as good as none.
 const std::vector<std::byte>* image_for(const image::Code& code, const std::string& target) {
-  for (const std::vector<std::byte>& bytes : code.images)
-    if (image::target_of(bytes) == target && is_whole(bytes, target)) return &bytes;
-  return nullptr;
+  const auto found = std::ranges::find_if(code.images, [&](const auto& image) { return is_for(image, target); });
+  return found == code.images.end() ? nullptr : &*found;
+}
+
+std::unexpected<Error> no_code_for(const image::Code& code, const std::string& target) {
+  if (std::ranges::any_of(code.images, image::is_metallib))
+    return fail(ErrorCode::NoBinaryForGpu,
+                "this is a .metallib, which only the metal device runs (CUPOLA_DEVICE=metal); this device is '{}'",
+                target);
+  return fail(ErrorCode::NoBinaryForGpu,
+              "the kernel images are for other processors than '{}', and there is no code to compile", target);
 }
 
 }  // namespace
@@ -56,9 +73,7 @@ ProgramCache::ProgramCache(Compiler compiler, std::string folder, image::CacheLi
 
 Result<ProgramCache::Image> ProgramCache::image(const image::Code& code, const std::string& target) {
   if (const auto* ready = image_for(code, target)) return std::make_shared<const std::vector<std::byte>>(*ready);
-  if (code.units.empty())
-    return fail(ErrorCode::NoBinaryForGpu,
-                "the kernel images are for other processors than '{}', and there is no code to compile", target);
+  if (code.units.empty()) return no_code_for(code, target);
   return answer({target, settings().keep, code.units, {}});
 }
 

@@ -1,7 +1,7 @@
 """Runs a program of the other tests on the metal device, and compares which of its cases fail with programs.tsv: one that fails
 and is not there, and one that is there and passes, are both errors.
 
-programs.py PROGRAM NAME     PROGRAM: its path; NAME: in programs.tsv
+programs.py PROGRAM NAME CODE     PROGRAM: its path; NAME: in programs.tsv; CODE: what kernels become, msl or air
 """
 
 import os
@@ -16,15 +16,16 @@ NOT_RUN = "(not run)"
 SKIPPED = 77
 
 
-def expected(name):
+def expected(name, code):
+    """Case to reason. A row of one kind of code only says which in a fourth column."""
     rows = [line.split("\t") for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
-    return {case: reason for program, case, reason in rows if program == name}
+    return {case: reason for program, case, reason, *codes in rows if program == name and codes in ([], [code])}
 
 
-def results(program):
+def results(program, code):
     """Case to whether it passed, and what was printed."""
     try:
-        run = subprocess.run([program], env=os.environ | {"CUPOLA_DEVICE": "metal"}, stdout=subprocess.PIPE,
+        run = subprocess.run([program], env=os.environ | {"CUPOLA_DEVICE": "metal", "CUPOLA_METAL": code}, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, text=True, errors="replace", check=False, timeout=240)
     except subprocess.TimeoutExpired as late:
         return {WHOLE: False}, f"{late}"
@@ -35,12 +36,12 @@ def results(program):
 
 
 def main():
-    program, name = sys.argv[1:]
-    known = expected(name)
+    program, name, code = sys.argv[1:]
+    known = expected(name, code)
     if NOT_RUN in known:
         print(f"{name} is not run: {known[NOT_RUN]}")
         return SKIPPED
-    cases, output = results(program)
+    cases, output = results(program, code)
     problems = [f"{case} is in {TABLE.name} and did not run" for case in known if case not in cases]
     for case, passed in cases.items():
         if passed and case in known:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "base/result.h"
@@ -19,10 +20,12 @@ struct AirValidateOptions {
   bool require_function_list = false;
   bool require_metadata = false;
   bool xcrun = false;  ///< ask Apple's compiler too
+  bool load = false;   ///< have Metal load it, and make pipelines of its kernels
 };
 
 /// Prints each problem of a .metallib file as a line, then a count; returns the exit status, 1 if there was one.
-/// Errors: FileNotFound; NotSupported where xcrun is asked for and not there.
-Result<int> air_validate(const AirValidateOptions& options);
+/// `root`: where lib/cupola may have the software Metal. Errors: FileNotFound; NotSupported where xcrun is asked for
+/// and not there, NoDevice where Metal is.
+Result<int> air_validate(const AirValidateOptions& options, const std::filesystem::path& root);
 
 }  // namespace cupola::tool

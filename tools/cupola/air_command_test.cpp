@@ -170,6 +170,27 @@ TEST_F(AirCommand, ValidateTakesXcrunsAnswer) {
   EXPECT_THAT(cupola("validate --xcrun 'a b.metallib'", silent).text, HasSubstr("xcrun metal: exit status 3\n"));
 }
 
+// The software Metal loads it here; on a Mac it is the system's.
+TEST_F(AirCommand, ValidateHasMetalLoadIt) {
+  put("a.metallib", sample_container());
+  const ShellOutput output = cupola("validate --load a.metallib");
+  EXPECT_EQ(output.status, 0);
+  EXPECT_EQ(
+      output.text,
+      "a.metallib: Metal (software Metal: a double for tests, on the processor) makes pipelines of 2 of 2 kernels\n"
+      "a.metallib: 2 functions, 0 problems\n");
+  const SampleModule newer{.air = {2, 8, 0}, .language = {4, 0, 0}};
+  const std::vector<std::byte> module = sample_module(newer);
+  const FunctionSource functions[] = {{"add", FunctionKind::Kernel, module, {}, {}}};
+  put("newer.metallib", build(functions, {.macos = {26}}).value());
+  const ShellOutput refused = cupola("validate --load newer.metallib");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.text, HasSubstr("the processor): the library is for a newer system: container 1.2.9\n"));
+  EXPECT_THAT(refused.text, HasSubstr("newer.metallib: 1 functions, 1 problems\n"));
+  EXPECT_THAT(cupola("validate --load a.metallib", "CUPOLA_METAL_LIBRARY=/none").text,
+              HasSubstr("cupola: the metal device needs Metal of a Mac"));
+}
+
 TEST_F(AirCommand, NeedsASubcommand) {
   EXPECT_NE(cupola("").status, 0);
 }

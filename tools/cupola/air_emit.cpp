@@ -4,10 +4,10 @@
 
 #include "base/file.h"
 #include "cupola/compiled_code.h"
-#include "cupola/xcrun.h"
 #include "cupolac/compiler_library.h"
 #include "cupolac/run.h"
 #include "cupolac/shell.h"
+#include "cupolac/xcrun.h"
 
 namespace cupola::tool {
 namespace {
@@ -26,7 +26,7 @@ Result<std::string> compiled(const AirEmitOptions& options, const std::string& t
 
 /// Apple's compiler makes the file, of MSL.
 Result<> emit_by_xcrun(const AirEmitOptions& options, const std::string& output, const fs::path& root) {
-  TRY(const std::string xcrun, find_xcrun("--mode xcrun", "--mode experimental needs none"));
+  TRY(const std::string xcrun, cupolac::find_xcrun("--mode xcrun", "--mode experimental needs none"));
   TRY(const cupolac::Scratch scratch, cupolac::Scratch::temporary());
   std::string source = options.input;
   if (!source.ends_with(".metal")) {
@@ -34,8 +34,9 @@ Result<> emit_by_xcrun(const AirEmitOptions& options, const std::string& output,
     TRY(const std::string text, compiled(options, "msl", root));
     TRY(write_file(source, std::as_bytes(std::span(text))));
   }
-  const auto [status, text] = cupolac::run_shell(shell_word(xcrun) + " -sdk macosx metal -fno-fast-math " +
-                                                 shell_word(source) + " -o " + shell_word(output) + " 2>&1");
+  const auto [status, text] =
+      cupolac::run_shell(cupolac::shell_word(xcrun) + " -sdk macosx metal -fno-fast-math " +
+                         cupolac::shell_word(source) + " -o " + cupolac::shell_word(output) + " 2>&1");
   if (status == 0) return {};
   return fail(ErrorCode::InvalidSource, "xcrun metal: exit status {}: {}", status, text);
 }

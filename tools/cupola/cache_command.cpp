@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "backend/metal/host/container_note.h"
 #include "base/settings.h"
 #include "image/cache.h"
 #include "image/kernel_image.h"
@@ -62,7 +63,8 @@ std::string list_text(const std::string& target, const std::vector<std::string>&
 std::string contents_text(const DiskCache& cache, const std::string& key) {
   const auto bytes = cache.look(key);
   if (!bytes) return "damaged";
-  if (const auto metal = image::deserialize_metal(*bytes)) {
+  if (const auto metal =
+          image::is_metallib(*bytes) ? metal::container_note(*bytes) : image::deserialize_metal(*bytes)) {
     std::vector<std::string> names;
     for (const image::MetalKernel& kernel : metal->kernels) names.push_back(kernel.info.name);
     return list_text(metal->target, names);

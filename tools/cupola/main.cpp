@@ -14,6 +14,7 @@
 #include "cupola/msl_command.h"
 #include "cupola/program_run.h"
 #include "cupola/ptx_command.h"
+#include "cupola/selftest/selftest_command.h"
 #include "cupola/trace_command.h"
 
 namespace {
@@ -39,6 +40,20 @@ void add_ptx(CLI::App& app, cupola::tool::PtxOptions& options, const std::filesy
   ptx->add_option("--shared", options.shared_bytes, "Bytes of dynamic shared memory")->needs(run);
   ptx->add_option("--args", options.arguments, "i32:5 f32:1.5 in:f32:1,2,3 inout:i32:1,2 out:u32:16")->needs(run);
   ptx->callback([&] { status = status_of(cupola::tool::ptx_command(options, root)); });
+}
+
+void add_selftest(CLI::App& app, cupola::tool::SelftestOptions& options, const std::filesystem::path& root,
+                  int& status) {
+  CLI::App* selftest =
+      app.add_subcommand("selftest", "Check what this machine's device computes; exit status 1 when a check fails");
+  selftest->add_option("--device", options.device, "cpu or metal; CUPOLA_DEVICE's if not given");
+  selftest->add_option("--json", options.json, "Write the report to this file as JSON; -: to standard output, alone");
+  selftest->add_flag("--watchdog", options.watchdog,
+                     "Also launch a kernel without an end, which the system must stop: the display may hang a while");
+  selftest->callback([&] {
+    const cupola::Result<int> result = cupola::tool::selftest_command(options, root);
+    status = result ? *result : status_of(std::unexpected(result.error()));
+  });
 }
 
 struct MslOptions {
@@ -141,8 +156,11 @@ void add_air(CLI::App& app, AirOptions& options, const std::filesystem::path& ro
   validate->add_flag("--require-metadata", options.validate.require_metadata,
                      "Modules of kernels must have air.kernel, air.version and air.language_version");
   validate->add_flag("--xcrun", options.validate.xcrun, "Ask Apple's compiler too; only on a Mac with Xcode");
+  validate->add_flag(
+      "--load", options.validate.load,
+      "Have this machine's Metal load it and make pipelines of its kernels; a test build's own on Linux");
   validate->callback([&] {
-    const cupola::Result<int> result = cupola::tool::air_validate(options.validate);
+    const cupola::Result<int> result = cupola::tool::air_validate(options.validate, root);
     status = result ? *result : status_of(std::unexpected(result.error()));
   });
   add_air_emit(*air, options.emit, root, status);
@@ -177,6 +195,9 @@ int main(int count, char** words) {
 
   cupola::tool::PtxOptions ptx;
   add_ptx(app, ptx, root, status);
+
+  cupola::tool::SelftestOptions selftest;
+  add_selftest(app, selftest, root, status);
 
   std::string explained;
   add_explain(app, explained, root, status);

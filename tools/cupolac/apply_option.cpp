@@ -83,6 +83,9 @@ Result<> apply_option(Request& request, Id id, const std::string& argument, cons
     case Id::Ptx:
       o.goal = Goal::Ptx;
       break;
+    case Id::Device:
+      o.goal = Goal::Metallib;
+      return one_of(argument, value, {"metal"});
     case Id::Archive:
       o.goal = Goal::Archive;
       break;
@@ -254,6 +257,9 @@ Result<> apply_option(Request& request, Id id, const std::string& argument, cons
       break;
     case Id::PackPtx:
       o.goal = Goal::PackPtx;
+      break;
+    case Id::PackMetallib:
+      o.goal = Goal::PackMetallib;
       break;
     case Id::PackUnit:
       o.goal = Goal::PackUnit, o.unit = value;

@@ -82,6 +82,49 @@ TEST_F(Compile, FatbinHoldsKirAndPtxForTheArchitecture) {
   EXPECT_THAT(code(1), AllOf(HasSubstr(".target sm_80\n"), HasSubstr(".visible .entry _Z6squarePi(")));
 }
 
+TEST_F(Compile, AMetallibOfEachForm) {
+  ASSERT_EQ(cupolac("--device=metal square.cu").status, 0);  // the name by default
+  const std::string library = read("square.metallib");
+  EXPECT_EQ(library.substr(0, 4), "MTLB");
+  EXPECT_THAT(library, HasSubstr("kernel__Z6squarePi"));
+  ASSERT_EQ(cupolac("--device metal square.cu -o other.metallib").status, 0);
+  EXPECT_EQ(read("other.metallib"), library);
+  ASSERT_EQ(cupolac("-ptx square.cu").status, 0);
+  ASSERT_EQ(cupolac("-fatbin square.cu").status, 0);
+  for (const char* input : {"square.ptx", "square.fatbin"}) {
+    ASSERT_EQ(cupolac(std::string("--device=metal -o of.metallib ") + input).status, 0) << input;
+    EXPECT_THAT(read("of.metallib"), HasSubstr("kernel__Z6squarePi")) << input;
+  }
+  write("k.ll", "define ptx_kernel void @k() {\n  ret void\n}\n");
+  ASSERT_EQ(cupolac("--device=metal k.ll").status, 0);
+  EXPECT_THAT(read("k.metallib"), HasSubstr("kernel_k"));
+}
+
+TEST_F(Compile, AMetallibIsRefusedWithItsReason) {
+  write("clock.cu", "__global__ void k(long long* out) {\n  *out = clock64();\n}\n");
+  const ShellOutput clock = cupolac("--device=metal clock.cu");
+  EXPECT_EQ(clock.status, 1);
+  EXPECT_THAT(clock.text, AllOf(HasSubstr("clock.cu:2"), HasSubstr("Metal has no clock that a kernel can read")));
+  EXPECT_FALSE(exists("clock.metallib"));
+  write("of_apple.metal", "kernel void k() {}\n");
+  EXPECT_THAT(cupolac("--device=metal of_apple.metal", "PATH=/nowhere").text, HasSubstr("needs a Mac with Xcode"));
+  EXPECT_THAT(cupolac("of_apple.metal").text, HasSubstr("--device=metal, on a Mac with Xcode, takes it"));
+  EXPECT_THAT(cupolac("--device=cpu square.cu").text, HasSubstr("the value must be one of metal"));
+  EXPECT_THAT(cupolac("--device=metal -rdc=true square.cu").text, HasSubstr("leave -rdc=true out"));
+  EXPECT_THAT(cupolac("--device=metal square.h -x c++").text, HasSubstr("has no device code"));
+}
+
+// A stand-in for Apple's compiler, which keeps its words.
+TEST_F(Compile, MetalsSourceGoesToApplesCompiler) {
+  write("k.metal", "kernel void k() {}\n");
+  fs::create_directory(path("xcode"));
+  write("xcode/xcrun", "#!/bin/sh\necho \"$@\"\ncp k.metal \"$7\"\n");
+  fs::permissions(path("xcode/xcrun"), fs::perms::owner_all);
+  const ShellOutput made = cupolac("--device=metal k.metal", "PATH=" + path("xcode") + ":$PATH");
+  EXPECT_EQ(made.text, "-sdk macosx metal -fno-fast-math k.metal -o k.metallib\n");
+  EXPECT_EQ(read("k.metallib"), "kernel void k() {}\n");
+}
+
 TEST_F(Compile, FatbinGoesWithoutPtxWhereNoneCanBeMade) {
   write("j.cu", "#include <cooperative_groups.h>\n__global__ void j() { cooperative_groups::this_grid().sync(); }\n");
   const ShellOutput output = cupolac("-v -fatbin j.cu");

@@ -25,7 +25,8 @@ Result<FileKind> kind_of_file(const std::string& path, const std::string& langua
   for (const char* cxx : {".cpp", ".cc", ".cxx", ".C", ".c++"})
     if (extension == cxx) return FileKind::Cxx;
   if (extension == ".s" || extension == ".S") return FileKind::Assembly;
-  if (extension == ".bc") return FileKind::Bitcode;
+  if (extension == ".bc" || extension == ".ll") return FileKind::Bitcode;
+  if (extension == ".metal") return FileKind::Metal;
   for (const char* code : {".ptx", ".cubin", ".fatbin"})
     if (extension == code) return FileKind::DeviceCode;
   return fail(ErrorCode::InvalidValue, "don't know what to do with '{}'; -x cu, -x c++ or -x c says what it is", path);

@@ -6,7 +6,7 @@
 
 namespace cupola::cupolac {
 
-enum class FileKind { Cuda, Cxx, C, Assembly, Bitcode, Object, Library, DeviceCode };
+enum class FileKind { Cuda, Cxx, C, Assembly, Bitcode, Object, Library, DeviceCode, Metal };
 
 /// What a file is by its name, or by the value of -x (empty: not given). Errors: InvalidValue, NotSupported.
 Result<FileKind> kind_of_file(const std::string& path, const std::string& language);

@@ -13,6 +13,7 @@
 #include "cupolac/pack.h"
 #include "cupolac/plan.h"
 #include "cupolac/run.h"
+#include "cupolac/xcrun.h"
 
 namespace cupola::cupolac {
 namespace {
@@ -84,6 +85,9 @@ Result<> refuse_foreign_headers(Installation& installation, const Scratch& scrat
 }
 
 Result<int> compile(const Options& options) {
+  for (const Input& input : options.inputs)
+    if (input.kind == FileKind::Metal && options.goal == Goal::Metallib)
+      TRY(find_xcrun(formatted("'{}' is Metal's source, which", input.path), "give a .cu file"));
   TRY(Installation installation, find_installation());
   if (options.verbose || options.dry_run) print_places(installation);
   TRY(const Scratch scratch, options.keep ? Scratch::kept(options.keep_folder) : Scratch::temporary());
@@ -122,6 +126,7 @@ Result<int> work(int count, char** words) {
       return 0;
     case Goal::Pack:
     case Goal::PackPtx:
+    case Goal::PackMetallib:
     case Goal::PackUnit:
       TRY(pack(options));
       return 0;
@@ -132,6 +137,7 @@ Result<int> work(int count, char** words) {
     case Goal::Objects:
     case Goal::DeviceLink:
     case Goal::Ptx:
+    case Goal::Metallib:
     case Goal::Preprocess:
     case Goal::Dependencies:
     case Goal::Fatbin:

@@ -150,8 +150,10 @@ Result<Options> Parser::finish() {
     o.inputs.push_back({file, kind});
   }
   if (o.inputs.empty()) return fail(ErrorCode::InvalidValue, "no input files; see cupolac --help");
-  const bool one_each =
-      o.goal == Goal::Objects || o.goal == Goal::Fatbin || o.goal == Goal::Ptx || o.goal == Goal::Preprocess;
+  if (o.goal == Goal::Metallib && o.relocatable)
+    return fail(ErrorCode::InvalidValue, "--device=metal makes a whole .metallib of each file: leave -rdc=true out");
+  const bool one_each = o.goal == Goal::Objects || o.goal == Goal::Fatbin || o.goal == Goal::Ptx ||
+                        o.goal == Goal::Metallib || o.goal == Goal::Preprocess;
   if (one_each && o.inputs.size() > 1 && !o.output.empty())
     return fail(ErrorCode::InvalidValue, "-o takes one file, but {} inputs make one each", o.inputs.size());
   return o;

@@ -18,6 +18,7 @@ enum class Goal {
   Dependencies,
   Fatbin,
   Ptx,
+  Metallib,
   Archive,
   Help,
   Version,
@@ -25,6 +26,7 @@ enum class Goal {
   ListCode,
   Pack,
   PackPtx,
+  PackMetallib,
   PackUnit,
   LinkUnits
 };

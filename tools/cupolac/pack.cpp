@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cupolac/compiler_library.h"
 #include "cupolac/installation.h"
+#include "image/code.h"
 #include "image/device_unit.h"
 #include "image/fatbin.h"
 
@@ -32,6 +33,15 @@ Result<> write_unit_file(const Options& options, std::span<const std::byte> kir)
   return write_file(options.output, image::write_unit({options.unit, image::write_fatbin(entries)}));
 }
 
+/// The units of a file of kernel code. LLVM's text is what nothing else is.
+Result<std::vector<image::CodeUnit>> units_of(const std::string& path, std::span<const std::byte> bytes) {
+  if (path.ends_with(".ll")) return std::vector<image::CodeUnit>{{image::CodeKind::Kir, {bytes.begin(), bytes.end()}}};
+  Result<image::Code> code = image::read_code(bytes.data(), bytes.size());
+  if (!code) return fail(code.error().code, "'{}': {}", path, code.error().message);
+  if (code->units.empty()) return fail(ErrorCode::InvalidImage, "'{}' holds no kir and no PTX", path);
+  return std::move(code->units);
+}
+
 }  // namespace
 
 Result<> write_fatbin(const Options& options, std::span<const std::byte> kir, const std::string& path) {
@@ -52,6 +62,11 @@ Result<> pack(const Options& options) {
   const std::span<const std::byte> kir = std::as_bytes(std::span(text));
   if (options.goal == Goal::PackUnit) return write_unit_file(options, kir);
   if (options.goal == Goal::Pack) return write_fatbin(options, kir, options.output);
+  if (options.goal == Goal::PackMetallib) {
+    TRY(std::vector<image::CodeUnit> units, units_of(path, kir));
+    TRY(const std::string library, compile(library_folder(), {.target = "metallib", .units = std::move(units)}));
+    return write_file(options.output, std::as_bytes(std::span(library)));
+  }
   TRY(const std::string ptx, make_ptx(kir, options));
   return write_file(options.output, std::as_bytes(std::span(ptx)));
 }

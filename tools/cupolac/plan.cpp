@@ -166,8 +166,12 @@ class Planner {
       objects_[input.path] = input.path;
       return {};
     }
+    if (options_.goal == Goal::Metallib) return add_metallib(input);
     const bool links = options_.goal == Goal::Link || options_.goal == Goal::DeviceLink;
     if (input.kind == FileKind::DeviceCode && links) return {};  // the device link finds it on the link line
+    if (input.kind == FileKind::Metal)
+      return fail(ErrorCode::InvalidValue, "'{}' is Metal's source: --device=metal, on a Mac with Xcode, takes it",
+                  input.path);
     if (input.kind == FileKind::Bitcode || input.kind == FileKind::DeviceCode)
       return fail(ErrorCode::InvalidValue, "don't know what to do with '{}' here; -dlink and linking take device code",
                   input.path);
@@ -190,8 +194,10 @@ class Planner {
       case Goal::DeviceLink:
       case Goal::Objects:
       case Goal::Archive:
+      case Goal::Metallib:
       case Goal::Pack:
       case Goal::PackPtx:
+      case Goal::PackMetallib:
       case Goal::PackUnit:
       case Goal::LinkUnits:
       case Goal::Help:
@@ -285,6 +291,32 @@ class Planner {
     }
     add_pack(chain, what, add_device(chain, input, further), output);
     return chain;
+  }
+
+  /// --device=metal. What Metal cannot have is said with the source's lines.
+  Result<> add_metallib(const Input& input) {
+    const std::string output = named_output(input.path, ".metallib");
+    std::vector<Step> chain;
+    switch (input.kind) {
+      case FileKind::Cuda:
+        add_pack(chain, {"--pack-metallib"}, add_device(chain, input, {"-gline-tables-only"}), output);
+        break;
+      case FileKind::DeviceCode:
+      case FileKind::Bitcode:
+        add_pack(chain, {"--pack-metallib"}, input.path, output);
+        break;
+      case FileKind::Metal:
+        chain.push_back({"metal", {"xcrun", "-sdk", "macosx", "metal", "-fno-fast-math", input.path, "-o", output}});
+        break;
+      case FileKind::Cxx:
+      case FileKind::C:
+      case FileKind::Assembly:
+      case FileKind::Object:
+      case FileKind::Library:
+        return fail(ErrorCode::InvalidValue, "'{}' has no device code for --device=metal", input.path);
+    }
+    plan_.chains.push_back(std::move(chain));
+    return {};
   }
 
   std::vector<Step> cuda_chain(const Input& input, const std::string& object) {

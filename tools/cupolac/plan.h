@@ -12,7 +12,7 @@ namespace cupola::cupolac {
 /// One command to run.
 struct Step {
   std::string
-      name;  ///< device, pack, host, compile, preprocess, dependencies, link-units, register, link, archive, run
+      name;  ///< device, pack, host, compile, preprocess, dependencies, metal, link-units, register, link, archive, run
   std::vector<std::string> command;
 };
 

@@ -11,6 +11,7 @@
 #include <regex>
 
 #include "base/file.h"
+#include "doubles/msl/build_program.h"
 #include "doubles/msl/kernel_signatures.h"
 #include "doubles/msl/simd_machine.h"
 
@@ -76,11 +77,10 @@ using Caller = void(const uint64_t* buffers, const uint64_t* threadgroups, const
 
 class Program : public MslProgram {
  public:
-  Program(void* library, std::vector<KernelSignature> kernels) : library_(library) {
-    for (KernelSignature& kernel : kernels) {
-      callers_.push_back(reinterpret_cast<Caller*>(dlsym(library, ("call_" + kernel.function.name).c_str())));
-      functions_.push_back(std::move(kernel.function));
-    }
+  Program(void* library, std::vector<MslFunction> functions, std::span<const std::string> callers)
+      : library_(library), functions_(std::move(functions)) {
+    for (const std::string& caller : callers)
+      callers_.push_back(reinterpret_cast<Caller*>(dlsym(library, caller.c_str())));
     void* const word = dlsym(library, "cupola_machine");
     *static_cast<Machine**>(word) = &machine;
     code_ = code_beside(word);
@@ -92,20 +92,15 @@ class Program : public MslProgram {
   Result<> run(const Launch& launch) override {
     std::vector<uint64_t> buffers;
     for (void* buffer : launch.buffers) buffers.push_back(reinterpret_cast<uint64_t>(buffer));
-    // Memory of a threadgroup has no contents at first.
-    std::vector<std::vector<uint64_t>> memory;
-    std::vector<uint64_t> threadgroups;
-    for (const uint32_t bytes : launch.threadgroup_bytes) memory.emplace_back(2 + (bytes + 7) / 8);
-    for (auto& words : memory) threadgroups.push_back((reinterpret_cast<uint64_t>(words.data()) + 15) & ~uint64_t{15});
     Caller* const caller = callers_.at(launch.function);
-    for (uint32_t z = 0; z < launch.grid.z; ++z)
-      for (uint32_t y = 0; y < launch.grid.y; ++y)
-        for (uint32_t x = 0; x < launch.grid.x; ++x) {
-          for (auto& words : memory) std::memset(words.data(), 0xcd, words.size() * sizeof words[0]);
-          TRY(run_threadgroup({x, y, z}, launch.grid, launch.block, code_,
-                              [&](const ThreadPlace& place) { caller(buffers.data(), threadgroups.data(), &place); }));
-        }
-    return {};
+    const Grid grid{.groups = launch.grid,
+                    .threads = launch.block,
+                    .threadgroup_bytes = launch.threadgroup_bytes,
+                    .code = code_,
+                    .patience = launch.patience};
+    return run_grid(grid, [&](const ThreadPlace& place, const uint64_t* threadgroups) {
+      caller(buffers.data(), threadgroups, &place);
+    });
   }
 
  private:
@@ -122,32 +117,42 @@ std::string clang() {
 
 /// Warnings that would be errors of Metal's compiler are errors; those about what Metal knows and clang does not are
 /// off.
+constexpr std::string_view kMslFlags =
+    " -x c++ -std=c++17 -Xclang -ffloat16-excess-precision=none -fno-strict-aliasing -fno-exceptions -fno-rtti -fwrapv"
+    " -fconvergent-functions -Wno-unused-value -Werror=conversion-null -Werror=return-type -I " CUPOLA_MSL_HEADERS;
+
+/// Every thread's place in the code is its own: calls are neither merged nor copied, and frames are chained.
 constexpr std::string_view kFlags =
-    " -x c++ -std=c++17 -O1 -march=native -ffp-contract=off -Xclang -ffloat16-excess-precision=none"
-    " -fno-strict-aliasing -fPIC -shared -fno-exceptions -fno-rtti -fwrapv -fno-omit-frame-pointer "
-    "-fconvergent-functions"
+    " -O1 -march=native -ffp-contract=off -fPIC -shared -fno-omit-frame-pointer"
     " -mllvm -simplifycfg-hoist-common=false -mllvm -simplifycfg-sink-common=false -mllvm -disable-block-placement"
-    " -mllvm -enable-tail-merge=0 -mllvm -disable-tail-duplicate -mllvm -disable-early-taildup"
-    " -Wno-unused-value -Werror=conversion-null -Werror=return-type";
+    " -mllvm -enable-tail-merge=0 -mllvm -disable-tail-duplicate -mllvm -disable-early-taildup";
 
 }  // namespace
 
-Result<std::shared_ptr<MslProgram>> MslProgram::compile(const std::string& source) {
-  TRY(std::vector<KernelSignature> kernels, kernel_signatures(source));
+Result<std::shared_ptr<MslProgram>> build_program(ProgramSource source) {
   const Folder folder;
-  static const std::regex attribute(R"(\[\[[^\]]*\]\])");  // clang would take threadgroup(0) for its address space
-  const std::string text = std::string(kMachine) + "#line 1 \"program.metal\"\n" +
-                           std::regex_replace(source, attribute, "") + callers(kernels);
-  TRY(write_file(folder.file("program.cpp"), std::as_bytes(std::span(text))));
-  const std::string command = clang() + std::string(kFlags) + " -I " CUPOLA_MSL_HEADERS " -o " +
-                              folder.file("program.so") + " " + folder.file("program.cpp") + " -lm 2> " +
-                              folder.file("messages");
+  TRY(write_file(folder.file(source.name), source.contents));
+  const std::string command = clang() + std::string(kFlags) + source.flags + " -o " + folder.file("program.so") + " " +
+                              folder.file(source.name) + " -lm 2> " + folder.file("messages");
   if (std::system(command.c_str()) != 0)
     return fail(ErrorCode::InvalidSource, "software Metal: {}",
                 read_file(folder.file("messages")).value_or("no clang"));
   void* library = dlopen(folder.file("program.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return fail(ErrorCode::InvalidSource, "software Metal: {}", dlerror());
-  return std::make_shared<Program>(library, std::move(kernels));
+  return std::make_shared<Program>(library, std::move(source.functions), source.callers);
+}
+
+Result<std::shared_ptr<MslProgram>> MslProgram::compile(const std::string& source) {
+  TRY(const std::vector<KernelSignature> kernels, kernel_signatures(source));
+  static const std::regex attribute(R"(\[\[[^\]]*\]\])");  // clang would take threadgroup(0) for its address space
+  const std::string text = std::string(kMachine) + "#line 1 \"program.metal\"\n" +
+                           std::regex_replace(source, attribute, "") + callers(kernels);
+  ProgramSource made{"program.cpp", std::string(kMslFlags), std::as_bytes(std::span(text)), {}, {}};
+  for (const KernelSignature& kernel : kernels) {
+    made.functions.push_back(kernel.function);
+    made.callers.push_back("call_" + kernel.function.name);
+  }
+  return build_program(std::move(made));
 }
 
 }  // namespace cupola::doubles

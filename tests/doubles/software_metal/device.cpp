@@ -47,6 +47,7 @@ const Method kDevice[] = {
     {"newCommandQueue", "@@:", code(new_queue)},
     {"newBufferWithBytesNoCopy:length:options:deallocator:", "@@:^vQQ@?", code(new_buffer)},
     {"newLibraryWithSource:options:error:", "@@:@@^@", code(new_library)},
+    {"newLibraryWithData:error:", "@@:@^@", code(new_library_with_data)},
     {"newComputePipelineStateWithFunction:error:", "@@:@^@", code(new_pipeline)},
 };
 auto& device_class = *new Class("MTLDevice", kDevice, {});

@@ -6,7 +6,6 @@ namespace cupola::software_metal {
 namespace {
 
 constexpr unsigned long kNewestLanguage = 3 << 16 | 2;  ///< of macOS 15
-constexpr const char* kLibraryErrors = "MTLLibraryErrorDomain";
 constexpr long kUnsupported = 1, kCompileFailure = 3;
 
 Object* failed(Object** error, long code, const std::string& words) {

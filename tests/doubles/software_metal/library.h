@@ -39,8 +39,12 @@ struct Pipeline final : Object {
 
 inline constexpr unsigned long kMostThreads = 1024, kSimdWidth = 32;
 
-/// -[MTLDevice newLibraryWithSource:options:error:] and -newComputePipelineStateWithFunction:error:
+inline constexpr const char* kLibraryErrors = "MTLLibraryErrorDomain";
+
+/// -[MTLDevice newLibraryWithSource:options:error:], -newLibraryWithData:error: and
+/// -newComputePipelineStateWithFunction:error:
 Object* new_library(Object* device, Selector, Object* source, Object* options, Object** error);
+Object* new_library_with_data(Object* device, Selector, Object* data, Object** error);
 Object* new_pipeline(Object* device, Selector, Object* function, Object** error);
 
 }  // namespace cupola::software_metal

@@ -10,6 +10,7 @@
 #include <array>
 
 #include "backend/cpu/build/block_regions.h"
+#include "backend/cpu/build/block_updates.h"
 #include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/thread_context.h"
@@ -29,6 +30,8 @@ using llvm::Value;
 /// Of frames and shared memory of blocks beside each other that take turns in loops, which pass through the caches with
 /// what they read: 8 blocks of 8 warps with frames of 512 bytes and some shared memory, whose rows are pages together.
 constexpr uint32_t kTurningBytes = 64 << 10;
+/// The same of blocks that go from barrier to barrier: 9 blocks of 8 warps with frames of 1 KiB and some shared memory.
+constexpr uint32_t kMeetingBytes = 96 << 10;
 
 /// For a loop into which `code` will be inlined: a function without debug information would swallow its lines.
 llvm::DISubprogram* lines_beside(const llvm::Function& code) {
@@ -40,6 +43,10 @@ llvm::DISubprogram* take_lines(llvm::Function& code) {
   llvm::DISubprogram* lines = code.getSubprogram();
   code.setSubprogram(nullptr);
   return lines;
+}
+
+uint32_t size_in(const Dim3& shape, unsigned dimension) {
+  return dimension == 0 ? shape.x : dimension == 1 ? shape.y : shape.z;
 }
 
 class BlockLoop {
@@ -59,7 +66,8 @@ class BlockLoop {
     if (lines) builder_.SetCurrentDebugLocation(llvm::DILocation::get(builder_.getContext(), 0, 0, lines));
     builder_.SetInsertPoint(make_block("begin"));
     for (unsigned d = 0; d < 3; ++d) {
-      block_size_[d] = word(offsetof(ThreadContext, ntid) + 4 * d);
+      block_size_[d] = body.shape ? static_cast<Value*>(builder_.getInt32(size_in(*body.shape, d)))
+                                  : word(offsetof(ThreadContext, ntid) + 4 * d);
       tables_[d] = pointer(offsetof(ThreadContext, places) + d * sizeof(void*));
     }
     window_ = block_window_ = pointer(offsetof(ThreadContext, shared_window));
@@ -74,41 +82,44 @@ class BlockLoop {
     const auto run_code = [&](const Warp& warp) { call(code, arguments(warp)); };
     if (!beside) {
       each_block([&] { each_warp(calls_others(code), run_code); });
-      return finish();
+      return finish_gathering();
     }
     each_group([&](Value* first, Value* blocks) {
-      each_row(calls_others(code), [&](auto row) {
-        count(blocks, 1, [&](Value* number) {
-          go_to(first, number);
-          row(run_code);
-        });
-      });
+      each_row_beside(calls_others(code), first, blocks, run_code);
       return blocks;
     });
-    return finish();
+    return finish_gathering();
   }
 
   llvm::Function* over_regions(BlockRegions& cut) {
     const bool is_shown = calls_others(*placed_.code);
-    make_frames(cut.frame_bytes, /*beside=*/false);
+    make_frames(cut.frame_bytes, cut.beside ? kMeetingBytes : 0);
     for (llvm::AllocaInst* array : cut.arrays) array->moveBefore(made_->getEntryBlock().begin());
     reset_votes(builder_, context_of(*made_));
-    each_block([&] {
+    const auto run_regions = [&](auto each) {
       builder_.CreateBr(&placed_.code->getEntryBlock());
-      take_code();
-      for (const BlockRegion& region : cut.regions) run_region(region, is_shown);
+      take_code(cut.beside);
+      for (const BlockRegion& region : cut.regions) run_region(region, each);
       cut.over->getTerminator()->eraseFromParent();
       builder_.SetInsertPoint(cut.over);
-    });
+    };
+    if (cut.beside)
+      each_group([&](Value* first, Value* left) {
+        Value* blocks = least(left, most_beside_);
+        run_regions([&](auto body) { each_row_beside(is_shown, first, blocks, body); });
+        return blocks;
+      });
+    else
+      each_block([&] { run_regions([&](auto body) { each_warp(is_shown, body); }); });
     placed_.code->eraseFromParent();
-    return finish();
+    return finish_gathering();
   }
 
   llvm::Function* over_parts(const CoroutineParts& parts, const Stops& stops) {
     says_where_ = stops.at_barriers && stops.in_turns;
     const bool is_shown = calls_others(*parts.first) || calls_others(*parts.second);
     const bool beside = stops.beside && !is_shown;
-    make_frames(parts.frame_bytes, beside);
+    make_frames(parts.frame_bytes, beside ? kTurningBytes : 0);
     for (llvm::AllocaInst** flag : {&left_, &in_turns_}) {
       *flag = builder_.CreateAlloca(builder_.getInt1Ty());
       builder_.CreateStore(builder_.getFalse(), *flag);
@@ -163,6 +174,11 @@ class BlockLoop {
     return made_;
   }
 
+  llvm::Function* finish_gathering() {
+    gather_updates(*finish(), ends_of_turns_);
+    return made_;
+  }
+
   llvm::CallInst* call(llvm::Function& code, llvm::ArrayRef<Value*> all) {
     calls_.push_back(builder_.CreateCall(&code, all));
     return calls_.back();
@@ -170,15 +186,16 @@ class BlockLoop {
 
   // ---- frames and shared memory ----
 
-  /// Frames of `bytes` for the warps of a block, or of as many blocks beside each other as there may be.
-  void make_frames(uint64_t bytes, bool beside) {
+  /// Frames of `bytes` for the warps of a block, and of more blocks beside it whose frames and shared memory all take
+  /// no more than `most_bytes`.
+  void make_frames(uint64_t bytes, uint32_t most_bytes) {
     frame_bytes_ = bytes;
     block_frames_ = builder_.CreateMul(warps_, builder_.getInt32(static_cast<uint32_t>(bytes)));
     most_beside_ = builder_.getInt32(1);
-    if (beside) {
+    if (most_bytes > 0) {
       window_bytes_ = window_bytes();
       Value* fitting =
-          builder_.CreateUDiv(builder_.getInt32(kTurningBytes), builder_.CreateAdd(block_frames_, window_bytes_));
+          builder_.CreateUDiv(builder_.getInt32(most_bytes), builder_.CreateAdd(block_frames_, window_bytes_));
       most_beside_ = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, fitting, most_beside_);
     }
     if (bytes == 0) return;
@@ -218,24 +235,26 @@ class BlockLoop {
   // ---- regions ----
 
   /// With what it takes of the launch and of the block.
-  void take_code() {
+  void take_code(bool beside) {
     llvm::Function& code = *placed_.code;
     for (llvm::Argument& argument : made_->args()) code.getArg(argument.getArgNo())->replaceAllUsesWith(&argument);
-    const auto differing = placed_.places_in_block();
+    const auto differing = beside ? placed_.places_beside() : placed_.places_in_block();
     for (const size_t field : placed_.fields)
       if (llvm::Argument* given = placed_.place(field); !llvm::is_contained(differing, given))
         given->replaceAllUsesWith(place(field, {}));
     made_->splice(made_->end(), &code);
   }
 
-  void run_region(const BlockRegion& region, bool is_shown) {
+  /// `each`: runs what it is given for each warp.
+  template <typename Each>
+  void run_region(const BlockRegion& region, Each each) {
     if (region.is_for_block) return void(region.frame->eraseFromParent());
     BasicBlock *next = region.end->getSingleSuccessor(), *before = make_block("region");
     for (BasicBlock* from : llvm::SmallVector<BasicBlock*, 4>(llvm::predecessors(region.begin)))
       from->getTerminator()->replaceSuccessorWith(region.begin, before);
     region.end->getTerminator()->eraseFromParent();
     builder_.SetInsertPoint(before);
-    each_warp(is_shown, [&](const Warp& warp) {
+    each([&](const Warp& warp) {
       for (const size_t field : placed_.fields) hand(placed_.place(field), region, [&] { return place(field, warp); });
       hand(region.frame, region, [&] { return frame_of(warp.index); });
       region.frame->eraseFromParent();
@@ -442,6 +461,17 @@ class BlockLoop {
     });
   }
 
+  /// The same in blocks beside each other, `blocks` from `first` on: the row of each in turn.
+  template <typename Body>
+  void each_row_beside(bool is_shown, Value* first, Value* blocks, Body body) {
+    each_row(is_shown, [&](auto row) {
+      count(blocks, 1, [&](Value* number) {
+        go_to(first, number);
+        row(body);
+      });
+    });
+  }
+
   // ---- loops ----
 
   /// A loop that is being written.
@@ -458,7 +488,7 @@ class BlockLoop {
   }
   void end_turns(const Turns& turns, Value* goes_on) {
     BasicBlock* over = make_block("over");
-    builder_.CreateCondBr(goes_on, turns.begin, over);
+    ends_of_turns_.push_back(builder_.CreateCondBr(goes_on, turns.begin, over));
     builder_.SetInsertPoint(over);
   }
   llvm::PHINode* counter(const Turns& turns, const char* name, Value* first) {
@@ -548,6 +578,7 @@ class BlockLoop {
   llvm::AllocaInst* in_turns_ = nullptr;  ///< a warp stands at the end of a turn
   Value* turns_only_ = nullptr;           ///< in this phase warps that wait at a barrier do not go on
   llvm::SmallVector<llvm::CallInst*, 2> calls_;
+  llvm::SmallVector<llvm::BranchInst*, 8> ends_of_turns_;
 };
 
 }  // namespace

@@ -455,9 +455,12 @@ class Cutting {
 
 }  // namespace
 
-std::optional<BlockRegions> cut_at_barriers(const PlacedCode& placed, uint64_t most_bytes,
+std::optional<BlockRegions> cut_at_barriers(const PlacedCode& placed, uint64_t most_bytes, bool beside,
                                             llvm::TargetMachine& machine) {
-  return Cutting(*placed.code, placed.places_in_block(), machine).cut(most_bytes);
+  const auto places = beside ? placed.places_beside() : placed.places_in_block();
+  std::optional<BlockRegions> made = Cutting(*placed.code, places, machine).cut(most_bytes);
+  if (made) made->beside = beside;
+  return made;
 }
 
 }  // namespace cupola::cpu::build

@@ -37,11 +37,12 @@ struct BlockRegions {
   llvm::BasicBlock* over = nullptr;                ///< returns
   llvm::SmallVector<llvm::AllocaInst*, 4> arrays;  ///< that one warp after the other uses
   uint64_t frame_bytes = 0;                        ///< of a warp; a multiple of kFrameAlignment
+  bool beside = false;                             ///< what lies in no region is the same for blocks beside each other
 };
 
 /// Nothing where warps may take different ways to a barrier, or a warp would keep more than `most_bytes`: then the code
-/// does what it did. Code without turn marks.
-std::optional<BlockRegions> cut_at_barriers(const PlacedCode& placed, uint64_t most_bytes,
+/// does what it did. Code without turn marks. `beside`: the warps are those of several blocks, beside each other in x.
+std::optional<BlockRegions> cut_at_barriers(const PlacedCode& placed, uint64_t most_bytes, bool beside,
                                             llvm::TargetMachine& machine);
 
 }  // namespace cupola::cpu::build

@@ -18,7 +18,7 @@ namespace {
 /// place, %b the block's.
 class Cut {
  public:
-  explicit Cut(const std::string& body, uint64_t most_bytes = 4096) {
+  explicit Cut(const std::string& body, uint64_t most_bytes = 4096, bool beside = false) {
     module_ = parse(context_, R"(
       declare i32 @cupola.tid.x()
       declare i32 @cupola.ctaid.x()
@@ -36,7 +36,7 @@ class Cut {
     auto machine = machine_for("cpu:test");
     EXPECT_TRUE(machine && retarget(*module_, **machine) && lower_intrinsics(*module_, 0));
     const PlacedCode placed = give_places_as_arguments(*module_->getFunction("warp"));
-    regions = cut_at_barriers(placed, most_bytes, **machine);
+    regions = cut_at_barriers(placed, most_bytes, beside, **machine);
   }
 
   explicit operator bool() const { return regions.has_value(); }
@@ -106,6 +106,16 @@ TEST(BlockRegions, AreNotWhereWarpsMayGoOtherWays) {
       br i1 %which, label %meet, label %on
     meet:)" + kMeet +
                    "br label %on\n on:"));
+}
+
+TEST(BlockRegions, OfBlocksBesideEachOtherAreWhereAllOfThemGoTheSameWay) {
+  const auto are_beside = [](const std::string& more) {
+    return static_cast<bool>(Cut(turns("%more = icmp ult i32 %next, " + more), 4096, /*beside=*/true));
+  };
+  EXPECT_TRUE(are_beside("%n"));
+  EXPECT_TRUE(are_beside("%w"));
+  EXPECT_FALSE(are_beside("%b"));
+  EXPECT_FALSE(are_beside("%t"));
 }
 
 TEST(BlockRegions, WhatIsTheSameForAllIsDoneOnce) {

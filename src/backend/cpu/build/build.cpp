@@ -76,7 +76,7 @@ llvm::Instruction* module_data_of(llvm::Function& function) {
 Result<Lowered> lower(llvm::Module& module) {
   Lowered lowered;
   kir::expand_constants(module);
-  kir::expand_float_atomics(module);  // what they compute is expanded next
+  kir::expand_narrow_float_atomics(module);  // what they compute is expanded next
   TRY(kir::expand_narrow_floats(module));
   lower_memory_scopes(module);
   TRY(lowered.bodies, add_context_parameter(module));
@@ -161,7 +161,7 @@ Result<image::KernelImage> build(std::unique_ptr<llvm::Module> module, const Bui
   return image;
 }
 
-Result<image::KernelImage> build_unit(KernelUnit unit, image::BlockClass blocks, const BuildOptions& options) {
+Result<image::KernelImage> build_unit(KernelUnit unit, const image::BlocksOfCode& blocks, const BuildOptions& options) {
   const CollectedErrors errors(unit.module->getContext());
   TRY(const std::unique_ptr<llvm::TargetMachine> machine, machine_for(options.target));
   const CodeOptions wanted{

@@ -49,8 +49,8 @@ struct BuildOptions {
 /// module holds that is not supported.
 Result<image::KernelImage> build(std::unique_ptr<llvm::Module> module, const BuildOptions& options);
 
-/// The image of one kernel alone, without data: its code for blocks of a class, made of the unit that build() left in
-/// the image of its module. Errors: as build's.
-Result<image::KernelImage> build_unit(KernelUnit unit, image::BlockClass blocks, const BuildOptions& options);
+/// The image of one kernel alone, without data: its code for such blocks, made of the unit that build() left in the
+/// image of its module. Errors: as build's.
+Result<image::KernelImage> build_unit(KernelUnit unit, const image::BlocksOfCode& blocks, const BuildOptions& options);
 
 }  // namespace cupola::cpu::build

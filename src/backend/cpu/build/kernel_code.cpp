@@ -22,6 +22,7 @@
 #include "backend/cpu/build/whole_block.h"
 #include "base/log.h"
 #include "kir/call_reach.h"
+#include "kir/float_atomics.h"
 #include "kir/kir.h"
 
 namespace cupola::cpu::build {
@@ -54,7 +55,7 @@ std::string rung_of(const Bodies& bodies) {
 
 void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const kir::CallReach& reach,
                          const llvm::TargetMachine& machine) {
-  if (options.blocks == BlockClass::One) return;
+  if (options.blocks && options.blocks->blocks == BlockClass::One) return;
   std::string* const report = options.report ? &bodies.accesses : nullptr;
   auto warps = vectorise(bodies.kernel, options.blocks, options.constant_bytes, reach, machine, report);
   if (warps)
@@ -65,7 +66,7 @@ void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const kir::
 
 void say_rung(const Bodies& bodies, const CodeOptions& options) {
   const std::string rung = rung_of(bodies);
-  const std::string which = options.blocks ? formatted(" (blocks {})", name_of(*options.blocks).words) : "";
+  const std::string which = options.blocks ? formatted(" (blocks {})", words_of(*options.blocks)) : "";
   log::line(log::Topic::Compile, "kernel {}{}: {}", bodies.kernel.name, which, rung);
   if (options.report) *options.report += formatted("{}\n{}", rung, bodies.accesses);
 }
@@ -89,6 +90,13 @@ void take_waiting(llvm::Function* code, const kir::CallReach& reach, image::Kern
   kernel.rung = suspending ? image::Rung::ThreadFibres : image::Rung::ThreadLoop;
 }
 
+/// There are loops over the warps of blocks for each of several pieces, and it is known how often they go round.
+bool knows_pieces(const std::vector<Bodies>& all, const CodeOptions& options) {
+  return options.blocks && options.blocks->shape && llvm::any_of(all, [](const Bodies& bodies) {
+           return llvm::any_of(bodies.warps, [](const WideBody& body) { return body.is_cut; });
+         });
+}
+
 /// The code whose waiting is the kernel's: where there is some for one thread, that.
 llvm::Function* main_code(const Bodies& bodies, bool has_thread) {
   if (!has_thread)
@@ -104,16 +112,16 @@ Result<> verify(const llvm::Module& module) {
   return fail(ErrorCode::InvalidSource, "cpu: the module is malformed after lowering for the cpu: {}", text);
 }
 
-/// `flushes`: the processor flushes denormals in all of it, which LLVM must know.
-Result<Segment> emit_segment(llvm::Module& module, bool flushes, const std::string& keep, llvm::TargetMachine& machine,
-                             Stages& stages) {
+/// `flushes`: the processor flushes denormals in all of it, which LLVM must know. `writes_out`: as clean_up has it.
+Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool writes_out, const std::string& keep,
+                             llvm::TargetMachine& machine, Stages& stages) {
   keep_line_numbers(module);
   TRY(verify(module));
   if (flushes)
     for (llvm::Function& function : module)
       if (!function.isDeclaration()) kir::say_flushing(function);
   approximate(module, machine);
-  clean_up(module, machine);
+  clean_up(module, writes_out, machine);
   stages.end("passes");
   if (!keep.empty()) {
     std::string text;
@@ -140,6 +148,8 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
   lower_shared_atomics(module);
   stages.end("lowering");
   run_whole_blocks(module, wide_bodies(all), machine);
+  kir::expand_float_sums(module);
+  for (llvm::Function& function : module) lower_address_questions(function, options.constant_bytes);
   stages.end("blocks");
   for (const Bodies& bodies : all) say_rung(bodies, options);
 
@@ -163,7 +173,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
     }
   const bool flushes =
       !all.empty() && llvm::all_of(code.kernels, [](const image::Kernel& kernel) { return kernel.flush_denormals; });
-  TRY(code.segment, emit_segment(module, flushes, options.keep, machine, stages));
+  TRY(code.segment, emit_segment(module, flushes, knows_pieces(all, options), options.keep, machine, stages));
   if (!all.empty())
     log::line(log::Topic::Compile, "kernel {}{} took, in ms: {}", all.front().kernel.name,
               all.size() > 1 ? formatted(" and {} more", all.size() - 1) : "", stages.text());

@@ -20,8 +20,8 @@ namespace cupola::cpu::build {
 struct KernelBody;
 
 struct CodeOptions {
-  /// The code that each kernel has: nothing: for one thread and for each class of blocks; else for such blocks alone.
-  std::optional<image::BlockClass> blocks;
+  /// The code that each kernel has: nothing: for one thread and for each class of blocks; else for these blocks alone.
+  std::optional<image::BlocksOfCode> blocks;
   bool exports_functions = false;  ///< those whose address a program may hold become symbols of the segment
   uint64_t constant_bytes = 0;     ///< as lower_intrinsics has it
   std::string keep;                ///< as BuildOptions has it

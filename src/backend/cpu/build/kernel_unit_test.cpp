@@ -1,5 +1,8 @@
 #include "backend/cpu/build/kernel_unit.h"
 
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+
 #include "backend/cpu/build/test_program.h"
 
 // What a module's image leaves for later, and what is made of it. That such code computes the same is for the tests in
@@ -33,6 +36,17 @@ const std::string kModule = R"(
   define ptx_kernel void @calls(ptr %p, ptr %f) {
     call void %f(ptr %p)
     ret void
+  }
+  declare void @cupola.barrier(i32, i32)
+  define ptx_kernel void @meets(ptr %p, ptr %q) {
+    %t = call i32 @cupola.tid.x()
+    %far = zext i32 %t to i64
+    %in = getelementptr i32, ptr %p, i64 %far
+    store i32 %t, ptr %in
+    call void @cupola.barrier(i32 0, i32 0)
+    %out = getelementptr i32, ptr %q, i64 %far
+    store i32 %t, ptr %out
+    ret void
   })";
 
 class Later : public ::testing::Test {
@@ -42,10 +56,10 @@ class Later : public ::testing::Test {
     auto built = build(parse(context, kModule), {.target = "cpu:test", .later = true});
     ASSERT_TRUE(built) << built.error().message;
     image_ = std::move(*built);
-    ASSERT_EQ(image_.kernels.size(), 3u);
+    ASSERT_EQ(image_.kernels.size(), 4u);
   }
 
-  image::Kernel code(size_t kernel, BlockClass blocks) const {
+  image::Kernel code(size_t kernel, const image::BlocksOfCode& blocks) const {
     llvm::LLVMContext context;
     auto unit = read_unit(context, image_.kernels[kernel].unit);
     EXPECT_TRUE(unit) << unit.error().message;
@@ -89,35 +103,59 @@ TEST_F(Later, AUnitHoldsItsKernelAndWhatThatReaches) {
 
 TEST_F(Later, CodeIsForTheBlocksThatItIsAskedFor) {
   for (const BlockClass blocks : image::kBlockClasses) {
-    const image::Kernel made = code(1, blocks);
+    const image::Kernel made = code(1, {blocks});
     EXPECT_TRUE(made.runs(blocks));
     for (const BlockClass other : image::kBlockClasses)
       EXPECT_EQ(made.wide_entries[other].place != image::kNoEntry, other == blocks);
     EXPECT_EQ(made.entry, image::kNoEntry);
   }
-  const image::Kernel one = code(1, BlockClass::One);
+  const image::Kernel one = code(1, {BlockClass::One});
   EXPECT_TRUE(one.runs(BlockClass::One));
   EXPECT_NE(one.entry, image::kNoEntry);
 }
 
 TEST_F(Later, WithoutRowsTheCodeForAnyBlockDoes) {
-  const image::Kernel made = code(0, BlockClass::Rows16);
+  const image::Kernel made = code(0, {BlockClass::Rows16});
   EXPECT_EQ(made.wide_entries[BlockClass::Rows16].place, image::kNoEntry);
   EXPECT_NE(made.wide_entries[BlockClass::Any].place, image::kNoEntry);
   EXPECT_TRUE(made.runs(BlockClass::Rows16));
 }
 
 TEST_F(Later, WhatCannotRunInStepRunsAThreadAtATime) {
-  const image::Kernel made = code(2, BlockClass::Rows);
+  const image::Kernel made = code(2, {BlockClass::Rows});
   for (const BlockClass blocks : image::kBlockClasses) EXPECT_EQ(made.wide_entries[blocks].place, image::kNoEntry);
   EXPECT_TRUE(made.runs(BlockClass::Rows));
+}
+
+// Loops over a block's few warps are written out.
+TEST_F(Later, CodeOfAShapeKnowsIt) {
+  const std::string path = ::testing::TempDir() + "unit-" + std::to_string(getpid());
+  const auto loops = [&](const image::BlocksOfCode& blocks) {
+    llvm::LLVMContext context;
+    auto unit = read_unit(context, image_.kernels[3].unit);
+    EXPECT_TRUE(build_unit(std::move(*unit), blocks, {.target = "cpu:test", .keep = path}));
+    std::ifstream file(path + ".host.ll");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+    llvm::SMDiagnostic error;
+    const auto module = llvm::parseAssemblyString(text, error, context);
+    size_t found = 0;
+    for (llvm::Function& function : *module)
+      if (!function.isDeclaration() && !function.hasLocalLinkage()) {
+        llvm::DominatorTree dominators(function);
+        found += llvm::LoopInfo(dominators).getLoopsInPreorder().size();
+      }
+    return found;
+  };
+  EXPECT_EQ(loops({BlockClass::Rows}), 3u);  // over blocks, and over their warps before the barrier and after it
+  EXPECT_EQ(loops({BlockClass::Rows, Dim3{64}}), 1u);
 }
 
 TEST_F(Later, EqualCodeHasEqualUnits) {
   llvm::LLVMContext context;
   const auto again = build(parse(context, kModule), {.target = "cpu:test", .later = true});
   ASSERT_TRUE(again);
-  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(again->kernels[i].unit, image_.kernels[i].unit);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(again->kernels[i].unit, image_.kernels[i].unit);
 }
 
 TEST(KernelUnit, OtherBytesAreRefused) {

@@ -16,9 +16,12 @@
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/DeadStoreElimination.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -88,7 +91,7 @@ Result<> retarget(llvm::Module& module, const llvm::TargetMachine& machine) {
   return {};
 }
 
-void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
+void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     // A frame larger than the page below the stack is touched page by page, so that an overflow faults there.
@@ -102,6 +105,14 @@ void clean_up(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::FunctionPassManager simplify;
   simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   simplify.addPass(llvm::ADCEPass());  // counters that only count
+  if (writes_out) {
+    constexpr int kOptLevel = 3;  // how much more code it may become
+    simplify.addPass(llvm::SimplifyCFGPass());
+    simplify.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(kOptLevel)));
+    simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+    simplify.addPass(llvm::GVNPass());  // what one warp leaves in shared memory for the next
+    simplify.addPass(llvm::DSEPass());
+  }
   simplify.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   simplify.addPass(llvm::InstCombinePass());
   simplify.addPass(llvm::SimplifyCFGPass());

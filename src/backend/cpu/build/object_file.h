@@ -21,8 +21,9 @@ Result<std::unique_ptr<llvm::TargetMachine>> machine_for(const std::string& imag
 /// would be laid out otherwise, because its memory is shared with code that follows the first layout.
 Result<> retarget(llvm::Module& module, const llvm::TargetMachine& machine);
 
-/// Simplifies what lowering left; changes no result. No library function is assumed or introduced.
-void clean_up(llvm::Module& module, llvm::TargetMachine& machine);
+/// Simplifies what lowering left; changes no result. No library function is assumed or introduced. `writes_out`: loops
+/// over a block's warps go round as often as is known, and are written out where that is little.
+void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machine);
 
 /// The module as a relocatable object. Consumes the module's contents.
 Result<std::unique_ptr<llvm::MemoryBuffer>> emit_object(llvm::Module& module, llvm::TargetMachine& machine);

@@ -59,6 +59,13 @@ llvm::SmallVector<llvm::Value*, 8> PlacedCode::places_in_block() const {
   return places;
 }
 
+llvm::SmallVector<llvm::Value*, 8> PlacedCode::places_beside() const {
+  llvm::SmallVector<llvm::Value*, 8> places = places_in_block();
+  for (const size_t field : {offsetof(ThreadContext, ctaid), offsetof(ThreadContext, shared_window)})
+    if (llvm::is_contained(fields, field)) places.push_back(place(field));
+  return places;
+}
+
 PlacedCode give_places_as_arguments(llvm::Function& warp) {
   PlacedCode made;
   llvm::SmallVector<llvm::Type*, 8> types(warp.getFunctionType()->params());

@@ -21,6 +21,8 @@ struct PlacedCode {
   llvm::Argument* place(size_t field) const;
   /// Those of its last arguments that differ between a block's warps.
   llvm::SmallVector<llvm::Value*, 8> places_in_block() const;
+  /// And those that differ between blocks beside each other in x.
+  llvm::SmallVector<llvm::Value*, 8> places_beside() const;
 };
 
 /// A copy of a warp's code that takes what it reads of these as further arguments, so that

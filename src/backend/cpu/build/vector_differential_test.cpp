@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/cpu/build/differential_memory.h"
+#include "backend/cpu/build/kernel_unit.h"
 #include "backend/cpu/build/random_kernel.h"
 #include "backend/cpu/build/test_program.h"
 #include "backend/cpu/run/cpu_device.h"
@@ -45,6 +46,10 @@ class RungComparison {
       outcome.difference += formatted(" (block {} x {} x {})", block.x, block.y, block.z);
       return outcome;
     }
+    const Dim3& block = kBlocks[shaped_++ % std::size(kBlocks)];
+    outcome.difference = run(reference, block).compare(run(load_for_shapes(text), block));
+    if (!outcome.difference.empty())
+      outcome.difference += formatted(" (code for blocks of {} x {} x {} alone)", block.x, block.y, block.z);
     return outcome;
   }
 
@@ -56,6 +61,22 @@ class RungComparison {
 
   std::shared_ptr<hal::Executable> load(const image::KernelImage& image) {
     return device_->load(image::serialize(image)).value();
+  }
+
+  /// Compiles at the first launch, for blocks of that shape alone.
+  std::shared_ptr<hal::Executable> load_for_shapes(const std::string& text) {
+    const BuildOptions options{.target = device_->properties().image_target, .later = true};
+    const auto make = [options](std::span<const std::byte> unit,
+                                std::string_view code) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
+      llvm::LLVMContext context;
+      TRY(KernelUnit read, read_unit(context, unit));
+      const auto blocks = image::blocks_requested(code);
+      EXPECT_TRUE(blocks && (blocks->shape || blocks->blocks == BlockClass::One)) << code;
+      TRY(const image::KernelImage image, build_unit(std::move(read), *blocks, {.target = options.target}));
+      return std::make_shared<const std::vector<std::byte>>(image::serialize(image));
+    };
+    llvm::LLVMContext context;
+    return device_->load(image::serialize(build(parse(context, text), options).value()), make).value();
   }
 
   DifferentialMemory run(const std::shared_ptr<hal::Executable>& executable, Dim3 block) {
@@ -80,6 +101,7 @@ class RungComparison {
 
   std::unique_ptr<hal::Device> device_ = make_cpu_device();
   std::unique_ptr<hal::Queue> queue_ = device_->create_queue(0).value();
+  size_t shaped_ = 0;  ///< of kBlocks, the next one whose shape is compiled for
 };
 
 /// CUPOLA_SEEDS=FIRST:COUNT runs others than the usual ones; CUPOLA_SEED_FILE=NAME keeps the last one's text.

@@ -83,6 +83,7 @@ class LaneLoop {
   }
 
   void make_results() {
+    if (instruction_.use_empty()) return;
     Type* type = instruction_.getType();
     if (auto* structure = llvm::dyn_cast<llvm::StructType>(type))
       parts_.append(structure->element_begin(), structure->element_end());

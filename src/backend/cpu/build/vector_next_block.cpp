@@ -78,13 +78,18 @@ class NextBlock {
   void fetch(llvm::Instruction& access, Value* place, const How& how) {
     const SCEV* step = Steps(evolution_).of(evolution_.getSCEV(place));
     llvm::SCEVExpander expander(evolution_, "next_block");
-    if (!step || step->isZero() || !expander.isSafeToExpandAt(step, how.before)) return;
+    if (!step || is_never_near_by(step, how.nearest) || !expander.isSafeToExpandAt(step, how.before)) return;
     if (!fetched_.insert({how.once, step}).second) return;
     llvm::IRBuilder<> builder(how.before);
     Value* distance = expander.expandCodeFor(step, builder.getInt64Ty(), how.before);
     distance = builder.CreateSelect(is_near_by(builder, distance, how.nearest), distance, builder.getInt64(0));
     builder.SetInsertPoint(&access);
     fetches.push_back(fetch_line(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance)));
+  }
+
+  static bool is_never_near_by(const SCEV* distance, uint64_t nearest) {
+    const auto* known = llvm::dyn_cast<llvm::SCEVConstant>(distance);
+    return known && (known->getAPInt().ult(nearest) || known->getAPInt().ugt(kFarthest));
   }
 
   /// Whether the next block is run by this call, and its row lies where the cache can have it in time.

@@ -111,9 +111,9 @@ TEST(VectorNextBlock, IsNotFetchedForElsewhere) {
 
 const std::string kMeet = "call void @cupola.barrier(i32 0, i32 0)\n";
 
-/// Outside of loops.
-Names fetched_once(const std::string& code) {
-  return fetched("", "%width", "%first = mul i32 %b, %columns", R"(
+/// Outside of loops; blocks are `apart` numbers apart.
+Names fetched_once(const std::string& code, const std::string& apart = "%columns") {
+  return fetched("", "%width", "%first = mul i32 %b, " + apart, R"(
       %at = add i32 %first, %t
       %mine = sext i32 %at to i64
       %piece = getelementptr i32, ptr %p, i64 %mine
@@ -132,6 +132,12 @@ TEST(VectorNextBlock, PiecesAreFetchedForByBlocksThatMeet) {
             (Names{"piece", "piece2"}));
   EXPECT_EQ(fetched_once(""), Names{});  // such blocks take turns
   EXPECT_EQ(fetched_once("store i32 %w, ptr %q\n" + kMeet), Names{"piece"});
+}
+
+TEST(VectorNextBlock, PiecesThatAreNeverInTimeAreNotFetchedFor) {
+  EXPECT_EQ(fetched_once(kMeet, "256"), Names{"piece"});
+  EXPECT_EQ(fetched_once(kMeet, "16"), Names{});
+  EXPECT_EQ(fetched_once(kMeet, "65536"), Names{});
 }
 
 }  // namespace

@@ -67,7 +67,29 @@ uint64_t frame_bytes(const llvm::Function& function) {
   return bytes;
 }
 
-/// What a register of the block's shape has in all blocks of the class; nothing where that is not known.
+/// What a register of the block's shape has in blocks of that shape; nothing where that is not known.
+std::optional<uint32_t> known_size(kir::Intrinsic known, const Dim3& shape) {
+  using enum kir::Intrinsic;
+  const auto thread = [](uint32_t size) { return size == 1 ? std::optional(0u) : std::nullopt; };
+  switch (known) {
+    case NtidX:
+      return shape.x;
+    case NtidY:
+      return shape.y;
+    case NtidZ:
+      return shape.z;
+    case TidX:
+      return thread(shape.x);
+    case TidY:
+      return thread(shape.y);
+    case TidZ:
+      return thread(shape.z);
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The same in all blocks of the class.
 std::optional<uint32_t> known_size(kir::Intrinsic known, BlockClass blocks) {
   using enum kir::Intrinsic;
   if (known == NtidX && segment_lanes(blocks) != kLanes) return segment_lanes(blocks);
@@ -77,7 +99,9 @@ std::optional<uint32_t> known_size(kir::Intrinsic known, BlockClass blocks) {
   return std::nullopt;
 }
 
-void set_known_sizes(llvm::Function& function, BlockClass blocks) {
+/// `blocks`: a shape, or a class.
+template <typename Blocks>
+void set_known_sizes(llvm::Function& function, const Blocks& blocks) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     const auto known = kir::intrinsic_of(instruction);
     const auto size = known ? known_size(*known, blocks) : std::nullopt;
@@ -130,6 +154,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
   Evolution evolution(*draft, loops, dominators);
   const FarTurns turns = mark_far_turns(evolution, loops, dominators);
+  const bool writes_far = writes_far_where_it_meets(evolution, loops);
   const Fetches fetches = fetch_for_next_block(*draft, evolution, loops);
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
@@ -154,7 +179,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
-  return WideBody{.code = whole.keep(), .blocks = blocks, .is_rows_only = is_rows_only};
+  return WideBody{.code = whole.keep(), .blocks = blocks, .is_rows_only = is_rows_only, .writes_far = writes_far};
 }
 
 /// Whether threads ask for more than threadIdx.x: rows of 16 and of 8 are for kernels of several dimensions.
@@ -181,33 +206,67 @@ const char* prefix_of(BlockClass blocks) {
   }
 }
 
+/// For all classes, or for one.
+using Wanted = std::optional<BlockClass>;
+
+class Rung {
+ public:
+  Rung(const KernelBody& kernel, uint64_t constant_bytes, const kir::CallReach& reach,
+       const llvm::TargetMachine& machine, std::string* report)
+      : kernel_(kernel), constant_bytes_(constant_bytes), reach_(reach), machine_(machine), report_(report) {}
+
+  /// `shape`: of all the blocks.
+  Result<WarpBodies> bodies(Wanted blocks, const std::optional<Dim3>& shape) {
+    const Draft prepared(copy_of(*kernel_.body));
+    if (shape) set_known_sizes(*prepared, *shape);
+    TRY(prepare_for_lanes(*prepared, reach_));
+    lower_address_questions(*prepared, constant_bytes_);
+    TRY(WarpBodies made, widen(*prepared, blocks));
+    for (WideBody& body : made) body.shape = shape;
+    return made;
+  }
+
+ private:
+  Result<WarpBodies> widen(llvm::Function& prepared, Wanted blocks) {
+    WarpBodies made;
+    const auto widen_prepared = [&](BlockClass one) -> Result<> {
+      TRY(made[one], widen_for(prepared, one, prefix_of(one) + kernel_.name, reach_, machine_, report_));
+      return {};
+    };
+    const bool rows = has_rows(prepared);
+    // Less is known of others than of rows of 32, so that what is right there may not be here.
+    if (!blocks) {
+      TRY(widen_prepared(BlockClass::Rows));
+      for (const BlockClass one : image::kBlockClasses)
+        if (one != BlockClass::Rows && (rows || segment_lanes(one) == kLanes)) (void)widen_prepared(one);
+      return made;
+    }
+    if (rows || segment_lanes(*blocks) == kLanes) {
+      const Result<> one = widen_prepared(*blocks);
+      if (one) return made;
+      if (*blocks == BlockClass::Any) return fail(one.error());
+    }
+    TRY(widen_prepared(BlockClass::Any));
+    return made;
+  }
+
+  const KernelBody& kernel_;
+  const uint64_t constant_bytes_;
+  const kir::CallReach& reach_;
+  const llvm::TargetMachine& machine_;
+  std::string* const report_;
+};
+
 }  // namespace
 
-Result<WarpBodies> vectorise(const KernelBody& kernel, std::optional<BlockClass> blocks, uint64_t constant_bytes,
-                             const kir::CallReach& reach, const llvm::TargetMachine& machine, std::string* report) {
-  const Draft prepared(copy_of(*kernel.body));
-  TRY(prepare_for_lanes(*prepared, reach));
-  lower_address_questions(*prepared, constant_bytes);
-  WarpBodies bodies;
-  const auto widen_prepared = [&](BlockClass one) -> Result<> {
-    TRY(bodies[one], widen_for(*prepared, one, prefix_of(one) + kernel.name, reach, machine, report));
-    return {};
-  };
-  const bool rows = has_rows(*prepared);
-  // Less is known of others than of rows of 32, so that what is right there may not be here.
-  if (!blocks) {
-    TRY(widen_prepared(BlockClass::Rows));
-    for (const BlockClass one : image::kBlockClasses)
-      if (one != BlockClass::Rows && (rows || segment_lanes(one) == kLanes)) (void)widen_prepared(one);
-    return bodies;
-  }
-  if (rows || segment_lanes(*blocks) == kLanes) {
-    const Result<> made = widen_prepared(*blocks);
-    if (made) return bodies;
-    if (*blocks == BlockClass::Any) return fail(made.error());
-  }
-  TRY(widen_prepared(BlockClass::Any));
-  return bodies;
+Result<WarpBodies> vectorise(const KernelBody& kernel, const std::optional<image::BlocksOfCode>& blocks,
+                             uint64_t constant_bytes, const kir::CallReach& reach, const llvm::TargetMachine& machine,
+                             std::string* report) {
+  Rung rung(kernel, constant_bytes, reach, machine, report);
+  if (!blocks) return rung.bodies(std::nullopt, std::nullopt);
+  if (blocks->shape)  // its loops may be written out, and be too much then
+    if (Result<WarpBodies> made = rung.bodies(blocks->blocks, blocks->shape)) return made;
+  return rung.bodies(blocks->blocks, std::nullopt);
 }
 
 }  // namespace cupola::cpu::build

@@ -22,12 +22,12 @@ struct KernelBody;
 /// first thread.
 using WarpBodies = image::ByBlockClass<WideBody>;
 
-/// The vector rung of a kernel, for blocks of one class, by its code or by that for any block, or for all classes.
+/// The vector rung of a kernel, for these blocks, by code for them or for any block, or for all classes.
 /// Error: NotSupported, saying what keeps it on the rung below; the module is as before then. Before lower_intrinsics,
 /// after lower_shared. `constant_bytes`: as lower_intrinsics has it. `report`, where there is one, gets what
 /// report_accesses says.
-Result<WarpBodies> vectorise(const KernelBody& kernel, std::optional<BlockClass> blocks, uint64_t constant_bytes,
-                             const kir::CallReach& reach, const llvm::TargetMachine& machine,
+Result<WarpBodies> vectorise(const KernelBody& kernel, const std::optional<image::BlocksOfCode>& blocks,
+                             uint64_t constant_bytes, const kir::CallReach& reach, const llvm::TargetMachine& machine,
                              std::string* report = nullptr);
 
 }  // namespace cupola::cpu::build

@@ -138,6 +138,21 @@ bool is_near(const SCEV* step) {
   });
 }
 
+bool writes_far_where_it_meets(Evolution& evolution, const llvm::LoopInfo& loops) {
+  return llvm::any_of(loops.getLoopsInPreorder(), [&](const llvm::Loop* loop) {
+    bool meets = false, writes_far = false;
+    for (llvm::BasicBlock* block : loop->blocks())
+      for (llvm::Instruction& instruction : *block) {
+        meets |= kir::intrinsic_of(instruction) == kir::Intrinsic::Barrier;
+        auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+        if (!store) continue;
+        const SCEV* step = Steps(*evolution, *loop).of((*evolution).getSCEV(store->getPointerOperand()));
+        writes_far |= step && !is_near(step);
+      }
+    return meets && writes_far;
+  });
+}
+
 FarTurns mark_far_turns(Evolution& evolution, llvm::LoopInfo& loops, const llvm::DominatorTree& dominators) {
   FarTurns turns;
   for (const llvm::Loop* loop : short_loops(loops)) mark(*loop, *evolution, dominators, turns);

@@ -57,6 +57,10 @@ FarTurns mark_far_turns(Evolution& evolution, llvm::LoopInfo& loops, const llvm:
 /// beside each other.
 void keep_turns_of_rows(const FarTurns& turns, const Shapes& shapes);
 
+/// Whether threads of a block meet in a loop whose turns each write further on in memory, maybe far: what they read and
+/// write goes through the caches and does not come back.
+bool writes_far_where_it_meets(Evolution& evolution, const llvm::LoopInfo& loops);
+
 /// Marks the end of a turn: if `are_far`, other warps may go on first. `rows`: some that it goes through.
 llvm::CallInst* mark_turn(llvm::IRBuilderBase& builder, llvm::Value* are_far, llvm::ArrayRef<FarRow> rows);
 llvm::Value* are_far(const llvm::CallInst& mark);

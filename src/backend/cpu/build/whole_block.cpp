@@ -15,6 +15,7 @@
 #include "backend/cpu/build/shared_memory.h"
 #include "backend/cpu/build/streaming_stores.h"
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_shape.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/warp_coroutine.h"
 #include "base/format.h"
@@ -69,6 +70,14 @@ bool can_take_turns_beside(const WideBody& body) {
   return !counts_threads(*body.code) && shared_alignment(*body.code) <= kSharedAlignment;
 }
 
+/// Whether a call may run blocks beside each other from barrier to barrier, each with shared memory of its own, a row
+/// of each in turn. Where they go through memory, and a block's rows are narrow: 64 bytes here and there, each in a
+/// page of its own, are too little for memory to be fast. Other code has less of the first cache then.
+bool can_meet_beside(const WideBody& body) {
+  return body.writes_far && segment_lanes(body.blocks) < kLanes && !calls_others(*body.code) &&
+         can_take_turns_beside(body);
+}
+
 /// Whether a call may run blocks beside each other, a row of each in turn: they are full rows of warps, and have no
 /// shared memory.
 bool can_be_beside(const WideBody& body, const kir::CallReach& reach) {
@@ -103,10 +112,12 @@ bool run_whole_block(Candidate& candidate) {
         body.why_not = formatted("{} bytes of each are needed after its barriers", parts.frame_bytes);
       return false;
     }
-    made = loop_over_blocks(body, candidate.placed, parts,
-                            {candidate.has_barriers, candidate.takes_turns, candidate.is_beside});
+    made =
+        loop_over_blocks(body, candidate.placed, parts,
+                         {candidate.has_barriers, candidate.takes_turns, candidate.takes_turns && candidate.is_beside});
   } else if (candidate.regions) {
     made = loop_over_blocks(body, candidate.placed, *candidate.regions);
+    body.is_cut = true;
   } else {
     made = loop_over_blocks(body, candidate.placed, candidate.is_beside);
   }
@@ -117,6 +128,15 @@ bool run_whole_block(Candidate& candidate) {
   return true;
 }
 
+/// For blocks beside each other, if that can be; for one after the other if not.
+std::optional<BlockRegions> cut(const Candidate& candidate, llvm::TargetMachine& machine) {
+  constexpr uint64_t kMostBytes = kMostFrames / kMostWarps;
+  std::optional<BlockRegions> regions;
+  if (candidate.is_beside) regions = cut_at_barriers(candidate.placed, kMostBytes, /*beside=*/true, machine);
+  if (!regions) regions = cut_at_barriers(candidate.placed, kMostBytes, /*beside=*/false, machine);
+  return regions;
+}
+
 /// Those whose frames are too large if they take turns.
 std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candidate>& candidates,
                                         llvm::TargetMachine& machine) {
@@ -125,8 +145,7 @@ std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candid
     candidate.placed = give_places_as_arguments(*candidate.body->code);
     if (!candidate.takes_turns) remove_turn_marks(*candidate.placed.code);
     if (!candidate.has_barriers && !candidate.takes_turns) continue;
-    if (!candidate.takes_turns)
-      candidate.regions = cut_at_barriers(candidate.placed, kMostFrames / kMostWarps, machine);
+    if (!candidate.takes_turns) candidate.regions = cut(candidate, machine);
     if (candidate.regions) continue;
     candidate.coroutine = make_coroutine(*candidate.placed.code, machine);
     some_stop = true;
@@ -146,9 +165,11 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
   const kir::CallReach reach(module);
   for (WideBody* body : bodies) {
     if (std::string why = obstacle(*body->code, reach); why.empty()) {
-      const bool takes_turns = !turn_marks(*body->code).empty();
-      candidates.push_back({body, !block_barriers(*body->code).empty(), takes_turns,
-                            takes_turns ? can_take_turns_beside(*body) : can_be_beside(*body, reach)});
+      const bool takes_turns = !turn_marks(*body->code).empty(), has_barriers = !block_barriers(*body->code).empty();
+      candidates.push_back({body, has_barriers, takes_turns,
+                            takes_turns    ? can_take_turns_beside(*body)
+                            : has_barriers ? can_meet_beside(*body)
+                                           : can_be_beside(*body, reach)});
     } else {
       body->why_not = std::move(why);
       if (!body->is_alone) continue;

@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/ArrayRef.h>
 
+#include <optional>
 #include <string>
 
 #include "image/block_class.h"
@@ -20,11 +21,14 @@ using image::BlockClass;
 struct WideBody {
   llvm::Function* code = nullptr;  ///< null: there is none
   BlockClass blocks{};
-  bool runs_block = false;  ///< all threads of a block; else those of a warp
-  bool is_alone = false;    ///< until it runs a block it is code for one thread, which waits for none
-  std::string why_not;      ///< code for a warp does not run a block
+  std::optional<Dim3> shape = {};  ///< of all blocks that it is for
+  bool runs_block = false;         ///< all threads of a block; else those of a warp
+  bool is_cut = false;             ///< it does so in pieces, from barrier to barrier (block_regions.h)
+  bool is_alone = false;           ///< until it runs a block it is code for one thread, which waits for none
+  std::string why_not;             ///< code for a warp does not run a block
   /// It has no loop, and what it reads and writes lies in rows: those of blocks beside each other continue each other.
   bool is_rows_only = false;
+  bool writes_far = false;  ///< see writes_far_where_it_meets
 };
 
 /// Turns code for a warp, or for a thread, into code that runs all of a block, one after the other, where nothing in it

@@ -210,6 +210,86 @@ TEST(WholeBlock, BlocksThatTakeTurnsRunAllTheirThreads) {
   }
 }
 
+/// Blocks of a kernel whose threads meet in each of 4 turns and write rows that lie %pitch further on each time: word 0
+/// of the first row becomes the blocks' numbers in the order in which they came to their turns, as digits to the
+/// base 8. `more` is done in each turn.
+uint64_t order_of_turns(Dim3 block, uint64_t pitch, const std::string& more = "") {
+  TestProgram program(R"(
+    @tile = internal addrspace(3) global [64 x i32] undef
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.tid.y()
+    declare i32 @cupola.ctaid.x()
+    declare i32 @cupola.ntid.x()
+    declare void @cupola.barrier(i32, i32)
+    declare i32 @cupola.barrier_reduce(i32, i32, i32, i32)
+    define ptx_kernel void @k(ptr %order, ptr %p, i64 %pitch, i64 %turns) {
+    start:
+      %t = call i32 @cupola.tid.x()
+      %y = call i32 @cupola.tid.y()
+      %b = call i32 @cupola.ctaid.x()
+      %w = call i32 @cupola.ntid.x()
+      %left = mul i32 %b, %w
+      %column = add i32 %left, %t
+      %low = zext i32 %column to i64
+      %down = zext i32 %y to i64
+      %to.row = mul i64 %down, 160
+      %first = add i64 %to.row, %low
+      %corner = or i32 %t, %y
+      %is.corner = icmp eq i32 %corner, 0
+      br label %turn
+    turn:
+      %i = phi i64 [ 0, %start ], [ %next, %on ]
+      br i1 %is.corner, label %note, label %on
+    note:
+      %before = load i64, ptr %order
+      %digits = mul i64 %before, 8
+      %number = zext i32 %b to i64
+      %after = add i64 %digits, %number
+      store i64 %after, ptr %order
+      br label %on
+    on:
+      %mine = getelementptr i32, ptr addrspace(3) @tile, i32 %t
+      store i32 %b, ptr addrspace(3) %mine
+      )" + more + R"(
+      call void @cupola.barrier(i32 0, i32 0)
+      %across = xor i32 %t, 1
+      %other = getelementptr i32, ptr addrspace(3) @tile, i32 %across
+      %v = load i32, ptr addrspace(3) %other
+      %far = mul i64 %i, %pitch
+      %index = add i64 %far, %first
+      %place = getelementptr i32, ptr %p, i64 %index
+      store i32 %v, ptr %place
+      call void @cupola.barrier(i32 0, i32 0)
+      %next = add i64 %i, 1
+      %go = icmp ult i64 %next, %turns
+      br i1 %go, label %turn, label %over
+    over:
+      ret void
+    })");
+  constexpr uint32_t kBlocks = 5, kTurns = 4;
+  std::vector<uint32_t> rows(kTurns * 4096, 99);
+  uint64_t order = 0;
+  program.call_for_blocks("k", {kBlocks}, block, kBlocks, &order, rows.data(), pitch, uint64_t{kTurns});
+  for (uint64_t i = 0; i < kTurns; ++i)
+    for (uint32_t y = 0; y < block.y; ++y)
+      for (uint32_t x = 0; x < kBlocks * block.x; ++x)
+        EXPECT_EQ(rows[i * pitch + y * 160 + x], x / block.x) << i << ", " << y << ", " << x;
+  return order;
+}
+
+constexpr uint64_t kTogether = 001234'01234'01234'01234, kApart = 00000'1111'2222'3333'4444;
+
+TEST(WholeBlock, BlocksWithNarrowRowsGoThroughMemoryBesideEachOther) {
+  EXPECT_EQ(order_of_turns({16, 4}, 4096), kTogether);
+  EXPECT_EQ(order_of_turns({8, 4}, 4096), kTogether);
+  EXPECT_EQ(order_of_turns({32, 4}, 4096), kApart);
+}
+
+TEST(WholeBlock, BlocksThatVoteGoThroughMemoryByThemselves) {
+  EXPECT_EQ(order_of_turns({16, 4}, 4096, "%n = call i32 @cupola.barrier_reduce(i32 0, i32 0, i32 0, i32 1)\n"),
+            kApart);
+}
+
 /// Runs the first 5 blocks of a plane of 3 x 2; each thread goes through rows of %p that lie far apart and then writes
 /// what `after` makes of its block's number, %number, and its own, %t, to its word of the result.
 std::vector<uint32_t> after_turns(uint32_t threads, const std::string& before, const std::string& after,

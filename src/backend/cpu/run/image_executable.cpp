@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <vector>
 
 #include "backend/cpu/run/aligned_mapping.h"
@@ -23,17 +24,42 @@ class Kernel {
   std::vector<std::byte> unit;  ///< constant once the executable is made
 
   /// Null: not there.
-  const KernelCode* code(BlockClass blocks) const { return found_[blocks].load(std::memory_order_acquire); }
+  const KernelCode* code(BlockClass blocks, const Dim3& block) const {
+    const Shaped* shaped = found_shaped_.load(std::memory_order_acquire);
+    return shaped && blocks != BlockClass::One && shaped->shape == block ? &shaped->code : code(blocks);
+  }
+  bool has_code() const {
+    return found_shaped_.load(std::memory_order_acquire) ||
+           std::ranges::any_of(image::kAllBlockClasses, [&](BlockClass blocks) { return code(blocks); });
+  }
 
-  /// Takes what the image has for blocks of the class, unless there is code already.
-  void take(BlockClass blocks, const image::Kernel& from, const image::LoadedSegment& segment) EXCLUDES(mutex_) {
+  /// What is to be made for such blocks: the shape that comes first gets code of its own, as most kernels know only
+  /// one; all others that of their class.
+  image::BlocksOfCode wanted(BlockClass blocks, const Dim3& block) EXCLUDES(mutex_) {
+    if (blocks == BlockClass::One) return {blocks};
     Lock lock(mutex_);
-    if (code(blocks) || !from.runs(blocks)) return;
-    codes_[blocks] = code_for(blocks, from, segment);
-    found_[blocks].store(&codes_[blocks], std::memory_order_release);
+    if (!shape_) shape_ = block;
+    return *shape_ == block ? image::BlocksOfCode{blocks, block} : image::BlocksOfCode{blocks};
+  }
+
+  /// Takes what the image has for these blocks, unless there is code already.
+  void take(const image::BlocksOfCode& of, const image::Kernel& from, const image::LoadedSegment& segment)
+      EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    if (!from.runs(of.blocks)) return;
+    if (of.shape) {
+      if (found_shaped_.load(std::memory_order_relaxed)) return;
+      shaped_ = {*of.shape, code_for(of.blocks, from, segment)};
+      found_shaped_.store(&shaped_, std::memory_order_release);
+    } else if (!code(of.blocks)) {
+      codes_[of.blocks] = code_for(of.blocks, from, segment);
+      found_[of.blocks].store(&codes_[of.blocks], std::memory_order_release);
+    }
   }
 
  private:
+  const KernelCode* code(BlockClass blocks) const { return found_[blocks].load(std::memory_order_acquire); }
+
   /// Code for any block where there is none for those of the class, and code for a thread where there is neither.
   static KernelCode code_for(BlockClass blocks, const image::Kernel& from, const image::LoadedSegment& segment) {
     KernelCode code{.rung = from.rung, .polls = from.polls, .flush_denormals = from.flush_denormals};
@@ -53,9 +79,18 @@ class Kernel {
     return code;
   }
 
+  /// Code for all blocks of a class, or for those of one shape.
+  struct Shaped {
+    Dim3 shape;
+    KernelCode code;
+  };
+
   image::ByBlockClass<std::atomic<const KernelCode*>> found_;
+  std::atomic<const Shaped*> found_shaped_ = nullptr;
   Mutex mutex_;
-  image::ByBlockClass<KernelCode> codes_;  ///< written once each, under the lock
+  image::ByBlockClass<KernelCode> codes_;         ///< written once each, under the lock
+  std::optional<Dim3> shape_ GUARDED_BY(mutex_);  ///< the one that there is code of its own for, or will be
+  Shaped shaped_;                                 ///< written once, under the lock
 };
 
 /// What runs such blocks: with CUPOLA_RUNG=threads, as if each thread were alone.
@@ -76,7 +111,7 @@ class ImageExecutable final : public CpuExecutable {
     for (size_t i = 0; i < image.kernels.size(); ++i) {
       image::Kernel& from = image.kernels[i];
       own_kernels_[i].unit = std::move(from.unit);
-      for (const BlockClass blocks : image::kAllBlockClasses) own_kernels_[i].take(blocks, from, *segment);
+      for (const BlockClass blocks : image::kAllBlockClasses) own_kernels_[i].take({blocks}, from, *segment);
       add_kernel(std::move(from.info));
     }
     segments_.push_back(std::move(segment));
@@ -87,24 +122,20 @@ class ImageExecutable final : public CpuExecutable {
   }
 
   const KernelCode* code(uint32_t kernel, const Dim3& block) const override {
-    return own_kernels_[kernel].code(class_to_run(block));
+    return own_kernels_[kernel].code(class_to_run(block), block);
   }
 
-  bool has_code(uint32_t kernel) const override {
-    const Kernel& own = own_kernels_[kernel];
-    return std::ranges::any_of(image::kAllBlockClasses, [&](BlockClass blocks) { return own.code(blocks); });
-  }
+  bool has_code(uint32_t kernel) const override { return own_kernels_[kernel].has_code(); }
 
   Result<> prepare(uint32_t kernel, const Dim3& block) override {
-    const BlockClass blocks = class_to_run(block);
-    if (own_kernels_[kernel].code(blocks)) [[likely]]
+    if (code(kernel, block)) [[likely]]
       return {};
-    return make_code(kernel, blocks);
+    return make_code(kernel, own_kernels_[kernel].wanted(class_to_run(block), block));
   }
 
  private:
-  /// Several threads may do so for one class: the first that is done gives it its code.
-  Result<> make_code(uint32_t index, BlockClass blocks) EXCLUDES(mutex_) {
+  /// Several threads may do so for the same blocks: the first that is done gives them their code.
+  Result<> make_code(uint32_t index, const image::BlocksOfCode& blocks) EXCLUDES(mutex_) {
     Kernel& kernel = own_kernels_[index];
     const std::string& name = kernels()[index].name;
     if (kernel.unit.empty() || !source_)
@@ -112,9 +143,9 @@ class ImageExecutable final : public CpuExecutable {
                   "the image has no code of kernel {} for blocks of this shape, and there is "
                   "nothing to compile",
                   name);
-    TRY(const auto bytes, source_(kernel.unit, name_of(blocks).name));
+    TRY(const auto bytes, source_(kernel.unit, image::request_name(blocks)));
     TRY(image::KernelImage image, image::deserialize(*bytes));
-    if (image.target != target_ || image.kernels.size() != 1 || !image.kernels[0].runs(blocks))
+    if (image.target != target_ || image.kernels.size() != 1 || !image.kernels[0].runs(blocks.blocks))
       return fail(ErrorCode::InvalidImage, "the code made for kernel {} is not what was asked for", name);
     TRY(auto segment, image::LoadedSegment::load(image));
     Lock lock(mutex_);

@@ -92,13 +92,23 @@ class LaterCode : public ::testing::Test {
   std::vector<std::string> asked_;
 };
 
-TEST_F(LaterCode, IsAskedForOnceAClass) {
+// Most kernels know blocks of one shape.
+TEST_F(LaterCode, IsAskedForOnceForTheFirstShapeAndOnceAClass) {
   load(source(image::BlockClass::Any));
   EXPECT_FALSE(executable_->has_code(0));
-  for (const Dim3& block : {Dim3{33}, Dim3{5, 5}, Dim3{32}, Dim3{64, 2}, Dim3{33}})
-    EXPECT_TRUE(executable_->prepare(0, block));
-  EXPECT_EQ(asked_, (std::vector<std::string>{"line", "any", "rows"}));
+  EXPECT_TRUE(executable_->prepare(0, {33}));
   EXPECT_TRUE(executable_->has_code(0));
+  for (const Dim3& block : {Dim3{33}, Dim3{5, 5}, Dim3{32}, Dim3{64, 2}, Dim3{34}, Dim3{35}, Dim3{33}})
+    EXPECT_TRUE(executable_->prepare(0, block));
+  EXPECT_EQ(asked_, (std::vector<std::string>{"line-33x1x1", "any", "rows", "line"}));
+}
+
+TEST_F(LaterCode, OfAShapeRunsBlocksOfThatShapeAlone) {
+  load(source(image::BlockClass::Rows));
+  EXPECT_TRUE(launch({32, 2}));
+  EXPECT_TRUE(launch({32, 4}));
+  EXPECT_TRUE(launch({32, 2}));
+  EXPECT_EQ(asked_, (std::vector<std::string>{"rows-32x2x1", "rows"}));
 }
 
 TEST_F(LaterCode, IsMadeByTheFirstLaunchIfNobodyDidBefore) {

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 
 #include "backend/metal/host/device_fixture.h"
+#include "backend/metal/metallib/sample_module.h"
 
 // Oracles: image/metal_abi.h says what a kernel is given; command_buffer_errors.def which error each end of a command
 // buffer is; the numbers that kernels leave are worked out by hand.
@@ -95,6 +96,30 @@ TEST_F(MetalLaunch, EachGridHasItsNumber) {
   EXPECT_EQ(*out, first + 1);
 }
 
+// Each thread counts the turns where it keeps its 16 bytes, behind the header and a block's 32 of shared memory; after
+// three the grid has what it came for.
+TEST_F(MetalLaunch, AGridThatMeetsIsLaunchedUntilNobodyWaits) {
+  image::MetalImage image = image_of(R"(
+    device uint* mine = (device uint*)(launch.saved + 16 + 2 * launch.total_shared_bytes) + 4 * (ctaid.x * 4 + t);
+    if (*mine != launch.turn) return;
+    *mine = launch.turn + 1;
+    if (launch.turn < 3) *(device uint*)launch.saved = 1;
+    device ulong* out = (device ulong*)(*(constant ulong*)parameters + launch.arena);
+    if (launch.turn == 3) out[ctaid.x * 4 + t] = *mine + launch.grid;)");
+  image.kernels[0].saved_bytes = 16;
+  image.kernels[0].info.static_shared_bytes = 32;
+  const auto memory = make_buffer(4096);
+  const auto* out = reinterpret_cast<const uint64_t*>(memory->address());
+  hal::Launch launch = launch_of(image, memory->address());
+  launch.grid = {2};
+  launch.block = {4};
+  launch.cooperative = true;
+  for (uint64_t number : {1, 2}) {  // of the grid, however often it is launched; what it keeps is zero at first
+    ASSERT_TRUE(run(launch));
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(out[i], 4 + number);
+  }
+}
+
 TEST_F(MetalLaunch, AFaultRecordNamesKernelBlockAndThread) {
   const auto record = [this](int kind, int detail) {
     return image_of(
@@ -110,7 +135,12 @@ TEST_F(MetalLaunch, AFaultRecordNamesKernelBlockAndThread) {
   };
   for (const Case& each :
        {Case{1, ErrorCode::LaunchFailed, "kernel k, block (1,0,0), thread (3,0,0): trap"},
-        Case{2, ErrorCode::Assert, "kernel k, block (1,0,0), thread (3,0,0): ?:6: assertion `?` failed"}}) {
+        Case{2, ErrorCode::Assert, "kernel k, block (1,0,0), thread (3,0,0): ?:6: assertion `?` failed"},
+        Case{4, ErrorCode::LaunchFailed,
+             "kernel k, block (1,0,0), thread (3,0,0): a grid-wide barrier needs a cooperative launch"},
+        Case{5, ErrorCode::LaunchFailed, "kernel k, block (1,0,0): deadlock: every thread waits at a barrier"},
+        Case{3, ErrorCode::InvalidPc,
+             "kernel k, block (1,0,0), thread (3,0,0): a call through 0x0, which is no function"}}) {
     hal::Launch launch = launch_of(record(each.kind, 6), uint64_t{0});
     launch.grid = {2};
     launch.block = {4};
@@ -271,6 +301,80 @@ TEST_F(MetalLoad, AnEntryThatIsNotThereIsNamed) {
   const Result<> prepared = (*loaded)->prepare(0, {32});
   ASSERT_FALSE(prepared);
   EXPECT_EQ(prepared.error().message, "kernel k: its image has no function other");
+}
+
+/// A container with the empty kernel `name`, and an image's note.
+std::vector<std::byte> container(const std::string& name, const std::vector<std::byte>& note) {
+  const std::vector<std::byte> module =
+      metallib::sample_module({.function = name, .note = {reinterpret_cast<const char*>(note.data()), note.size()}});
+  const metallib::FunctionSource functions[] = {{name, metallib::FunctionKind::Kernel, module, {}, {}}};
+  return metallib::build(functions).value();
+}
+
+std::vector<std::byte> note_of(image::MetalImage image) {
+  image.target = "metal:metallib";
+  image.source.clear();
+  return image::serialize(image);
+}
+
+TEST_F(MetalLoad, AContainerOfCompiledKernelsIsLaunched) {
+  image::MetalImage image = image_of("");
+  image.data.resize(8);
+  image.symbols = {{"value", 0, 8, false}};
+  auto loaded = device->load(container("kernel_k", note_of(image)));
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ((*loaded)->kernels()[0].parameter_bytes, 8u);
+  EXPECT_EQ((*loaded)->find_symbol("value")->size, 8u);
+  hal::Launch launch{.executable = *loaded, .grid = {1}, .block = {32}};
+  launch.parameters.resize(8);
+  EXPECT_TRUE(run(std::move(launch)));
+}
+
+TEST_F(MetalLoad, AContainerMustSayWhatItsKernelsAre) {
+  const auto silent = device->load(container("kernel_k", {}));
+  ASSERT_FALSE(silent);
+  EXPECT_EQ(silent.error().code, ErrorCode::InvalidImage);
+  EXPECT_NE(silent.error().message.find("does not say what its kernels' parameters are"), std::string::npos);
+  std::vector<std::byte> note = note_of(image_of(""));
+  note[8] ^= std::byte{0xff};
+  const auto newer = device->load(container("kernel_k", note));
+  ASSERT_FALSE(newer);
+  EXPECT_NE(newer.error().message.find("another version of Cupola"), std::string::npos) << newer.error().message;
+}
+
+TEST_F(MetalLoad, AContainerForANewerMetalIsRefused) {
+  image::MetalImage image = image_of("");
+  image.msl_version = 99;
+  const auto loaded = device->load(container("kernel_k", note_of(image)));
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::NoBinaryForGpu);
+}
+
+TEST_F(MetalLoad, ADamagedContainerIsAnErrorAndNeverLoadedAsIfItWereWhole) {
+  std::vector<std::byte> bytes = container("kernel_k", note_of(image_of("")));
+  for (size_t size = 0; size < bytes.size(); size += 7) {
+    const auto cut = device->load(std::span(bytes).first(size));
+    ASSERT_FALSE(cut) << size;
+    EXPECT_EQ(cut.error().code, ErrorCode::InvalidImage);
+    EXPECT_FALSE(cut.error().message.contains('\n'));
+  }
+  const size_t modules = bytes.size() - metallib::read(bytes)->functions[0].module.size();
+  for (size_t at = modules; at < bytes.size(); at += 3) {
+    bytes[at] ^= std::byte{4};
+    const auto changed = device->load(bytes);
+    ASSERT_FALSE(changed) << at;
+    EXPECT_EQ(changed.error().code, ErrorCode::InvalidImage);
+    EXPECT_NE(changed.error().message.find("damaged"), std::string::npos) << changed.error().message;
+    bytes[at] ^= std::byte{4};
+  }
+}
+
+TEST_F(MetalLoad, AContainerWithoutAKernelOfItsNoteNamesIt) {
+  const auto loaded = device->load(container("no_kernel", note_of(image_of(""))));
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const Result<> prepared = (*loaded)->prepare(0, {32});
+  ASSERT_FALSE(prepared);
+  EXPECT_EQ(prepared.error().message, "kernel k: its image has no function kernel_k");
 }
 
 }  // namespace

@@ -39,30 +39,35 @@ Result<const Metal*> Metal::open() {
   static const auto* const opened = new Result<std::unique_ptr<const Metal>>([] {
 #if defined(__APPLE__)
     if (settings().metal_library.empty())
-      return open("/System/Library/Frameworks/Metal.framework/Metal", "/usr/lib/libobjc.A.dylib");
+      return open({.metal = "/System/Library/Frameworks/Metal.framework/Metal",
+                   .objc = "/usr/lib/libobjc.A.dylib",
+                   .dispatch = "/usr/lib/libSystem.B.dylib"});
 #endif
     const std::string ours = folder_of_code(reinterpret_cast<const void*>(&plain)) + "/cupola/" + kSoftwareMetalLibrary;
     const std::string& path = settings().metal_library.empty() ? ours : settings().metal_library;
-    return open(path, path);
+    return open({path, path, path});
   }());
   if (!*opened) return fail(opened->error());
   return opened->value().get();
 }
 
-Result<std::unique_ptr<const Metal>> Metal::open(const std::string& metal, const std::string& objc) {
+Result<std::unique_ptr<const Metal>> Metal::open(const Files& files) {
   const auto no_device = [](const Error& error) {
     return fail(ErrorCode::NoDevice,
                 "the metal device needs Metal of a Mac, or the software Metal that Cupola's tests build "
                 "(CUPOLA_METAL_LIBRARY): {}",
                 error.message);
   };
-  const Result<DynLib> framework = DynLib::open(metal), library = DynLib::open(objc);
-  if (!framework) return no_device(framework.error());
-  if (!library) return no_device(library.error());
+  const Result<DynLib> framework = DynLib::open(files.metal), library = DynLib::open(files.objc),
+                       dispatch = DynLib::open(files.dispatch);
+  for (const Result<DynLib>* each : {&framework, &library, &dispatch})
+    if (!*each) return no_device(each->error());
   ObjcRuntime runtime;
   CreateDevice* create = nullptr;
+  CreateData* create_data = nullptr;
   const auto find_all = [&]() -> Result<> {
     TRY(find(*framework, "MTLCreateSystemDefaultDevice", create));
+    TRY(find(*dispatch, "dispatch_data_create", create_data));
     TRY(find(*library, "objc_msgSend", runtime.send));
     TRY(find(*library, "sel_registerName", runtime.selector));
     TRY(find(*library, "objc_getClass", runtime.class_named));
@@ -73,8 +78,8 @@ Result<std::unique_ptr<const Metal>> Metal::open(const std::string& metal, const
     return find(*library, "method_getTypeEncoding", runtime.types_of);
   };
   if (const Result<> found = find_all(); !found) return no_device(found.error());
-  runtime.checks_types = metal == objc;  // the software Metal is there to find such mistakes
-  return std::unique_ptr<const Metal>(new Metal(runtime, create));
+  runtime.checks_types = files.metal == files.objc;  // the software Metal is there to find such mistakes
+  return std::unique_ptr<const Metal>(new Metal(runtime, create, create_data));
 }
 
 std::string Metal::text(Id string) const {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,11 +67,17 @@ class Metal {
 
  private:
   using CreateDevice = Id();
-  Metal(const ObjcRuntime& runtime, CreateDevice* create) : runtime_(runtime), create_device_(create) {}
-  static Result<std::unique_ptr<const Metal>> open(const std::string& metal, const std::string& objc);
+  using CreateData = Id(const void* bytes, size_t size, Id queue, BlockPointer destructor);
+  struct Files {
+    std::string metal, objc, dispatch;
+  };
+  Metal(const ObjcRuntime& runtime, CreateDevice* device, CreateData* data)
+      : runtime_(runtime), create_device_(device), create_data_(data) {}
+  static Result<std::unique_ptr<const Metal>> open(const Files& files);
 
   const ObjcRuntime runtime_;
   CreateDevice* const create_device_;
+  CreateData* const create_data_;
 
  public:
 #define METAL_METHOD(name, selector, result, parameters) const Method<result parameters> name{runtime_, selector};
@@ -79,6 +87,10 @@ class Metal {
   Id class_named(const char* class_name) const { return runtime_.class_named(class_name); }
   /// +1: the caller releases it. Null where there is none.
   Id create_device() const { return create_device_(); }
+  /// A dispatch_data_t with a copy of the bytes, +1.
+  Id create_data(std::span<const std::byte> bytes) const {
+    return create_data_(bytes.data(), bytes.size(), nullptr, nullptr);
+  }
 
   /// An NSString, autoreleased; and the way back.
   Id string(const std::string& text) const { return string_with(class_named("NSString"), text.c_str()); }

@@ -56,7 +56,8 @@ hal::DeviceProperties make_properties(const Metal& metal, Id device, uint32_t ms
   const Metal::Pool pool(metal);
   hal::DeviceProperties result;
   result.name = formatted("Cupola Metal ({})", metal.text(metal.name(device)));
-  result.image_target = formatted("{}msl{}", image::kMetalTarget, msl);
+  result.image_target =
+      formatted("{}{}", settings().metal_code == "air" ? image::kMetallibTarget : image::kMslTarget, msl);
   result.memory_bytes = memory;
   result.multiprocessors = kCores;
   result.max_threads_per_multiprocessor = kThreadsPerCore;

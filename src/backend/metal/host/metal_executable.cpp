@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/metal/host/container_note.h"
+#include "backend/metal/metallib/container.h"
 #include "image/metal_abi.h"
 
 namespace cupola::metal {
@@ -18,6 +20,16 @@ Result<> check(const image::MetalImage& image, const MetalServices& services) {
       return fail(ErrorCode::InvalidPtx, "metal: kernel {} has {} bytes of static shared memory; the most is {}",
                   kernel.info.name, kernel.info.static_shared_bytes, most);
   return {};
+}
+
+Result<Object> open_container(const MetalServices& services, std::span<const std::byte> container) {
+  const Metal& metal = services.metal;
+  const Metal::Pool pool(metal);
+  const Object data(metal, metal.create_data(container));
+  Id error = nullptr;
+  Object library(metal, metal.new_library_with_data(services.device, data.id(), &error));
+  if (!library) return fail(ErrorCode::InvalidImage, "metal: Metal refuses the .metallib: {}", metal.words(error));
+  return library;
 }
 
 Result<Object> compile(const MetalServices& services, const image::MetalImage& image) {
@@ -49,13 +61,20 @@ void initialise(std::byte* base, const image::MetalImage& image) {
 }  // namespace
 
 Result<std::shared_ptr<hal::Executable>> MetalExecutable::load(const MetalServices& services,
-                                                               std::span<const std::byte> bytes) {
-  if (const auto target = image::target_of(bytes); target && *target != services.properties.image_target)
+                                                               std::span<const std::byte> code) {
+  const bool is_container = metallib::is_metallib(code);
+  if (const auto target = image::target_of(code);
+      !is_container && target && *target != services.properties.image_target)
     return fail(ErrorCode::NoBinaryForGpu, "the kernel image is for '{}'; this device is '{}'", *target,
                 services.properties.image_target);
-  TRY(image::MetalImage image, image::deserialize_metal(bytes));
+  TRY(image::MetalImage image, is_container ? container_note(code) : image::deserialize_metal(code));
   TRY(check(image, services));
-  TRY(Object library, compile(services, image));
+  Object library;
+  if (is_container) {
+    TRY(library, open_container(services, code));
+  } else if (!image.source.empty()) {
+    TRY(library, compile(services, image));
+  }
   TRY(ArenaPart data, services.arena.take(image.data.size(), image.data_alignment));
   initialise(data.address(), image);
   return std::shared_ptr<hal::Executable>(
@@ -68,6 +87,7 @@ MetalExecutable::MetalExecutable(const MetalServices& services, image::MetalImag
     kernels_.push_back(std::move(kernel.info));
     entries_.push_back(std::move(kernel.entry));
     refusals_.push_back(std::move(kernel.refusal));
+    saved_bytes_.push_back(kernel.saved_bytes);
   }
   for (image::DataSymbol& symbol : image.symbols)
     symbols_.push_back({std::move(symbol.name), reinterpret_cast<hal::Address>(data_.address() + symbol.offset),

@@ -9,12 +9,13 @@
 
 namespace cupola::metal {
 
-/// An image's source, compiled by Metal, and its module data in the arena. Pipelines are made when they are first asked
-/// for.
+/// An image's source, compiled by Metal, or the compiled kernels of a container, and its module data in the arena.
+/// Pipelines are made when they are first asked for.
 class MetalExecutable final : public hal::Executable {
  public:
   /// Errors: those of Device::load; InvalidSource with the words of Metal's compiler.
-  static Result<std::shared_ptr<hal::Executable>> load(const MetalServices& services, std::span<const std::byte> image);
+  /// `code`: an image::MetalImage, or a .metallib with kImageNote.
+  static Result<std::shared_ptr<hal::Executable>> load(const MetalServices& services, std::span<const std::byte> code);
 
   std::span<const hal::KernelInfo> kernels() const override { return kernels_; }
   std::span<const hal::SymbolInfo> symbols() const override { return symbols_; }
@@ -26,6 +27,9 @@ class MetalExecutable final : public hal::Executable {
 
   /// The MTLComputePipelineState of a kernel. Error: as prepare().
   Result<Id> pipeline(uint32_t kernel, uint64_t block_threads);
+
+  /// Bytes that each of the kernel's threads keeps at grid-wide barriers; 0: it has none.
+  uint64_t saved_bytes(uint32_t kernel) const { return saved_bytes_[kernel]; }
 
   const std::byte* data() const { return data_.address(); }
 
@@ -42,6 +46,7 @@ class MetalExecutable final : public hal::Executable {
   const ArenaPart data_;
   std::vector<hal::KernelInfo> kernels_;
   std::vector<std::string> entries_, refusals_;  ///< by kernel; one of the two is empty
+  std::vector<uint64_t> saved_bytes_;            ///< by kernel
   std::vector<hal::SymbolInfo> symbols_;
   Mutex mutex_;
   std::vector<Pipeline> pipelines_ GUARDED_BY(mutex_);  ///< by kernel

@@ -275,6 +275,9 @@ class Summarizer {
     for (const auto& node : nodes_of("air.compile_options"))
       for (const uint64_t operand : node)
         if (const std::string* text = string_of(operand)) summary_.compile_options.push_back(*text);
+    for (const auto& node : nodes_of(kImageNote))
+      for (const uint64_t operand : node)
+        if (const std::string* text = string_of(operand)) summary_.image_note = *text;
     for (const auto& node : nodes_of("air.kernel"))
       if (!node.empty())
         if (const std::string* name = value_of(node[0], function_names_)) summary_.kernels.push_back(*name);

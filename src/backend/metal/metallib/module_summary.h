@@ -26,7 +26,12 @@ struct ModuleSummary {
   std::vector<uint64_t> language_version;    ///< {3, 0, 0}
   std::vector<std::string> compile_options;  ///< air.compile.*
   std::vector<std::string> kernels;          ///< of air.kernel
+  std::string image_note;                    ///< of kImageNote; empty without
 };
+
+/// Metadata that Cupola leaves in the first module of a container: what its own host must know of all kernels there, an
+/// image of image/metal_image.h without source.
+inline constexpr char kImageNote[] = "cupola.image";
 
 /// Error: InvalidImage for what is no bitcode or ends early.
 Result<ModuleSummary> summarize(Bytes module);

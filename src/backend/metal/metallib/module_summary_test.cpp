@@ -60,6 +60,15 @@ TEST(ModuleSummary, EveryFlippedBitIsAnErrorOrRead) {
   EXPECT_GT(errors, 32);  // the magic alone
 }
 
+TEST(ModuleSummary, ANoteIsFoundWhateverItsBytes) {
+  const std::string note("\0cup\xff\x80 image", 12);
+  const Result<ModuleSummary> summary = summarize(sample_module({.note = note}));
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->image_note, note);
+  EXPECT_EQ(summary->kernels, std::vector<std::string>{"add"});
+  EXPECT_EQ(summarize(sample_module())->image_note, "");
+}
+
 std::string error_of(BitWriter stream) {
   const std::vector<std::byte> bytes = std::move(stream).finish();
   const Result<ModuleSummary> summary = summarize(bytes);

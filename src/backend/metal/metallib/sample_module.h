@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/metal/metallib/build.h"
+#include "backend/metal/metallib/module_summary.h"
 
 // For tests: a module of AIR with one empty kernel, written bit by bit after https://llvm.org/docs/BitCodeFormat.html,
 // so that tests need neither LLVM nor a file of Apple's. LLVM 14 reads it.
@@ -19,6 +20,7 @@ struct SampleModule {
   uint32_t language[3] = {3, 0, 0};
   bool opaque_pointers = false;
   bool air_metadata = true;  ///< else there is llvm.ident only
+  std::string note;          ///< of kImageNote
 };
 
 /// Numbers of any width, one behind the other.
@@ -100,7 +102,8 @@ class BitWriter {
 
 /// Metadata: strings first, then the values {function, six numbers}, then nodes.
 inline void write_sample_metadata(BitWriter& out, const SampleModule& sample) {
-  const std::string_view strings[] = {"Cupola's sample", "Metal"};
+  std::vector<std::string_view> strings = {"Cupola's sample", "Metal"};
+  if (!sample.note.empty()) strings.push_back(sample.note);
   BitWriter lengths;
   std::string characters;
   for (const std::string_view text : strings) lengths.vbr(text.size(), 6), characters += text;
@@ -110,22 +113,30 @@ inline void write_sample_metadata(BitWriter& out, const SampleModule& sample) {
   for (const char c : characters) blob.push_back(static_cast<std::byte>(c));
 
   out.enter(15);
-  out.blob(35, {std::size(strings), offset}, blob);                       // metadata 0, 1
-  for (uint64_t i = 0; i < 7; ++i) out.record(2, {i == 0 ? 2u : 3u, i});  // 2: the function; 3..5, 6..8: the numbers
-  out.record(3, {1});           // 9: {producer}; operands are one more than the number
-  out.record(3, {4, 5, 6});     // 10: AIR
-  out.record(3, {2, 7, 8, 9});  // 11: language
-  out.record(3, {});            // 12
-  out.record(3, {3, 13, 13});   // 13: the kernel
+  out.blob(35, {strings.size(), offset}, blob);
+  const uint64_t function = strings.size();
+  for (uint64_t i = 0; i < 7; ++i) out.record(2, {i == 0 ? 2u : 3u, i});  // the function, AIR's numbers, the language's
+  const uint64_t air = function + 1, language = air + 3, nodes = language + 3;
+  // Operands of nodes are one more than the number; those of named nodes are the number.
+  out.record(3, {1});                                            // nodes: the producer
+  out.record(3, {air + 1, air + 2, air + 3});                    // nodes + 1
+  out.record(3, {2, language + 1, language + 2, language + 3});  // nodes + 2
+  out.record(3, {});                                             // nodes + 3
+  out.record(3, {function + 1, nodes + 4, nodes + 4});           // nodes + 4: the kernel
+  if (!sample.note.empty()) out.record(3, {3});                  // nodes + 5
   out.record(4, "llvm.ident");
-  out.record(10, {9});
+  out.record(10, {nodes});
   if (sample.air_metadata) {
     out.record(4, "air.version");
-    out.record(10, {10});
+    out.record(10, {nodes + 1});
     out.record(4, "air.language_version");
-    out.record(10, {11});
+    out.record(10, {nodes + 2});
     out.record(4, "air.kernel");
-    out.record(10, {13});
+    out.record(10, {nodes + 4});
+  }
+  if (!sample.note.empty()) {
+    out.record(4, kImageNote);
+    out.record(10, {nodes + 5});
   }
   out.leave();
 }

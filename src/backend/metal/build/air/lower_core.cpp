@@ -125,6 +125,11 @@ Value* LowerCore::of_floats(llvm::IRBuilder<>& b, llvm::CallInst& call) const {
   llvm::Type* type = call.getType();
   const llvm::Intrinsic::ID intrinsic = call.getIntrinsicID();
   if (intrinsic == llvm::Intrinsic::copysign) return copy_sign(b, call.getArgOperand(0), call.getArgOperand(1));
+  if (intrinsic == llvm::Intrinsic::ldexp && call.getArgOperand(1)->getType()->isIntegerTy(32)) {
+    Value* wide = b.CreateFPExt(call.getArgOperand(0), b.getFloatTy());  // a float has all of a half's powers
+    return b.CreateFPTrunc(call_meaning(b, *meaning(*call.getModule(), "llvm.ldexp"), {wide, call.getArgOperand(1)}),
+                           type);
+  }
   for (const FloatRow& row : kFloats) {
     if (row.intrinsic != intrinsic) continue;
     llvm::SmallVector<Value*, 3> arguments(call.args());

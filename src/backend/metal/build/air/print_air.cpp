@@ -21,7 +21,6 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
-#include "backend/metal/air/bitcode.h"
 #include "backend/metal/build/air/air_functions.h"
 #include "backend/metal/build/air/kernel_metadata.h"
 #include "backend/metal/build/air/lower_core.h"
@@ -184,7 +183,7 @@ void name_for_metal(llvm::Module& module, std::span<const RaisedKernel> kernels)
     for (llvm::User* user : function.users())
       if (auto* call = llvm::dyn_cast<llvm::CallInst>(user)) call->setCallingConv(llvm::CallingConv::C);
   }
-  for (const RaisedKernel& kernel : kernels) kernel.code->setName("kernel_" + kernel.info.name);
+  for (const RaisedKernel& kernel : kernels) kernel.code->setName(kernel.entry);
 }
 
 /// The module with one kernel and what that calls.
@@ -232,14 +231,20 @@ Result<AirModules> print_air(Raised& raised, std::span<const std::byte> library)
   const AirVersion& version = module.getFunction("air.atomic.fence") ? kVersionWithFences : kVersion;
   AirModules made;
   made.macos = version.macos;
+  made.msl_version = version.language[0] * 10 + version.language[1];
   for (const KernelCode& code : kernels) {
-    const std::unique_ptr<llvm::Module> one = alone(module, *code.function);
-    const std::string name = code.function->getName().str();
+    std::unique_ptr<llvm::Module> one = alone(module, *code.function);
+    std::string name = code.function->getName().str();
     describe(*one, *one->getFunction(name), version);
-    TRY(std::vector<std::byte> bitcode, air::write_bitcode(*one));
-    made.kernels.push_back({name, std::move(bitcode)});
+    made.kernels.push_back({std::move(name), std::move(one)});
   }
   return made;
+}
+
+void leave_note(llvm::Module& module, const std::string& name, std::span<const std::byte> bytes) {
+  llvm::LLVMContext& context = module.getContext();
+  const llvm::StringRef text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  module.getOrInsertNamedMetadata(name)->addOperand(llvm::MDNode::get(context, llvm::MDString::get(context, text)));
 }
 
 }  // namespace cupola::metal::build

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <llvm/IR/Module.h>
+
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,19 +14,23 @@ namespace cupola::metal::build {
 
 struct Raised;
 
-/// A kernel with what it calls, as a module of AIR (air/bitcode.h).
+/// A kernel with what it calls, ready for air::write_bitcode.
 struct AirKernel {
-  std::string name;  ///< of the function: "kernel_" and the program's
-  std::vector<std::byte> bitcode;
+  std::string entry;  ///< RaisedKernel::entry: the function's name
+  std::unique_ptr<llvm::Module> module;
 };
 
 struct AirModules {
   std::vector<AirKernel> kernels;
-  unsigned macos = 13;  ///< the oldest system that takes them
+  unsigned macos = 13;        ///< the oldest system that takes them
+  uint32_t msl_version = 30;  ///< and that system's MSL: 3.0
 };
 
 /// Kernels take what image/metal_abi.h says. `library`: lib/cupola/air.bc, what calls mean. Error: NotSupported, naming
 /// the place and what AIR has no form for.
 Result<AirModules> print_air(Raised& raised, std::span<const std::byte> library);
+
+/// Leaves bytes in a module as the metadata `name`, which Metal's compiler does not look at.
+void leave_note(llvm::Module& module, const std::string& name, std::span<const std::byte> bytes);
 
 }  // namespace cupola::metal::build

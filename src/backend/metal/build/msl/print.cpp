@@ -2,12 +2,12 @@
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SetVector.h>
-#include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
 #include "backend/metal/build/msl/function_printer.h"
+#include "backend/metal/build/raise/metal_names.h"
 #include "backend/metal/build/raise/raise.h"
 #include "base/format.h"
 
@@ -21,6 +21,8 @@ using namespace metal;
 struct Launch {
   ulong arena, module_data, faults, locks, output, grid;
   uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
+  ulong saved;
+  uint turn, unused;
 };
 
 struct Thread {
@@ -59,18 +61,6 @@ std::string thread_of(const RaisedKernel& kernel) {
   return formatted("  uint4 stack[{}];\n{}(thread uchar*)stack}};\n", (kernel.stack_bytes + 15) / 16, kThreadOfKernel);
 }
 
-/// A name that no word of MSL is: letters, digits and underscores of the program's, behind a prefix.
-std::string identifier(const char* prefix, llvm::StringRef name) {
-  std::string text = prefix;
-  for (const char c : name) {
-    if (llvm::isAlnum(c) || c == '_')
-      text += c;
-    else
-      text += formatted("_{:x}_", static_cast<unsigned char>(c));
-  }
-  return text;
-}
-
 /// Defined functions, callees in front of callers.
 llvm::SetVector<llvm::Function*> in_order(llvm::Module& module) {
   llvm::SetVector<llvm::Function*> order;
@@ -93,12 +83,12 @@ Result<MslSource> print_msl(Raised& raised) {
   llvm::DenseMap<const llvm::Function*, const RaisedKernel*> kernels;
   for (const RaisedKernel& kernel : raised.kernels) {
     kernels[kernel.code] = &kernel;
-    module.names[kernel.code] = identifier("kernel_", kernel.info.name);
-    source.entries.push_back(module.names[kernel.code]);
+    module.names[kernel.code] = kernel.entry;
   }
   const llvm::SetVector<llvm::Function*> order = in_order(*raised.module);
+  MetalNames names;
   for (llvm::Function* function : order)
-    if (std::string& name = module.names[function]; name.empty()) name = identifier("function_", function->getName());
+    if (std::string& name = module.names[function]; name.empty()) name = names.add("function_", function->getName());
   std::string text;
   for (llvm::Function* function : order) {
     FunctionPrinter printer(module, *function);

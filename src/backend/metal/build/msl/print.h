@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 
@@ -16,12 +15,12 @@ inline constexpr uint32_t kMsl30 = 30, kMsl32 = 32;
 /// A module as MSL source.
 struct MslSource {
   std::string text;
-  std::vector<std::string> entries;  ///< the kernels' names in the text, by their place in Raised::kernels
-  uint32_t version = kMsl30;         ///< the lowest that has all the text uses
+  uint32_t version = kMsl30;  ///< the lowest that has all the text uses
 };
 
-/// Prints a raised module: a function in MSL for each of the module's, readable, with the program's source lines where
-/// the module knows them. Errors: NotSupported, naming the place and what has no form in MSL.
+/// Prints a raised module: a function in MSL for each of the module's, kernels by their entries, readable, with the
+/// program's source lines where the module knows them. Errors: NotSupported, naming the place and what has no form in
+/// MSL.
 Result<MslSource> print_msl(Raised& raised);
 
 }  // namespace cupola::metal::build

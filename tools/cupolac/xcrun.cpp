@@ -1,4 +1,4 @@
-#include "cupola/xcrun.h"
+#include "cupolac/xcrun.h"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
-namespace cupola::tool {
+namespace cupola::cupolac {
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,4 +36,4 @@ std::string shell_word(const std::string& word) {
   return text + "'";
 }
 
-}  // namespace cupola::tool
+}  // namespace cupola::cupolac

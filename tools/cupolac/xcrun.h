@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 
-namespace cupola::tool {
+namespace cupola::cupolac {
 
 /// Xcode's launcher of compilers. Error: NotSupported, naming the option that asked and what to give instead.
 Result<std::string> find_xcrun(const std::string& option, const std::string& instead);
@@ -12,4 +12,4 @@ Result<std::string> find_xcrun(const std::string& option, const std::string& ins
 /// A word that a shell takes as it is.
 std::string shell_word(const std::string& word);
 
-}  // namespace cupola::tool
+}  // namespace cupola::cupolac
