@@ -1,5 +1,7 @@
 // Divergence, early exit, loops, calls, recursion, function pointers. Oracle: the same functions run on the host.
 
+#include <new>
+
 #include "check.h"
 
 __host__ __device__ int collatz(unsigned n) {
@@ -142,6 +144,54 @@ CASE(virtual_functions) {
   virtual_kernel<<<1, 32>>>(out);
   CUDA_OK(cudaDeviceSynchronize());
   for (int i = 0; i < 32; ++i) EXPECT_EQUAL_AT(i, out[i], i % 2 ? 10 : i * i * 10);
+}
+
+struct Step {
+  __host__ __device__ virtual unsigned apply(unsigned x) const = 0;
+  __host__ __device__ virtual ~Step() {}
+};
+struct Scale : Step {
+  unsigned by;
+  __host__ __device__ explicit Scale(unsigned b) : by(b) {}
+  __host__ __device__ unsigned apply(unsigned x) const override { return x * by; }
+};
+struct Odd : Step {
+  __host__ __device__ unsigned apply(unsigned x) const override { return x % 2 ? 3 * x + 1 : x / 2; }
+};
+
+constexpr int kSteps = 5;
+struct Steps {
+  alignas(16) char memory[kSteps][sizeof(Scale)];
+  const Step* at[kSteps];
+  __host__ __device__ void make() {
+    for (int i = 0; i < kSteps; ++i)
+      if (i % 2)
+        at[i] = new (memory[i]) Scale(i);
+      else
+        at[i] = new (memory[i]) Odd;
+  }
+  __host__ __device__ unsigned apply(unsigned x) const {
+    for (unsigned i = 0; i < 2 + x % 7; ++i) x = at[(x + i) % kSteps]->apply(x);
+    return x;
+  }
+};
+__device__ Steps device_steps;
+
+__global__ void make_steps() {
+  device_steps.make();
+}
+__global__ void apply_steps(unsigned* out) {
+  out[threadIdx.x] = device_steps.apply(threadIdx.x);
+}
+
+CASE(objects_that_another_kernel_made) {
+  check::Managed<unsigned> out(100);
+  make_steps<<<1, 1>>>();
+  apply_steps<<<1, 100>>>(out);
+  CUDA_OK(cudaDeviceSynchronize());
+  Steps steps;
+  steps.make();
+  for (unsigned i = 0; i < 100; ++i) EXPECT_EQUAL_AT(i, out[i], steps.apply(i));
 }
 
 __global__ void indices_kernel(unsigned* out) {
