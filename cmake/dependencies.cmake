@@ -1,9 +1,17 @@
 # Libraries the project builds on. Static where a library ends up inside libcuda, which is loaded into foreign processes.
 find_package(Threads REQUIRED)
-find_package(fmt 9 REQUIRED)  # headers only; src/base/format.cpp holds its code
-set(Boost_USE_STATIC_LIBS ON)
-find_package(Boost 1.74 REQUIRED COMPONENTS context)
-find_package(CLI11 REQUIRED)
+find_path(fmt_headers NAMES fmt/format.h REQUIRED)  # headers only; src/base/format.cpp holds its code
+find_path(xxhash_headers NAMES xxhash.h REQUIRED)
+include_directories(SYSTEM ${fmt_headers} ${xxhash_headers})
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")  # src/backend/cpu/run/fibre_switch.h
+  set(CUPOLA_FIBRES "")
+else()
+  set(CUPOLA_FIBRES Boost::context)
+endif()
+if(CUPOLA_FIBRES OR CUPOLA_TESTS)
+  set(Boost_USE_STATIC_LIBS ON)
+  find_package(Boost 1.74 REQUIRED COMPONENTS context)
+endif()
 foreach(name lz4 zstd)  # payloads of fat binaries; neither package brings a CMake file everywhere
   find_path(${name}_headers NAMES ${name}.h REQUIRED)
   find_library(${name}_library NAMES lib${name}.a ${name} REQUIRED)
@@ -15,23 +23,10 @@ if(NOT TARGET zstd::libzstd)
   set_target_properties(zstd::libzstd PROPERTIES IMPORTED_LOCATION ${zstd_library} INTERFACE_INCLUDE_DIRECTORIES ${zstd_headers})
 endif()
 
-find_package(LLVM 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/llvm)
-add_library(cupola-LLVM INTERFACE)
-target_include_directories(cupola-LLVM SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
-separate_arguments(llvm_definitions NATIVE_COMMAND ${LLVM_DEFINITIONS})
-target_compile_definitions(cupola-LLVM INTERFACE ${llvm_definitions})
-target_link_libraries(cupola-LLVM INTERFACE LLVM)
-
-# clang as a library, for the front end. Its own package files name targets that Debian's packages lack.
-find_path(clang_headers NAMES clang/Frontend/CompilerInstance.h HINTS ${LLVM_INCLUDE_DIRS} REQUIRED)
-find_library(clang_library NAMES clang-cpp HINTS ${LLVM_LIBRARY_DIRS} REQUIRED)
-add_library(cupola-clang INTERFACE)
-target_include_directories(cupola-clang SYSTEM INTERFACE ${clang_headers})
-target_link_libraries(cupola-clang INTERFACE ${clang_library} cupola-LLVM)
-
-find_program(CUPOLA_CLANG NAMES clang++-22 HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
-find_program(CUPOLA_LLVM_LINK NAMES llvm-link-22 llvm-link HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
-find_program(CUPOLA_OPT NAMES opt-22 opt HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
+if(CUPOLA_COMPILER)
+  find_package(CLI11 REQUIRED)
+  include(llvm)
+endif()
 
 if(CUPOLA_TESTS)
   find_package(GTest REQUIRED)

@@ -52,13 +52,7 @@ function(cupola_compiler_library folder)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include/cuda PRIVATE ${CMAKE_SOURCE_DIR}/src)
   target_compile_options(${target} PUBLIC -fno-sanitize=enum)  # programs pass any number where an enum is asked for
   target_link_libraries(${target} PRIVATE cupola-image ${ARG_LIBS})
-  target_link_options(${target} PRIVATE -Wl,--version-script=${here}/lib${ARG_NAME}.map -Wl,--exclude-libs,ALL
-                                        -Wl,-z,nodelete -Wl,--gc-sections)
-  if(NOT CUPOLA_SANITIZE)  # a sanitizer's functions come from the program
-    target_link_options(${target} PRIVATE -Wl,-z,defs)
-  endif()
-  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_NAME} VERSION ${ARG_VERSION} SOVERSION ${ARG_SOVERSION}
-                                             LINK_DEPENDS ${here}/lib${ARG_NAME}.map)
+  cupola_drop_in(${target} NAME ${ARG_NAME} VERSION ${ARG_VERSION} SOVERSION ${ARG_SOVERSION} MAP ${here}/lib${ARG_NAME}.map STAYS)
   install(TARGETS ${target} LIBRARY DESTINATION lib)
   if(CUPOLA_TESTS AND tests)
     cupola_test(${target}-test SOURCES ${tests} LIBS ${target} cupola-image)

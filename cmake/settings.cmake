@@ -16,9 +16,13 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 option(CUPOLA_TESTS "Build the tests" ON)
+option(CUPOLA_COMPILER "Build the half that compiles, which needs LLVM, and what needs that: tools, tests" ON)
 option(CUPOLA_BENCH "Build the benchmarks" ON)
 option(CUPOLA_FUZZ "Build the libFuzzer targets" OFF)
 option(CUPOLA_PYTHON "Build what a wheel of the Python package holds: pip sets it" OFF)
+if(NOT CUPOLA_COMPILER)
+  set(CUPOLA_TESTS OFF)
+endif()
 set(CUPOLA_SANITIZE "" CACHE STRING "address,undefined or thread: instrument everything built here")
 
 add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror=switch -Werror=return-type

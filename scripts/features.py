@@ -31,7 +31,7 @@ UFUNC_TABLE = ROOT / "src/array/ufunc.def"
 FUNCTION_ROW = r"^\s*\w+_(?:FN\(|FN_AS\([^,]*,|INTERNAL\([^,]*,)\s*(\w+)\s*,(?:\s*((?!\d)\w*)\s*,)?(?:\s*\d+\s*,)?\s*(\w+)\s*,\s*\("
 STATUSES = {"done", "partial", "todo", "na", "needs-mac"}
 DEVICES = ("cpu", "metal", "nvidia")
-LONG_TESTS = ("bare-root", "asan:", "tsan:", "python.pythons")  # only ./test --full runs them: a claim that names one is not checked without --full
+LONG_TESTS = ("bare-root", "asan:", "tsan:", "python.pythons", "macos")  # only ./test --full runs them: a claim that names one is not checked without --full
 
 
 def read_results():

@@ -134,6 +134,25 @@ def pythons(tally, _):
     run_ctest(tally, "build", "^python.(wheel|pythons)$", configuration="pythons")
 
 
+def cases(tally, label, command):
+    """A step that prints `case NAME: ok|FAILED` lines, each of which is a test of its own."""
+    print(f"== {label}", flush=True)
+    run = subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True)
+    lines = re.findall(r"^case (\S+): (ok|FAILED)$", run.stdout, re.M)
+    for part, outcome in lines:
+        tally.add(f"{label}/{part}", "passed" if outcome == "ok" else "failed")
+    if run.returncode != 0 or not lines:
+        print(run.stdout + run.stderr)
+        tally.add(label, "failed")
+
+
+def macos(tally, _):
+    if not step(tally, "macos:build", [sys.executable, "scripts/macos_build.py"]):
+        return
+    cases(tally, "macos", [sys.executable, "tests/macos/products.py", "build-macos", "--self-test"])
+    cases(tally, "macos", ["build-macos/tools/venv/bin/python", "tests/macos/fibres.py", "build-macos"])
+
+
 def sanitizer(preset):
     def run(tally, _):
         programs = unit_tests()
@@ -174,6 +193,7 @@ STAGES = {
     "levels": ("the kernel tests with code for plain x86-64 and for x86-64-v3", levels),
     "long": ("libdevice at a million points a function", long_tests),
     "pythons": ("the Python package's tests with the other Pythons of the machine", pythons),
+    "macos": ("the half that runs, built for macOS on Apple Silicon with zig, and looked at", macos),
     "asan": ("the unit tests under the address and undefined-behaviour sanitizers, and many kinds of work together", sanitizer("asan")),
     "tsan": ("the same under the thread sanitizer", sanitizer("tsan")),
     "long-fuzz": ("every fuzzer for 2 minutes", fuzzing(120)),
@@ -182,7 +202,7 @@ STAGES = {
     "features": ("the claims of docs/features.tsv and of the API tables", features),
 }
 DEFAULT = ("format", "tests", "tidy", "fuzz", "features")
-FULL = ("format", "tests", "levels", "long", "pythons", "asan", "tsan", "long-fuzz", "tidy-all", "bare-root", "features")
+FULL = ("format", "tests", "levels", "long", "pythons", "macos", "asan", "tsan", "long-fuzz", "tidy-all", "bare-root", "features")
 ONE_PATTERN = ("format", "tests", "tidy")
 
 

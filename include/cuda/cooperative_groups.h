@@ -96,12 +96,24 @@ class thread_block_tile : public thread_block_tile<Size, void> {
 
 CUPOLA_GROUP thread_block_tile<1> this_thread() { return thread_block_tile<1, thread_block>(0, 1); }
 
+namespace details {
+template <unsigned int Size>
+CUPOLA_GROUP bool is_tile_of(const tile<Size>*) {
+  return true;
+}
+template <unsigned int Size>
+CUPOLA_GROUP bool is_tile_of(const void*) {
+  return false;
+}
+}  // namespace details
+
 /// Parts of Size threads. A block that is no multiple of Size has a smaller last warp: its missing lanes count as
 /// exited. Waits for the parent's threads where Size is more than a warp.
 template <unsigned int Size, typename Parent>
 CUPOLA_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
   if (Size > 32) {
-    if (details::lane() == 0) details::begin_warps_barrier(Size / 32);
+    // A tile as large has begun the same word, where some of its threads may have arrived already.
+    if (!details::is_tile_of<Size>(&parent) && details::lane() == 0) details::begin_warps_barrier(Size / 32);
     parent.sync();
   }
   const unsigned int threads = (unsigned int)parent.num_threads();

@@ -5,6 +5,7 @@
   numba         runs those of Numba, with numba-cuda
   numba-builtin the same with the target that Numba has built in
   numba-0.59    the same with the oldest Numba and an old NumPy, in a virtual environment of its own
+  numba-metal   runs kernels of Numba on the software Metal of the tests
   editable      installs the checkout with `pip install -e`, and runs a demonstration
   sdist         makes a source distribution, and checks that it holds what a build needs
   pythons       makes wheels with the other Pythons of this machine, from 3.10 on, and runs the tests of the stage `package` with each
@@ -24,6 +25,9 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "python" / "tests"
 LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libnvrtc.so.13", "libnvvm.so.4", "libnvJitLink.so.13", "libnvidia-ml.so.1", "libcupola-compiler.so", "libcupola-frontend.so")
+NUMBA_TESTS = [TESTS / "test_numba.py", TESTS / "test_numba_programs.py"]
+# Host arrays over device memory are not made there yet; the demonstrations take minutes.
+NOT_ON_METAL = ("buffers_are_arrays_of_numba", "demo")
 # What would lead the installed package elsewhere.
 FOREIGN = ("CUPOLA_HOME", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "NUMBA_CUDA_DRIVER", "PYTHONPATH")
 
@@ -132,7 +136,7 @@ def pytest(venv, folder, files, words, **variables):
 
 
 def package_tests():
-    return sorted(set(TESTS.glob("test_*.py")) - {TESTS / "test_numba.py"})
+    return sorted(set(TESTS.glob("test_*.py")) - set(NUMBA_TESTS))
 
 
 def package_stage(_, folder, words):
@@ -140,11 +144,16 @@ def package_stage(_, folder, words):
 
 
 def numba_stage(_, folder, words, **variables):
-    return pytest(folder / "venv", folder, [TESTS / "test_numba.py"], words, **variables)
+    return pytest(folder / "venv", folder, NUMBA_TESTS, words, **variables)
 
 
 def builtin_stage(_, folder, words):
     return numba_stage(_, folder, words, CUPOLA_TEST_BUILTIN="1")
+
+
+def metal_stage(build, folder, words):
+    software = build / "lib" / "cupola" / "libcupola-software-metal.so"
+    return numba_stage(build, folder, ["-k", f"not {' and not '.join(NOT_ON_METAL)}", *words], CUPOLA_DEVICE="metal", CUPOLA_METAL_LIBRARY=str(software))
 
 
 def oldest_numba_stage(_, folder, words):
@@ -219,6 +228,7 @@ STAGES = {
     "numba": numba_stage,
     "numba-builtin": builtin_stage,
     "numba-0.59": oldest_numba_stage,
+    "numba-metal": metal_stage,
     "editable": editable_stage,
     "sdist": sdist_stage,
     "pythons": pythons_stage,

@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
-#include <ucontext.h>
+#include <sys/ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "base/machine_context.h"
 
 #include <sys/ucontext.h>
-#include <ucontext.h>
 
 // Register names differ by system and processor, their roles do not: program counter, stack pointer, first argument.
 

@@ -93,7 +93,7 @@ Result<Code> make_whole(std::unique_ptr<llvm::Module> module, const Target& targ
                 image.msl_version / 10, image.msl_version % 10, target.msl / 10, target.msl % 10);
   image.target = target.name;
   for (metal::build::RaisedKernel& kernel : raised.kernels)
-    image.kernels.push_back({std::move(kernel.info), std::move(kernel.entry), {}});
+    image.kernels.push_back({std::move(kernel.info), std::move(kernel.entry), {}, kernel.saved_bytes});
   image.symbols = std::move(raised.data.symbols);
   image.data = std::move(raised.data.bytes);
   image.data_alignment = raised.data.alignment;

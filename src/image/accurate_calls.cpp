@@ -19,6 +19,7 @@ double wide_exp10(double x) {
 double wide_tgamma(double x) {
   return static_cast<double>(tgammal(x));
 }
+#if !defined(__APPLE__)  // which has no Bessel functions of long double
 double wide_j0(double x) {
   return static_cast<double>(j0l(x));
 }
@@ -37,6 +38,7 @@ double wide_jn(int n, double x) {
 double wide_yn(int n, double x) {
   return static_cast<double>(ynl(n, x));
 }
+#endif
 float wide_cbrtf(float x) {
   return static_cast<float>(cbrt(static_cast<double>(x)));
 }
@@ -66,9 +68,11 @@ struct AccurateCall {
 
 #define CUPOLA_WIDE(name) {#name, reinterpret_cast<void (*)()>(&wide_##name)}
 const AccurateCall kCalls[] = {
-    CUPOLA_WIDE(cbrt), CUPOLA_WIDE(exp10), CUPOLA_WIDE(tgamma), CUPOLA_WIDE(j0),    CUPOLA_WIDE(j1),  CUPOLA_WIDE(y0),
-    CUPOLA_WIDE(y1),   CUPOLA_WIDE(jn),    CUPOLA_WIDE(yn),     CUPOLA_WIDE(cbrtf), CUPOLA_WIDE(j0f), CUPOLA_WIDE(j1f),
+    CUPOLA_WIDE(cbrt), CUPOLA_WIDE(exp10), CUPOLA_WIDE(tgamma), CUPOLA_WIDE(cbrtf), CUPOLA_WIDE(j0f), CUPOLA_WIDE(j1f),
     CUPOLA_WIDE(y0f),  CUPOLA_WIDE(y1f),   CUPOLA_WIDE(jnf),    CUPOLA_WIDE(ynf),
+#if !defined(__APPLE__)
+    CUPOLA_WIDE(j0),   CUPOLA_WIDE(j1),    CUPOLA_WIDE(y0),     CUPOLA_WIDE(y1),    CUPOLA_WIDE(jn),  CUPOLA_WIDE(yn),
+#endif
 };
 #undef CUPOLA_WIDE
 

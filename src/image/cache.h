@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/platform.h"
 #include "base/settings.h"
 
 namespace cupola::image {
 
 /// The folder that compiled kernels are kept in: CUPOLA_CACHE_DIR, else the platform's cache folder (`cupola` in
 /// $XDG_CACHE_HOME or ~/.cache; ~/Library/Caches on macOS). Empty when caching is switched off or there is no home.
-std::string cache_folder(const Settings& settings);
+std::string cache_folder(const Settings& settings, Platform platform = kThisPlatform);
 
 /// What a cache folder may hold. Zero: no limit.
 struct CacheLimits {

@@ -69,16 +69,24 @@ bool remove(const File& file, CacheLoss& loss) {
 
 }  // namespace
 
-std::string cache_folder(const Settings& settings) {
+std::string cache_folder(const Settings& settings, Platform platform) {
   if (!settings.cache) return {};
   if (!settings.cache_dir.empty()) return settings.cache_dir;
-  const char* home = std::getenv("HOME");
-#if defined(__APPLE__)
-  return home && *home ? std::string(home) + "/Library/Caches/cupola" : std::string();
-#else
-  if (const char* base = std::getenv("XDG_CACHE_HOME"); base && *base == '/') return std::string(base) + "/cupola";
-  return home && *home ? std::string(home) + "/.cache/cupola" : std::string();
-#endif
+  const auto value = [](const char* variable) -> std::string_view {
+    const char* const found = std::getenv(variable);
+    return found ? found : "";
+  };
+  const std::string_view base = value("XDG_CACHE_HOME"), home = value("HOME");
+  const auto below = [](std::string_view folder, std::string_view name) {
+    return folder.empty() ? std::string() : std::string(folder).append(name);
+  };
+  switch (platform) {
+    case Platform::MacOs:
+      return below(home, "/Library/Caches/cupola");
+    case Platform::Linux:
+      return base.starts_with('/') ? below(base, "/cupola") : below(home, "/.cache/cupola");
+  }
+  __builtin_unreachable();
 }
 
 CacheLimits cache_limits(const Settings& settings) {

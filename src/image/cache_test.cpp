@@ -419,14 +419,17 @@ TEST(CacheFolder, FollowsSettingsThenThePlatform) {
   EXPECT_EQ(cache_folder(settings), "/chosen");
   settings.cache = false;
   EXPECT_EQ(cache_folder(settings), "");
-#if defined(__linux__)
   settings = {};
   setenv("XDG_CACHE_HOME", "/xdg", 1);
-  EXPECT_EQ(cache_folder(settings), "/xdg/cupola");
-  unsetenv("XDG_CACHE_HOME");
   setenv("HOME", "/home/someone", 1);
-  EXPECT_EQ(cache_folder(settings), "/home/someone/.cache/cupola");
-#endif
+  EXPECT_EQ(cache_folder(settings, Platform::Linux), "/xdg/cupola");
+  EXPECT_EQ(cache_folder(settings, Platform::MacOs), "/home/someone/Library/Caches/cupola");
+  unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(cache_folder(settings, Platform::Linux), "/home/someone/.cache/cupola");
+  EXPECT_EQ(cache_folder(settings), cache_folder(settings, kThisPlatform));
+  setenv("HOME", "", 1);
+  EXPECT_EQ(cache_folder(settings, Platform::Linux), "");
+  EXPECT_EQ(cache_folder(settings, Platform::MacOs), "");
 }
 
 TEST(FileIdentity, IsEmptyForNoFileAndStableForOne) {

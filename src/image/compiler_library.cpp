@@ -1,6 +1,7 @@
 #include "image/compiler_library.h"
 
 #include "base/dynlib.h"
+#include "base/library_names.h"
 #include "base/settings.h"
 
 namespace cupola::image {
@@ -39,7 +40,7 @@ const Result<CompilerLibrary>& CompilerLibrary::ours() {
 
 std::string compiler_path() {
   if (!settings().compiler.empty()) return settings().compiler;
-  return folder_of_code(reinterpret_cast<const void*>(&compiler_path)) + "/libcupola-compiler.so";
+  return folder_of_code(reinterpret_cast<const void*>(&compiler_path)) + "/" + kCompilerLibrary;
 }
 
 }  // namespace cupola::image

@@ -8,13 +8,21 @@
 // overloads and the compiler's knowledge of these names stay out of it, and the loader only stores addresses.
 
 #if defined(__APPLE__)
-// Some are the GNU C library's only; a missing one is an error of the image that asks for it.
-#define CUPOLA_DECLARE(symbol) extern "C" void library_##symbol() __asm__("_" #symbol) __attribute__((weak_import));
-#else
-#define CUPOLA_DECLARE(symbol) extern "C" void library_##symbol() __asm__(#symbol);
-#endif
+#include <dlfcn.h>
 
-#define CUPOLA_LIBRARY_CALL(symbol) CUPOLA_DECLARE(symbol)
+namespace cupola::image {
+namespace {
+
+/// Some are the GNU C library's only, so that none is linked; a missing one is an error of the image that asks for it.
+const void* system_call_address(uint32_t function) {
+  static void* const library = dlopen("/usr/lib/libSystem.B.dylib", RTLD_LAZY);
+  return library ? dlsym(library, library_call_name(function)) : nullptr;
+}
+
+}  // namespace
+
+#else
+#define CUPOLA_LIBRARY_CALL(symbol) extern "C" void library_##symbol() __asm__(#symbol);
 #include "image/library_calls.def"
 #undef CUPOLA_LIBRARY_CALL
 
@@ -27,7 +35,12 @@ constexpr void (*kFunctions[])() = {
 #undef CUPOLA_LIBRARY_CALL
 };
 
+const void* system_call_address(uint32_t function) {
+  return reinterpret_cast<const void*>(kFunctions[function]);
+}
+
 }  // namespace
+#endif
 
 uint32_t library_call_count() {
   return std::size(kLibraryCalls);
@@ -39,7 +52,7 @@ const char* library_call_name(uint32_t function) {
 
 const void* library_call_address(uint32_t function) {
   if (const void* accurate = accurate_call(library_call_name(function))) return accurate;
-  return reinterpret_cast<const void*>(kFunctions[function]);
+  return system_call_address(function);
 }
 
 }  // namespace cupola::image

@@ -31,8 +31,20 @@ struct Launch {
   uint32_t dynamic_shared_bytes;  ///< and how long it is
   uint32_t total_shared_bytes;
   uint32_t cooperative;  ///< 1 in a cooperative launch
+  uint64_t saved;        ///< the GPU's address of a SavedHeader, for kernels with grid-wide barriers
+  uint32_t turn;         ///< how often the grid was launched before
+  uint32_t unused;
 };
-static_assert(sizeof(Launch) == 64);
+static_assert(sizeof(Launch) == 80);
+
+/// What a grid keeps from launch to launch, for one with grid-wide barriers is launched anew behind each: every thread
+/// runs to its next one, keeps its variables and returns. Behind the header lie the blocks' shared memory
+/// (total_shared_bytes of each), and behind that what the threads keep (MetalKernel::saved_bytes of each).
+struct SavedHeader {
+  uint32_t again;  ///< 1 when a block waits at a barrier, so that the grid must be launched once more
+  uint32_t unused[3];
+};
+static_assert(sizeof(SavedHeader) == 16);
 
 /// What printf leaves for the host. Behind it lie the records, each a multiple of 8 bytes: the format's host address (8
 /// bytes), how many bytes of values follow (8), the values as hal::format_print takes them. Records that do not fit
@@ -49,15 +61,19 @@ struct FaultRecord {
   uint32_t kind;  ///< a Fault; 0 while all is well
   uint32_t block[3];
   uint32_t thread[3];
-  uint32_t detail;    ///< of Assert the line
-  uint64_t texts[3];  ///< of Assert: host addresses of the message, the file's name and the function's
+  uint32_t detail;  ///< of Assert the line
+  uint64_t
+      texts[3];  ///< of Assert: host addresses of the message, the file's name and the function's; of Call: the pointer
 };
 static_assert(sizeof(FaultRecord) == 56);
 
 enum class Fault : uint32_t {
   None,
-  Trap,    ///< __trap()
-  Assert,  ///< assert()
+  Trap,      ///< __trap()
+  Assert,    ///< assert()
+  Call,      ///< a call through a pointer to no function
+  Grid,      ///< a grid-wide barrier in a launch that is not cooperative
+  Deadlock,  ///< all of a block's threads wait at barriers for others
 };
 
 }  // namespace cupola::image::metal

@@ -8,7 +8,7 @@
 namespace cupola::image {
 namespace {
 
-constexpr size_t kKernelBytes = kLeastInfoBytes + 16;  // the least that one takes
+constexpr size_t kKernelBytes = kLeastInfoBytes + 20;  // the least that one takes
 
 /// A name that MSL takes, and no text that would mean something else there.
 bool is_identifier(std::string_view text) {
@@ -26,6 +26,7 @@ Result<MetalImage> read_body(wire::Reader& in) {
     TRY(kernel.info, read_info(in));
     TRY(kernel.entry, in.text("entry"));
     TRY(kernel.refusal, in.text("refusal"));
+    TRY(kernel.saved_bytes, in.number<uint32_t>("saved bytes"));
     image.kernels.push_back(std::move(kernel));
   }
   TRY(read_variables(in, image));
@@ -62,6 +63,7 @@ std::vector<std::byte> serialize(const MetalImage& image) {
     write_info(out, kernel.info);
     out.text(kernel.entry);
     out.text(kernel.refusal);
+    out.number(kernel.saved_bytes);
   }
   write_variables(out, image);
   out.number(image.msl_version);

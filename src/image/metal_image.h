@@ -17,8 +17,9 @@ inline constexpr std::string_view kMslTarget = "metal:msl", kMetallibTarget = "m
 
 struct MetalKernel {
   KernelInfo info;
-  std::string entry;    ///< its name in the source, or in the container
-  std::string refusal;  ///< instead: why Metal cannot have it; of its info there is only the name
+  std::string entry;         ///< its name in the source, or in the container
+  std::string refusal;       ///< instead: why Metal cannot have it; of its info there is only the name
+  uint32_t saved_bytes = 0;  ///< that a thread keeps at grid-wide barriers (metal_abi.h); 0: it has none
 };
 
 struct MetalImage : ModuleVariables {

@@ -4,10 +4,10 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/LowerAtomic.h>
 
 #include "kir/address_space.h"
+#include "kir/exchange_loop.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::kir {
@@ -59,46 +59,17 @@ Value* narrow_result(llvm::IRBuilderBase& b, AtomicRMWInst::BinOp operation, Val
   return llvm::buildAtomicRMWValue(operation, b, seen, value);
 }
 
-/// Replaces the update by a loop. before: first = load; loop: seen = phi(first, found); found = cmpxchg(seen,
-/// next(seen)); done when it succeeded.
-template <typename Next>
-void expand(AtomicRMWInst& update, llvm::IRBuilderBase& b, Next next) {
-  llvm::BasicBlock* before = update.getParent();
-  llvm::BasicBlock* done = llvm::SplitBlock(before, &update);
-  llvm::BasicBlock* loop = llvm::BasicBlock::Create(update.getContext(), "", before->getParent(), done);
-  before->getTerminator()->setSuccessor(0, loop);
-
-  b.SetInsertPoint(before->getTerminator());
-  llvm::Type* word = b.getIntNTy(update.getType()->getPrimitiveSizeInBits());
-  llvm::LoadInst* first = b.CreateAlignedLoad(word, update.getPointerOperand(), update.getAlign(), update.isVolatile());
-  first->setAtomic(llvm::AtomicOrdering::Monotonic, update.getSyncScopeID());
-
-  b.SetInsertPoint(loop);
-  llvm::PHINode* seen = b.CreatePHI(word, 2);
-  Value* made = next(b.CreateBitCast(seen, update.getType()));
-  llvm::AtomicCmpXchgInst* exchange =
-      b.CreateAtomicCmpXchg(update.getPointerOperand(), seen, b.CreateBitCast(made, word), update.getAlign(),
-                            update.getOrdering(), llvm::AtomicOrdering::Monotonic, update.getSyncScopeID());
-  exchange->setVolatile(update.isVolatile());
-  seen->addIncoming(first, before);
-  seen->addIncoming(b.CreateExtractValue(exchange, 0), loop);
-  b.CreateCondBr(b.CreateExtractValue(exchange, 1), done, loop);
-
-  b.SetInsertPoint(&update);
-  update.replaceAllUsesWith(b.CreateBitCast(seen, update.getType()));
-  update.eraseFromParent();
-}
-
 void expand_narrow(AtomicRMWInst& update) {
-  llvm::IRBuilder<> b(&update);
-  expand(update, b, [&](Value* seen) { return narrow_result(b, update.getOperation(), seen, update.getValOperand()); });
+  expand_by_exchange(update, [&](llvm::IRBuilderBase& b, Value* seen) {
+    return narrow_result(b, update.getOperation(), seen, update.getValOperand());
+  });
 }
 
 void expand_sum(AtomicRMWInst& update) {
-  llvm::IRBuilder<> b(&update);
-  const Flush flush(b, update);
-  Value* value = flush(b, update.getValOperand());
-  expand(update, b, [&](Value* seen) {
+  llvm::IRBuilder<> before(&update);
+  const Flush flush(before, update);
+  Value* value = flush(before, update.getValOperand());
+  expand_by_exchange(update, [&](llvm::IRBuilderBase& b, Value* seen) {
     return flush(b, llvm::buildAtomicRMWValue(update.getOperation(), b, flush(b, seen), value));
   });
 }

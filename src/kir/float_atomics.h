@@ -16,7 +16,9 @@ namespace cupola::kir {
 /// with a NaN is the other operand.
 void expand_narrow_float_atomics(llvm::Module& module);
 
-/// Sums of float, which flush denormals in global memory and do not in shared memory (PTX ISA, "atom").
+/// Sums of float, which flush denormals in global memory and do not in shared memory (PTX ISA, "atom"). Where an
+/// address alone does not say which, the loop asks by Intrinsic::IsShared. Sums that are no atomics any more stay as
+/// they are.
 void expand_float_sums(llvm::Module& module);
 
 /// What such a sum leaves in global memory that held `before`.

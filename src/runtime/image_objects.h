@@ -1,16 +1,48 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "hal/types.h"
 #include "image/texture_abi.h"
+#include "runtime/context.h"
+#include "runtime/device.h"
 
 // What textures and surfaces read: CUDA arrays, and the objects that kernels get.
 
 namespace cupola::runtime {
 
-class Context;
+/// An allocator of memory that a device's kernels reach: the process's own, or the device's where they reach no other.
+template <typename T>
+class ReachedByKernels {
+ public:
+  using value_type = T;
+
+  explicit ReachedByKernels(Device& device) : device_(&device) {}
+  template <typename U>
+  ReachedByKernels(const ReachedByKernels<U>& other)
+      : device_(&other.device()) {}  // NOLINT(google-explicit-constructor)
+
+  T* allocate(size_t count) {
+    if (reaches_all()) return std::allocator<T>().allocate(count);
+    auto block = device_->heap().allocate(count * sizeof(T));
+    if (!block) throw std::bad_alloc();
+    return reinterpret_cast<T*>(block->release().address);  // NOLINT(performance-no-int-to-ptr)
+  }
+  void deallocate(T* from, size_t count) {
+    if (reaches_all()) return std::allocator<T>().deallocate(from, count);
+    [[maybe_unused]] const Result<> freed = device_->heap().free(reinterpret_cast<hal::Address>(from));
+  }
+
+  Device& device() const { return *device_; }
+  bool operator==(const ReachedByKernels& other) const = default;
+
+ private:
+  bool reaches_all() const { return device_->properties().pageable_memory; }
+
+  Device* device_;
+};
 
 /// Memory for texels in rows, slices (or layers, or faces of cubes) of rows. Its numbers never change.
 struct Array {
@@ -38,12 +70,17 @@ struct MipmappedArray {
   Context& context() const { return *owner; }
 };
 
-/// A texture or surface object: its handle is its own address, where kernels find the descriptor. The program's
-/// addresses are the device's, so that no copy is needed.
+/// A texture or surface object: its handle is its own address, where kernels find the descriptor. It lies in memory
+/// that they reach, and the program's addresses are the device's, so that no copy is needed.
 struct ImageObject {
-  image::TextureDescriptor descriptor{};    ///< first
-  std::vector<image::TextureLevel> levels;  ///< where there are several: the descriptor's table
-  Context* owner = nullptr;
+  using Levels = std::vector<image::TextureLevel, ReachedByKernels<image::TextureLevel>>;
+
+  explicit ImageObject(Context& context)
+      : levels(ReachedByKernels<image::TextureLevel>(context.device())), owner(&context) {}
+
+  image::TextureDescriptor descriptor{};  ///< first
+  Levels levels;                          ///< where there are several: the descriptor's table
+  Context* owner;
 
   Context& context() const { return *owner; }
 };

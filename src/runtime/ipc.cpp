@@ -69,7 +69,7 @@ Result<std::shared_ptr<hal::Memory>> memory_of(hal::Device& device, const Memory
   if (file.number() < 0 || fstat(file.number(), &status) != 0)
     return fail(ErrorCode::InvalidValue, "the memory of process {} cannot be opened: {}", ticket.process,
                 std::strerror(errno));
-  if (status.st_dev != ticket.file_system || status.st_ino != ticket.file)
+  if (static_cast<uint64_t>(status.st_dev) != ticket.file_system || status.st_ino != ticket.file)
     return fail(ErrorCode::InvalidValue, "process {} is not the one any more that exported the memory", ticket.process);
   return device.import_memory(file.number());
 }
@@ -106,7 +106,8 @@ Result<MemoryTicket> export_memory(hal::Address address) {
   struct stat status{};
   if (fstat(descriptor, &status) != 0)
     return fail(ErrorCode::OperatingSystem, "memory cannot be exported: {}", std::strerror(errno));
-  return MemoryTicket{kMark, getpid(), descriptor, status.st_dev, status.st_ino, place.offset, range->size};
+  return MemoryTicket{kMark,         getpid(),     descriptor, static_cast<uint64_t>(status.st_dev),
+                      status.st_ino, place.offset, range->size};
 }
 
 Result<hal::Address> open_memory(Context& context, const MemoryTicket& ticket) {

@@ -124,7 +124,7 @@ Result<std::shared_ptr<SharedEvent>> SharedEvent::open(const EventTicket& ticket
     return fail(ErrorCode::MapFailed, "the event of process {} cannot be opened: {}", ticket.process,
                 std::strerror(errno));
   struct stat status{};
-  const bool same = fstat(descriptor, &status) == 0 && status.st_dev == ticket.file_system &&
+  const bool same = fstat(descriptor, &status) == 0 && static_cast<uint64_t>(status.st_dev) == ticket.file_system &&
                     status.st_ino == ticket.file && status.st_size >= static_cast<off_t>(kBytes);
   auto words = same ? map<Words>(descriptor) : nullptr;
   if (words) return std::shared_ptr<SharedEvent>(new SharedEvent(descriptor, std::move(words)));
@@ -136,7 +136,7 @@ Result<std::shared_ptr<SharedEvent>> SharedEvent::open(const EventTicket& ticket
 EventTicket SharedEvent::ticket() const {
   struct stat status{};
   fstat(descriptor_, &status);
-  return {kMark, getpid(), descriptor_, status.st_dev, status.st_ino};
+  return {kMark, getpid(), descriptor_, static_cast<uint64_t>(status.st_dev), status.st_ino};
 }
 
 uint32_t SharedEvent::record() {

@@ -121,6 +121,42 @@ __global__ void second_kernel(int* out) {
   out[threadIdx.x] = total + other[threadIdx.x];
 }
 
+// A warp produces for the other three, two buffers ahead: PTX ISA, "bar", has the pattern.
+__global__ void producer_kernel(unsigned* out, int rounds) {
+  __shared__ unsigned buffers[2][32];
+  if (threadIdx.x < 32) {
+    for (int round = 0; round < rounds; ++round) {
+      const int which = round & 1;
+      asm volatile("bar.sync %0, 128;" ::"r"(3 + which) : "memory");  // it is free
+      buffers[which][threadIdx.x] = round * 1000 + threadIdx.x;
+      asm volatile("bar.arrive %0, 128;" ::"r"(1 + which) : "memory");  // it is full
+    }
+  } else {
+    unsigned sum = 0;
+    asm volatile("bar.arrive 3, 128;" ::: "memory");
+    asm volatile("bar.arrive 4, 128;" ::: "memory");
+    for (int round = 0; round < rounds; ++round) {
+      const int which = round & 1;
+      asm volatile("bar.sync %0, 128;" ::"r"(1 + which) : "memory");
+      sum = sum * 3 + buffers[which][threadIdx.x & 31];
+      if (round + 2 < rounds) asm volatile("bar.arrive %0, 128;" ::"r"(3 + which) : "memory");
+    }
+    out[threadIdx.x - 32] = sum;
+  }
+}
+
+CASE(a_part_of_a_block_arrives_and_others_wait) {
+  check::Managed<unsigned> out(96);
+  const int rounds = 7;
+  producer_kernel<<<1, 128>>>(out, rounds);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (unsigned i = 0; i < 96; ++i) {
+    unsigned sum = 0;
+    for (int round = 0; round < rounds; ++round) sum = sum * 3 + round * 1000 + i % 32;
+    EXPECT_EQUAL_AT(i, out[i], sum);
+  }
+}
+
 CASE(shared_variables_of_functions) {
   check::Managed<int> out(64);
   first_kernel<<<1, 64>>>(out);

@@ -7,6 +7,9 @@
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 
+#include <array>
+#include <vector>
+
 #include "check.h"
 
 namespace cg = cooperative_groups;
@@ -102,6 +105,62 @@ CASE(grid) {
   CUDA_OK(cudaDeviceSynchronize());
   EXPECT_EQUAL(out[0], 1000u);
   for (unsigned i = 1; i < 128; ++i) EXPECT_EQUAL_AT(i, out[i], 128 - i);
+}
+
+/// Each round adds what the neighbour to the left in the grid had in the round before, with the block's shared memory
+/// and a local array as the only places where a thread keeps what it has.
+__global__ void rounds_kernel(unsigned* shown, unsigned* out, int rounds) {
+  __shared__ unsigned kept[96];
+  unsigned history[8] = {};
+  cg::grid_group grid = cg::this_grid();
+  const unsigned me = static_cast<unsigned>(grid.thread_rank()), all = static_cast<unsigned>(grid.size());
+  kept[threadIdx.x] = me;
+  if (threadIdx.x == 0) kept[95] = 0;
+  for (int round = 0; round < rounds; ++round) {
+    shown[me] = kept[threadIdx.x];
+    grid.sync();
+    const unsigned left = shown[(me + all - 1) % all];
+    if (me % 3 == 0)
+      grid.sync();  // the same barrier for all, from two places
+    else
+      grid.sync();
+    history[(me + round) % 8] += left;
+    kept[threadIdx.x] += left;
+    __syncthreads();
+    if (threadIdx.x == 0) kept[95] += kept[blockDim.x - 1] & 1;
+    __syncthreads();
+  }
+  unsigned sum = kept[threadIdx.x] + kept[95];
+  for (unsigned each : history) sum = sum * 3 + each;
+  out[me] = sum;
+}
+
+CASE(grid_in_a_loop) {
+  constexpr unsigned kBlocks = 3, kThreads = 50, kAll = kBlocks * kThreads;
+  check::Managed<unsigned> shown(kAll), out(kAll);
+  unsigned *between = shown, *to = out;
+  int rounds = 11;
+  void* arguments[] = {&between, &to, &rounds};
+  CUDA_OK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(rounds_kernel), dim3(kBlocks), dim3(kThreads),
+                                      arguments, 0, nullptr));
+  CUDA_OK(cudaDeviceSynchronize());
+  std::vector<unsigned> kept(kAll), odd(kBlocks);
+  std::vector<std::array<unsigned, 8>> history(kAll);
+  for (unsigned i = 0; i < kAll; ++i) kept[i] = i;
+  for (int round = 0; round < rounds; ++round) {
+    const std::vector<unsigned> before = kept;
+    for (unsigned i = 0; i < kAll; ++i) {
+      const unsigned left = before[(i + kAll - 1) % kAll];
+      history[i][(i + round) % 8] += left;
+      kept[i] += left;
+    }
+    for (unsigned b = 0; b < kBlocks; ++b) odd[b] += kept[b * kThreads + kThreads - 1] & 1;
+  }
+  for (unsigned i = 0; i < kAll; ++i) {
+    unsigned sum = kept[i] + odd[i / kThreads];
+    for (unsigned each : history[i]) sum = sum * 3 + each;
+    EXPECT_EQUAL_AT(i, out[i], sum);
+  }
 }
 
 // -- tiles of more than a warp --

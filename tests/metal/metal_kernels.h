@@ -3,6 +3,7 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -39,6 +40,7 @@ class MetalKernels {
     for (const build::RaisedKernel& kernel : raised.kernels) {
       made.infos_.push_back(kernel.info);
       made.entries_.push_back(kernel.entry);
+      made.saved_bytes_.push_back(kernel.saved_bytes);
     }
     made.data_ = std::make_unique<std::vector<std::byte>>(raised.data.bytes);
     made.data_->resize(made.data_->size() + 256);
@@ -63,7 +65,7 @@ class MetalKernels {
   };
 
   Outcome run(size_t kernel, Dim3 grid, Dim3 block, std::span<const std::byte> parameters,
-              uint32_t dynamic_shared_bytes = 0) {
+              uint32_t dynamic_shared_bytes = 0, bool cooperative = false, uint64_t patience = 10'000'000) {
     using namespace image::metal;
     Outcome outcome{{}, {}, std::vector<uint64_t>(2 + kOutputBytes / 8)};
     reinterpret_cast<OutputHeader*>(outcome.output.data())->room = kOutputBytes;
@@ -77,16 +79,30 @@ class MetalKernels {
                   .dynamic_shared = before,
                   .dynamic_shared_bytes = dynamic_shared_bytes,
                   .total_shared_bytes = before + dynamic_shared_bytes,
-                  .cooperative = 0};
+                  .cooperative = cooperative ? 1u : 0u,
+                  .saved = 0,
+                  .turn = 0,
+                  .unused = 0};
+    std::vector<uint64_t> saved;
+    if (cooperative) {
+      const uint64_t threads = grid.count() * block.count();
+      saved.resize(2 + (grid.count() * launch.total_shared_bytes + threads * saved_bytes_[kernel]) / 8);
+      launch.saved = reinterpret_cast<uint64_t>(saved.data());
+    }
     std::vector<std::byte> block_of_parameters(parameters.begin(), parameters.end());
     const auto functions = program_->functions();
-    for (uint32_t i = 0; i < functions.size(); ++i)
-      if (functions[i].name == entries_[kernel])
-        outcome.result = program_->run({.function = i,
-                                        .grid = grid,
-                                        .block = block,
-                                        .buffers = {block_of_parameters.data(), &launch},
-                                        .threadgroup_bytes = {before + dynamic_shared_bytes, kWordsBytes}});
+    const uint32_t i = static_cast<uint32_t>(
+        std::ranges::find(functions, entries_[kernel], &doubles::MslFunction::name) - functions.begin());
+    for (bool again = true; again; ++launch.turn) {
+      if (cooperative) saved[0] = 0;
+      outcome.result = program_->run({.function = i,
+                                      .grid = grid,
+                                      .block = block,
+                                      .buffers = {block_of_parameters.data(), &launch},
+                                      .threadgroup_bytes = {before + dynamic_shared_bytes, kWordsBytes},
+                                      .patience = patience});
+      again = cooperative && outcome.result && saved[0] != 0;
+    }
     return outcome;
   }
 
@@ -121,6 +137,7 @@ class MetalKernels {
   }
 
   std::vector<KernelInfo> infos_;
+  std::vector<uint32_t> saved_bytes_;
   std::vector<std::string> entries_;
   std::unique_ptr<std::vector<std::byte>> data_;
   std::unique_ptr<std::vector<uint32_t>> locks_ = std::make_unique<std::vector<uint32_t>>(image::metal::kLocks);

@@ -1,7 +1,7 @@
 // A .metallib as a CUDA module: what the metal device makes of module_kernels.metallib, which lies beside this program,
-// and what is said of others, and by other devices. Oracle: as tests/api/driver_modules.cu, which loads the same code as
-// a fat binary; docs/metallib.md for the refusals. The cases of the metal device, and those of others, are named when
-// this program is run.
+// and what is said of others, and by other devices. Oracle: as tests/api/driver_modules.cu, which loads the same code
+// as a fat binary; docs/metallib.md for the refusals. The cases of the metal device, and those of others, are named
+// when this program is run.
 
 #include <cstdint>
 #include <cstring>
@@ -57,7 +57,8 @@ void expect_axpy(CUfunction axpy) {
   void* parameters[] = {&y_place, &x_place, &a, &count};
   CU_OK(cuLaunchKernel(axpy, 4, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
   CU_OK(cuMemcpyDtoH(y.data(), y_place, kCount * 4));
-  for (int i = 0; i < kCount; ++i) EXPECT_EQUAL_AT(i, y[static_cast<size_t>(i)], 1000.0f + 6.0f * static_cast<float>(i));
+  for (int i = 0; i < kCount; ++i)
+    EXPECT_EQUAL_AT(i, y[static_cast<size_t>(i)], 1000.0f + 6.0f * static_cast<float>(i));
   CU_OK(cuMemFree(x_place));
   CU_OK(cuMemFree(y_place));
 }

@@ -8,6 +8,7 @@
 #include "cupola/air_report.h"
 #include "cupola/code_file.h"
 #include "cupola/software_metal.h"
+#include "cupolac/lists.h"
 #include "cupolac/shell.h"
 #include "cupolac/xcrun.h"
 

@@ -30,10 +30,4 @@ Result<std::string> find_xcrun(const std::string& option, const std::string& ins
   return fail(ErrorCode::NotSupported, "{} needs a Mac with Xcode: there is no xcrun on PATH; {}", option, instead);
 }
 
-std::string shell_word(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
 }  // namespace cupola::cupolac

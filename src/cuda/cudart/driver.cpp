@@ -5,23 +5,24 @@
 #include <vector>
 
 #include "base/dynlib.h"
+#include "base/library_names.h"
 #include "base/log.h"
 #include "base/settings.h"
 
 namespace cupola::cudart {
 namespace {
 
-constexpr const char* kLibrary = "libcuda.so.1";
 std::atomic<const Driver*> replacement = nullptr, per_thread_replacement = nullptr;
 
 std::vector<std::string> candidates() {
   std::vector<std::string> paths;
-  if (const std::string& folder = settings().library_path; !folder.empty()) paths.push_back(folder + "/" + kLibrary);
-  paths.push_back(folder_of_code(reinterpret_cast<const void*>(&driver)) + "/" + kLibrary);
+  if (const std::string& folder = settings().library_path; !folder.empty())
+    paths.push_back(folder + "/" + kDriverLibrary);
+  paths.push_back(folder_of_code(reinterpret_cast<const void*>(&driver)) + "/" + kDriverLibrary);
 #ifdef CUPOLA_DEFAULT_LIBRARY_PATH
-  paths.push_back(std::string(CUPOLA_DEFAULT_LIBRARY_PATH) + "/" + kLibrary);
+  paths.push_back(std::string(CUPOLA_DEFAULT_LIBRARY_PATH) + "/" + kDriverLibrary);
 #endif
-  paths.push_back(kLibrary);  // the executable's RUNPATH, LD_LIBRARY_PATH, the system
+  paths.push_back(kDriverLibrary);  // the executable's RUNPATH, LD_LIBRARY_PATH, the system
   return paths;
 }
 
@@ -31,11 +32,10 @@ Result<DynLib> open_library() {
     if (auto library = DynLib::open(path)) return library;
     tried += (tried.empty() ? "" : ", ") + path;
   }
-  return fail(
-      ErrorCode::InsufficientDriver,
-      "libcuda.so.1 was not found (tried {}): set CUPOLA_LIBRARY_PATH to the folder of Cupola's libraries, or run "
-      "the program with 'cupola run'",
-      tried);
+  return fail(ErrorCode::InsufficientDriver,
+              "{} was not found (tried {}): set CUPOLA_LIBRARY_PATH to the folder of Cupola's libraries, or run "
+              "the program with 'cupola run'",
+              kDriverLibrary, tried);
 }
 
 #define CUPOLA_TEXT_(x) #x

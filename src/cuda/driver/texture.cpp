@@ -16,10 +16,16 @@ using image::TextureDescriptor;
 
 /// An object with what it was made of, which programs may ask for.
 struct DescribedObject : ImageObject {
+  using ImageObject::ImageObject;
+
   CUDA_RESOURCE_DESC resource{};
   CUDA_TEXTURE_DESC texture{};
   std::optional<CUDA_RESOURCE_VIEW_DESC> view;
 };
+
+std::shared_ptr<DescribedObject> make_object(Context& context) {
+  return std::allocate_shared<DescribedObject>(ReachedByKernels<DescribedObject>(context.device()), context);
+}
 
 bool gives_floats(const TextureDescriptor& d) {
   return d.channel_kind == ChannelKind::Float || d.is_normalized_read;
@@ -109,13 +115,12 @@ CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOURCE_DESC* pR
     TRY(given(pResDesc, "pResDesc"));
     TRY(given(pTexDesc, "pTexDesc"));
     TRY(std::shared_ptr<Context> context, current_context());
-    auto object = std::make_shared<DescribedObject>();
-    object->owner = context.get();
+    const std::shared_ptr<DescribedObject> object = make_object(*context);
     object->resource = *pResDesc, object->texture = *pTexDesc;
     if (pResViewDesc) object->view = *pResViewDesc;
     TRY(describe_resource(*object, *pResDesc, pResViewDesc));
     TRY(describe_sampling(object->descriptor, *pTexDesc, pResDesc->resType));
-    *pTexObject = add(Runtime::get().textures, std::move(object));
+    *pTexObject = add(Runtime::get().textures, object);
     return {};
   });
 }
@@ -158,15 +163,14 @@ CUresult cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_RESOURCE_DESC*
     TRY(std::shared_ptr<Context> context, current_context());
     if (pResDesc->resType != CU_RESOURCE_TYPE_ARRAY)
       return fail(ErrorCode::InvalidValue, "a surface is made of a CUDA array");
-    auto object = std::make_shared<DescribedObject>();
-    object->owner = context.get();
+    const std::shared_ptr<DescribedObject> object = make_object(*context);
     object->resource = *pResDesc;
     TRY(describe_resource(*object, *pResDesc, nullptr));
     TRY(std::shared_ptr<Array> array, live_array(pResDesc->res.array.hArray));
     // "CUDA C++ Programming Guide, Surface Memory": arrays "created with the cudaArraySurfaceLoadStore flag".
     if (!(array->flags & CUDA_ARRAY3D_SURFACE_LDST))
       return fail(ErrorCode::InvalidValue, "a surface of an array that was created without CUDA_ARRAY3D_SURFACE_LDST");
-    *pSurfObject = add(Runtime::get().surfaces, std::move(object));
+    *pSurfObject = add(Runtime::get().surfaces, object);
     return {};
   });
 }

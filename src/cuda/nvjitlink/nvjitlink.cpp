@@ -246,7 +246,11 @@ nvJitLinkResult nvJitLinkVersion(unsigned int* major, unsigned int* minor) {
 
 // The names under which programs that were built with CUDA 13's own header ask for the functions.
 extern "C" {
+#if defined(__APPLE__)  // whose assembler has aliases, and whose compiler has not
+#define ALIAS(name) __asm__(".globl ___" #name "_13_0\n.set ___" #name "_13_0, _" #name);
+#else
 #define ALIAS(name) decltype(name) __##name##_13_0 __attribute__((alias(#name), visibility("default")));
+#endif
 ALIAS(nvJitLinkCreate)
 ALIAS(nvJitLinkDestroy)
 ALIAS(nvJitLinkAddData)

@@ -1,5 +1,6 @@
 #include "cuda/nvml/library.h"
 
+#include "base/library_names.h"
 #include "base/settings.h"
 
 namespace cupola::nvml {
@@ -18,10 +19,9 @@ Library& Library::get() {
 }
 
 Result<DynLib> Library::open_driver() {
-  constexpr const char* kName = "/libcuda.so.1";
   if (const std::string& folder = settings().library_path; !folder.empty())
-    if (auto library = DynLib::open(folder + kName)) return library;
-  return DynLib::open(folder_of_code(reinterpret_cast<const void*>(&Library::get)) + kName);
+    if (auto library = DynLib::open(folder + "/" + kDriverLibrary)) return library;
+  return DynLib::open(folder_of_code(reinterpret_cast<const void*>(&Library::get)) + "/" + kDriverLibrary);
 }
 
 Result<> Library::open() {
@@ -30,7 +30,7 @@ Result<> Library::open() {
   const auto table = reinterpret_cast<int (*)(const void**, const void*)>(symbol);
   const void* machine = nullptr;
   if (table(&machine, kMachineTableId) != 0 || !machine)
-    return fail(ErrorCode::SharedObjectInitFailed, "the libcuda.so.1 beside libnvidia-ml.so.1 is not Cupola's");
+    return fail(ErrorCode::SharedObjectInitFailed, "the {} beside NVML's library is not Cupola's", kDriverLibrary);
   const auto& found = *static_cast<const MachineTable*>(machine);
   size_t count = 0;
   TRY(check(found.count(&count), "count"));

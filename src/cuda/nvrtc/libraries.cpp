@@ -1,6 +1,7 @@
 #include "cuda/nvrtc/libraries.h"
 
 #include "base/dynlib.h"
+#include "base/library_names.h"
 
 namespace cupola::nvrtc {
 namespace {
@@ -16,7 +17,7 @@ struct Frontend {
 };
 
 Result<Frontend> open_frontend() {
-  const Result<DynLib> library = DynLib::open(folder() + "/libcupola-frontend.so");
+  const Result<DynLib> library = DynLib::open(folder() + "/" + kFrontendLibrary);
   if (!library)
     return fail(ErrorCode::JitCompilerNotFound, "{}: it compiles CUDA C++; install it there, and libclang-cpp 22",
                 library.error().message);

@@ -21,6 +21,8 @@ typedef long long slong;
 struct Launch {
   ulong arena, module_data, faults, locks, output, grid;
   uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
+  ulong saved;
+  uint turn, unused;
 };
 
 struct Thread {
@@ -114,6 +116,7 @@ FACT(device uchar*, module_data, "metal.module_data", t->module_data)
 FACT(threadgroup uchar*, shared, "metal.shared", t->shared)
 FACT(threadgroup uchar*, dynamic_shared, "metal.dynamic_shared", t->shared + t->launch->dynamic_shared)
 FACT(uchar*, stack, "metal.stack", t->stack)
+FACT(uint, turn, "metal.turn", t->launch->turn)
 
 // -- addresses: programs know memory by those that the host has for it --
 ulong to_host(T t, device uchar* p) MEANS("metal.to_host");
@@ -243,6 +246,10 @@ void assert_failed(T t, ulong message, ulong file, uint line, ulong name) {
   if (!claims_fault(t, 2, line)) return;
   device ulong* texts = (device ulong*)(t->launch->faults + 32);
   texts[0] = message, texts[1] = file, texts[2] = name;
+}
+void fail(T t, uint kind, ulong word) MEANS("metal.fail");
+void fail(T t, uint kind, ulong word) {
+  if (claims_fault(t, kind, 0)) ((device ulong*)(t->launch->faults + 32))[0] = word;
 }
 void print(T t, ulong format, uchar* values, uint bytes) MEANS("metal.print");
 void print(T t, ulong format, uchar* values, uint bytes) {
@@ -420,6 +427,63 @@ ulong meet(T t, uint phase) {
   t->words[1 + (phase == 2 ? 0 : phase + 1)] = 0;
   block_barrier();
   return (ulong)live << 32 | sum;
+}
+
+// The block's sixteen barriers: two words each, how many came, and their votes.
+void begin_barriers(T t, uint place) MEANS("metal.begin_barriers");
+void begin_barriers(T t, uint place) {
+  if (t->launch->turn != 0 || !is_first(t)) return;
+  for (uint i = 0; i < 32; ++i) ((threadgroup uint*)(t->shared + place))[i] = 0;
+}
+void arrive_at(T t, uint place, uint barrier, uint vote) MEANS("metal.arrive_at");
+void arrive_at(T t, uint place, uint barrier, uint vote) {
+  threadgroup uint* words = (threadgroup uint*)(t->shared + place) + 2 * barrier;
+  local_add(words, 1, 0, 1, 1);
+  local_add(words + 1, vote, 0, 1, 1);
+}
+ulong meet_at(T t, uint phase, uint place, uint barrier, uint count) MEANS("metal.meet_at");
+ulong meet_at(T t, uint phase, uint place, uint barrier, uint count) {
+  threadgroup uint* words = (threadgroup uint*)(t->shared + place) + 2 * (barrier & 15);
+  block_barrier();
+  const uint live = t->words[0], came = words[0], votes = words[1];
+  t->words[1 + (phase == 2 ? 0 : phase + 1)] = 0;
+  const _Bool complete = barrier < 16 ? came >= (count == 0 ? live : count) : barrier == 16;
+  block_barrier();
+  if (complete && barrier < 16) words[0] = words[1] = 0;
+  if (complete) local_add(t->words + 1 + phase, 1, 0, 1, 1);
+  block_barrier();
+  const uint sum = t->words[1 + phase];
+  return (ulong)(live | (complete ? 4096u : 0u) | ((sum & 0xffff) != 0) << 13 | sum >> 16 << 16) << 32 | votes;
+}
+
+// What is kept from launch to launch: src/image/metal_abi.h, SavedHeader.
+static ulong block_number(T t) {
+  return ((ulong)t->ctaid[2] * t->nctaid[1] + t->ctaid[1]) * t->nctaid[0] + t->ctaid[0];
+}
+static uint thread_number(T t) {
+  return (t->tid[2] * t->ntid[1] + t->tid[1]) * t->ntid[0] + t->tid[0];
+}
+static device uint* saved_shared(T t, ulong block) {
+  return (device uint*)(t->launch->saved + 16 + block * t->launch->total_shared_bytes);
+}
+device uchar* saved(T t, uint bytes) MEANS("metal.saved");
+device uchar* saved(T t, uint bytes) {
+  const ulong place = block_number(t) * block_threads(t) + thread_number(t);
+  return (device uchar*)saved_shared(t, (ulong)t->nctaid[0] * t->nctaid[1] * t->nctaid[2]) + place * bytes;
+}
+void take_shared(T t) MEANS("metal.take_shared");
+void take_shared(T t) {
+  if (t->launch->turn == 0) return;
+  const device uint* from = saved_shared(t, block_number(t));
+  for (uint i = thread_number(t); i < t->launch->total_shared_bytes / 4; i += block_threads(t))
+    ((threadgroup uint*)t->shared)[i] = from[i];
+}
+void keep_shared(T t) MEANS("metal.keep_shared");
+void keep_shared(T t) {
+  device uint* to = saved_shared(t, block_number(t));
+  for (uint i = thread_number(t); i < t->launch->total_shared_bytes / 4; i += block_threads(t))
+    to[i] = ((threadgroup uint*)t->shared)[i];
+  if (is_first(t)) global_store((device uint*)t->launch->saved, 1, 0, 2, 1);
 }
 
 // -- arithmetic --

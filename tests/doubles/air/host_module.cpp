@@ -3,6 +3,7 @@
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
@@ -164,9 +165,18 @@ void settle_declaration(llvm::Function& function) {
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(user)) settle(*call);
 }
 
+/// A grid that does not get on is ended by unwinding its threads' stacks.
+void let_unwind(llvm::Function& function) {
+  function.removeFnAttr(llvm::Attribute::NoUnwind);
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) call->removeFnAttr(llvm::Attribute::NoUnwind);
+  if (!function.isDeclaration()) function.setUWTableKind(llvm::UWTableKind::Sync);
+}
+
 void make_for_host(llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (function.isIntrinsic()) continue;
+    let_unwind(function);
     if (function.isDeclaration()) {
       settle_declaration(function);
       continue;

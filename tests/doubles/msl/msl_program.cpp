@@ -92,20 +92,15 @@ class Program : public MslProgram {
   Result<> run(const Launch& launch) override {
     std::vector<uint64_t> buffers;
     for (void* buffer : launch.buffers) buffers.push_back(reinterpret_cast<uint64_t>(buffer));
-    // Memory of a threadgroup has no contents at first.
-    std::vector<std::vector<uint64_t>> memory;
-    std::vector<uint64_t> threadgroups;
-    for (const uint32_t bytes : launch.threadgroup_bytes) memory.emplace_back(2 + (bytes + 7) / 8);
-    for (auto& words : memory) threadgroups.push_back((reinterpret_cast<uint64_t>(words.data()) + 15) & ~uint64_t{15});
     Caller* const caller = callers_.at(launch.function);
-    for (uint32_t z = 0; z < launch.grid.z; ++z)
-      for (uint32_t y = 0; y < launch.grid.y; ++y)
-        for (uint32_t x = 0; x < launch.grid.x; ++x) {
-          for (auto& words : memory) std::memset(words.data(), 0xcd, words.size() * sizeof words[0]);
-          TRY(run_threadgroup({x, y, z}, launch.grid, launch.block, code_,
-                              [&](const ThreadPlace& place) { caller(buffers.data(), threadgroups.data(), &place); }));
-        }
-    return {};
+    const Grid grid{.groups = launch.grid,
+                    .threads = launch.block,
+                    .threadgroup_bytes = launch.threadgroup_bytes,
+                    .code = code_,
+                    .patience = launch.patience};
+    return run_grid(grid, [&](const ThreadPlace& place, const uint64_t* threadgroups) {
+      caller(buffers.data(), threadgroups, &place);
+    });
   }
 
  private:

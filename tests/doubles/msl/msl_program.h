@@ -43,10 +43,12 @@ class MslProgram {
     Dim3 grid, block;                         ///< threadgroups, threads in each
     std::vector<void*> buffers;               ///< by index; addresses of the host at which the GPU sees the bytes
     std::vector<uint32_t> threadgroup_bytes;  ///< by index
+    uint64_t patience = 100'000'000;          ///< how often threads that wait for others are taken up in vain
   };
 
   /// Runs all threadgroups. Errors: LaunchFailed for what Metal leaves undefined and this double finds: threads of a
-  /// group at different barriers, or gone before one; IllegalAddress where a kernel faults.
+  /// group at different barriers, or gone before one; IllegalAddress where a kernel faults; LaunchTimeout for a grid
+  /// that does not get on, as macOS ends it after some seconds.
   virtual Result<> run(const Launch& launch) = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <compare>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "base/fault_router.h"
@@ -19,7 +20,9 @@ namespace context = boost::context;
 
 constexpr uint32_t kLanes = 32;
 constexpr size_t kStackBytes = 256 * 1024;
-constexpr int kTurns = 1000;  ///< of a SIMD group, before the next one has some
+constexpr uint64_t kResidentThreads = 2048;  ///< of groups that run at the same time; one group may have more
+constexpr int kGathers = 1000;               ///< of a SIMD group, before the next one has its turn
+constexpr uint32_t kMostYields = 64;         ///< as well: from 1 on, by chance, for locks may be held at a turn's end
 
 enum class State { Ready, Gathering, AtBarrier, Done, Faulted };
 
@@ -108,10 +111,14 @@ void* below_this_frame() {
   return reinterpret_cast<void*>((reinterpret_cast<uint64_t>(__builtin_frame_address(0)) - kBelow) & ~uint64_t{63});
 }
 
+using Run = std::function<void(const ThreadPlace&, const uint64_t* memory)>;
+
 class Group {
  public:
-  Group(const Dim3& group, const Dim3& groups, const Dim3& threads, const std::function<void(const ThreadPlace&)>& run)
-      : lanes_(threads.count()) {
+  Group(const Grid& grid, const Dim3& group, const Run& run) : lanes_(grid.threads.count()) {
+    for (const uint32_t bytes : grid.threadgroup_bytes) memory_.emplace_back(2 + (bytes + 7) / 8, 0xcdcdcdcdcdcdcdcd);
+    for (auto& words : memory_) addresses_.push_back((reinterpret_cast<uint64_t>(words.data()) + 15) & ~uint64_t{15});
+    const auto& [groups, threads] = std::tie(grid.groups, grid.threads);
     for (size_t i = 0; i < lanes_.size(); ++i) {
       const auto number = static_cast<uint32_t>(i);
       Lane& lane = lanes_[i];
@@ -122,27 +129,38 @@ class Group {
                     number % kLanes,
                     number / kLanes,
                     static_cast<uint32_t>((lanes_.size() + kLanes - 1) / kLanes)};
-      lane.fibre = context::fiber(std::allocator_arg, stacks(), [&lane, &run](context::fiber&& from) {
+      lane.fibre = context::fiber(std::allocator_arg, stacks(), [this, &lane, &run](context::fiber&& from) {
         lane.home = std::move(from);
         lane.stack = below_this_frame();
-        run(lane.place);
+        run(lane.place, addresses_.data());
         lane.state = State::Done;
         return std::move(lane.home);
       });
     }
   }
 
-  Result<> run() {
-    for (;;) {
-      bool turning = false;
-      for (size_t first = 0; first < lanes_.size(); first += kLanes) turning |= !run_simdgroup(first);
-      if (const auto faulted = std::ranges::find(lanes_, State::Faulted, &Lane::state); faulted != lanes_.end())
-        return fail(ErrorCode::IllegalAddress, "software Metal: illegal memory access at {:#x}",
-                    faulted->fault_address);
-      if (turning) continue;
-      if (std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.state == State::Done; })) return {};
-      TRY(pass_barrier());
-    }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  /// Of a grid that failed, threads are where they are: nothing there can be unwound, so that they are never ended.
+  ~Group() {
+    for (Lane& lane : lanes_)
+      if (lane.fibre) (void)new context::fiber(std::move(lane.fibre));
+  }
+
+  enum class Step { Waited, WentOn, Ended };  ///< WentOn: a thread ended, or all passed a barrier
+
+  /// Every SIMD group has a turn. `resumes` counts how often a thread was taken up.
+  Result<Step> step(uint64_t& resumes) {
+    const size_t done = done_;
+    bool turning = false;
+    for (size_t first = 0; first < lanes_.size(); first += kLanes) turning |= !run_simdgroup(first, resumes);
+    if (faulted_)
+      return fail(ErrorCode::IllegalAddress, "software Metal: illegal memory access at {:#x}", faulted_->fault_address);
+    if (done_ == lanes_.size()) return Step::Ended;
+    if (turning) return done_ != done ? Step::WentOn : Step::Waited;
+    TRY(pass_barrier());
+    return Step::WentOn;
   }
 
  private:
@@ -151,26 +169,30 @@ class Group {
     return pool;
   }
 
-  static void resume(Lane& lane) {
+  void resume(Lane& lane) {
     current_lane = &lane;
     lane.fibre = std::move(lane.fibre).resume();
     current_lane = nullptr;
-    // Nothing of it can be unwound, so that it is never ended.
-    if (lane.state == State::Faulted) (void)new context::fiber(std::move(lane.fibre));
+    if (lane.state == State::Done) ++done_;
+    if (lane.state == State::Faulted) faulted_ = &lane;
   }
 
-  /// Until all its lanes are done or at a barrier; false: for its turns, since they may wait for others.
-  bool run_simdgroup(size_t first) {
+  /// Until all its lanes are done or at a barrier; false: some let others have their turn, for whom they may wait.
+  bool run_simdgroup(size_t first, uint64_t& resumes) {
     const std::span<Lane> lanes = std::span(lanes_).subspan(first, std::min<size_t>(kLanes, lanes_.size() - first));
-    for (int turn = 0; turn < kTurns; ++turn) {
-      bool ran = false;
+    chance_ = chance_ * 1664525 + 1013904223;
+    uint32_t yields = (chance_ >> 16) % kMostYields;
+    for (int gathers = 0; gathers < kGathers; ++gathers) {
+      bool yielded = false;
       for (Lane& lane : lanes)
         if (lane.state == State::Ready) {
+          ++resumes;
           resume(lane);
-          if (lane.state == State::Faulted) return true;
-          ran = true;
+          if (faulted_) return true;
+          yielded |= lane.state == State::Ready;
         }
-      if (ran) continue;
+      if (yielded && yields-- == 0) return false;
+      if (yielded) continue;
       const Site* earliest = nullptr;
       for (const Lane& lane : lanes)
         if (lane.state == State::Gathering && (!earliest || lane.site < *earliest)) earliest = &lane.site;
@@ -209,18 +231,42 @@ class Group {
   }
 
   std::vector<Lane> lanes_;
+  std::vector<std::vector<uint64_t>> memory_;
+  std::vector<uint64_t> addresses_;
+  size_t done_ = 0;
+  uint32_t chance_ = 0;
+  const Lane* faulted_ = nullptr;
 };
 
 }  // namespace
 
 Machine machine{barrier, gather, yield};
 
-Result<> run_threadgroup(const Dim3& group, const Dim3& groups, const Dim3& threads, const CodeRange& code,
-                         const std::function<void(const ThreadPlace&)>& run) {
-  running = code;
+Result<> run_grid(const Grid& grid, const Run& run) {
+  running = grid.code;
   [[maybe_unused]] static const bool routed = (FaultRouter::add(&handle), true);
   FaultRouter::prepare_thread();
-  return Group(group, groups, threads, run).run();
+  const uint64_t all = grid.groups.count(), most = std::max<uint64_t>(1, kResidentThreads / grid.threads.count());
+  std::vector<std::unique_ptr<Group>> resident;
+  uint64_t resumes = 0;
+  for (uint64_t next = 0; next < all || !resident.empty();) {
+    for (; next < all && resident.size() < most; ++next) {
+      const auto& [x, y, z] = grid.groups;
+      const Dim3 group{static_cast<uint32_t>(next % x), static_cast<uint32_t>(next / x % y),
+                       static_cast<uint32_t>(next / x / y)};
+      resident.push_back(std::make_unique<Group>(grid, group, run));
+    }
+    for (std::unique_ptr<Group>& group : resident) {
+      TRY(const Group::Step step, group->step(resumes));
+      if (step != Group::Step::Waited) resumes = 0;
+      if (step == Group::Step::Ended) group.reset();
+    }
+    std::erase(resident, nullptr);
+    if (resumes > grid.patience)
+      return fail(ErrorCode::LaunchTimeout, "software Metal: no thread got on while threads were taken up {} times",
+                  resumes);
+  }
+  return {};
 }
 
 }  // namespace cupola::doubles

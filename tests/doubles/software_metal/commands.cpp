@@ -6,7 +6,7 @@ namespace cupola::software_metal {
 namespace {
 
 constexpr const char* kCommandErrors = "MTLCommandBufferErrorDomain";
-constexpr long kInternal = 1, kPageFault = 3;
+constexpr long kInternal = 1, kTimeout = 2, kPageFault = 3;
 
 std::atomic<long> next_error = 0;
 
@@ -94,6 +94,10 @@ Result<> run(Dispatch& dispatch) {
   return done;
 }
 
+long number_of(ErrorCode code) {
+  return code == ErrorCode::IllegalAddress ? kPageFault : code == ErrorCode::LaunchTimeout ? kTimeout : kInternal;
+}
+
 }  // namespace
 
 Object* new_queue(Object*, Selector) {
@@ -157,11 +161,7 @@ void CommandBuffer::execute() {
   const std::lock_guard lock(mutex);
   status = done ? Completed : Failed;
   if (!done)
-    error = new ErrorObject(kCommandErrors,
-                            wanted                                           ? wanted
-                            : done.error().code == ErrorCode::IllegalAddress ? kPageFault
-                                                                             : kInternal,
-                            done.error().message);
+    error = new ErrorObject(kCommandErrors, wanted ? wanted : number_of(done.error().code), done.error().message);
   changed.notify_all();
 }
 

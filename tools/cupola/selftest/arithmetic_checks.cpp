@@ -118,8 +118,9 @@ Result<std::string> near(const Session& session, const char* kernel, double low,
   for (int i = 0; i < kCount; ++i) {
     const double expected = host(static_cast<double>(of.a[i]), static_cast<double>(of.b[i]));
     const int exponent = std::max(std::ilogb(expected), -126);
-    const double error = std::abs(static_cast<double>(got[i]) - expected) / std::ldexp(1.0, exponent - 23);
-    if (!(error <= worst)) worst = error, at = i;
+    double error = std::abs(static_cast<double>(got[i]) - expected) / std::ldexp(1.0, exponent - 23);
+    if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+    if (error > worst) worst = error, at = i;
   }
   if (worst <= most) return formatted("{:.2f} ulp at most, {} allowed", worst, most);
   return fail(ErrorCode::InvalidValue, "{}({}, {}) is {}: {:.2f} ulp away, {} allowed", kernel, of.a[at], of.b[at],

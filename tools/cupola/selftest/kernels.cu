@@ -1,9 +1,9 @@
-// The device code of `cupola selftest`: a kernel or a few for each check, whose results the host works out too. Compiled
-// with Cupola to lib/cupola/selftest.fatbin, so that the machine that is tested needs no clang.
+// The device code of `cupola selftest`: a kernel or a few for each check, whose results the host works out too.
+// Compiled with Cupola to lib/cupola/selftest.fatbin, so that the machine that is tested needs no clang.
 
+#include <cuda_fp16.h>
 #include <cassert>
 #include <cstdio>
-#include <cuda_fp16.h>
 
 using Word = unsigned;
 using Wide = unsigned long long;
@@ -187,12 +187,12 @@ __global__ void last_block_sum(const Word* in, volatile Word* parts, Word* arriv
 
 // -- arithmetic: out[i] = f(a[i], b[i], c[i]), bits of each --
 
-#define EACH(name, T, expression)                                                                  \
-  __global__ void name(const T* as, const T* bs, const T* cs, T* out, int count) {                 \
-    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);                          \
-    if (i >= count) return;                                                                         \
-    [[maybe_unused]] const T a = as[i], b = bs[i], c = cs[i];                                       \
-    out[i] = expression;                                                                            \
+#define EACH(name, T, expression)                                                  \
+  __global__ void name(const T* as, const T* bs, const T* cs, T* out, int count) { \
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);         \
+    if (i >= count) return;                                                        \
+    [[maybe_unused]] const T a = as[i], b = bs[i], c = cs[i];                      \
+    out[i] = expression;                                                           \
   }
 
 EACH(f32_add, float, __fadd_rn(a, b))
@@ -213,7 +213,7 @@ EACH(f64_root, double, sqrt(a))
 EACH(f64_fma, double, fma(a, b, c))
 EACH(u32_mixed, Word, __umulhi(a, b) ^ (a / (b | 1)) ^ (a % (c | 1)) ^ (b << (c & 31)))
 EACH(u32_bits, Word, static_cast<Word>(__popc(a) | __clz(static_cast<int>(b)) << 8) ^ __brev(c))
-EACH(u64_mixed, Wide, a * b ^ (a / (b | 1)) ^ (a >> (c & 63)))
+EACH(u64_mixed, Wide, a* b ^ (a / (b | 1)) ^ (a >> (c & 63)))
 EACH(u32_to_half, Word, __half_as_ushort(__float2half(__uint_as_float(a))))
 EACH(u32_from_half, Word, __float_as_uint(__half2float(__ushort_as_half(static_cast<unsigned short>(a)))))
 EACH(u32_to_int, Word, static_cast<Word>(__float2int_rz(__uint_as_float(a))))
@@ -222,7 +222,8 @@ EACH(u64_to_float, Wide, __float_as_uint(__ull2float_rn(a)))
 // -- output and errors --
 
 __global__ void say(int n) {
-  printf("thread %d of %s: %.3f %llx %c\n", static_cast<int>(threadIdx.x), "the self-test", n * 0.5, 0x123456789abcull, 'x');
+  printf("thread %d of %s: %.3f %llx %c\n", static_cast<int>(threadIdx.x), "the self-test", n * 0.5, 0x123456789abcull,
+         'x');
 }
 __global__ void claim(const int* value) {
   assert(*value == 1);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cupola/software_metal.h"
 #include "cupolac/compiler_library.h"
+#include "cupolac/lists.h"
 #include "cupolac/run.h"
 #include "cupolac/shell.h"
 #include "cupolac/xcrun.h"

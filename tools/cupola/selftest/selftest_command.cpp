@@ -28,7 +28,7 @@ Bytes bytes_of(const std::string& text) {
   return {bytes.begin(), bytes.end()};
 }
 
-std::string first_line(const std::string& text) {
+[[maybe_unused]] std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 

@@ -194,8 +194,9 @@ class BlockLoop {
     most_beside_ = builder_.getInt32(1);
     if (most_bytes > 0) {
       window_bytes_ = window_bytes();
-      Value* fitting =
-          builder_.CreateUDiv(builder_.getInt32(most_bytes), builder_.CreateAdd(block_frames_, window_bytes_));
+      Value* needed = builder_.CreateAdd(block_frames_, window_bytes_);  // maybe nothing
+      needed = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, needed, most_beside_);
+      Value* fitting = builder_.CreateUDiv(builder_.getInt32(most_bytes), needed);
       most_beside_ = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, fitting, most_beside_);
     }
     if (bytes == 0) return;

@@ -14,6 +14,15 @@
 namespace cupola::cpu::build::testing {
 namespace {
 
+/// Updates in loops.
+size_t in_loops(llvm::Function& code) {
+  llvm::DominatorTree dominators(code);
+  const llvm::LoopInfo loops(dominators);
+  return static_cast<size_t>(llvm::count_if(llvm::instructions(code), [&](const llvm::Instruction& instruction) {
+    return llvm::isa<llvm::AtomicRMWInst>(instruction) && loops.getLoopFor(instruction.getParent());
+  }));
+}
+
 /// Updates that are left in the loop over blocks; `body` is a block's code, in which %b is its number.
 size_t left_in_loop(const std::string& body) {
   llvm::LLVMContext context;
@@ -45,11 +54,7 @@ size_t left_in_loop(const std::string& body) {
   };
   gather_updates(code, {llvm::cast<llvm::BranchInst>(named("end")->getTerminator())});
   EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs())) << body;
-  llvm::DominatorTree dominators(code);
-  const llvm::LoopInfo loops(dominators);
-  return static_cast<size_t>(llvm::count_if(llvm::instructions(code), [&](const llvm::Instruction& instruction) {
-    return llvm::isa<llvm::AtomicRMWInst>(instruction) && loops.getLoopFor(instruction.getParent());
-  }));
+  return in_loops(code);
 }
 
 const std::string kAdd = "%r = atomicrmw add ptr %p, i32 %b monotonic\n";
@@ -113,8 +118,60 @@ TEST(BlockUpdates, AreNotGatheredBeforeAThreadLooksAtMemory) {
 
 TEST(BlockUpdates, WhatIsTheBlocksOwnIsNoMatter) {
   EXPECT_EQ(left_in_loop(kAdd + "store i32 %b, ptr %array\n"), 0u);
-  EXPECT_EQ(left_in_loop(kAdd + "%w = load ptr, ptr %context\n %v = load i32, ptr %w\n"),
-            1u);  // of the context, but not its shared memory
+  EXPECT_EQ(left_in_loop(kAdd + "%v = load i64, ptr %parameter\n"), 0u);
+  const auto through_field = [](size_t offset) {
+    return left_in_loop(kAdd + "%f = getelementptr i8, ptr %context, i64 " + std::to_string(offset) +
+                        "\n %w = load ptr, ptr %f\n %c = getelementptr i32, ptr %w, i64 %bl\n"
+                        " %v = load i32, ptr %c\n store i32 %v, ptr %c\n");
+  };
+  EXPECT_EQ(through_field(offsetof(ThreadContext, shared_window)), 0u);
+  EXPECT_EQ(through_field(offsetof(ThreadContext, places) + sizeof(void*)), 0u);
+  EXPECT_EQ(through_field(offsetof(ThreadContext, module_data)), 1u);
+}
+
+/// Updates that stand in loops of what blocks of a kernel become, whose thread 0 adds where `body` says "ADD".
+size_t left_in_kernel(std::string body, const std::string& entry) {
+  const size_t at = body.find("ADD");
+  body.replace(at, 3, R"(
+      br i1 %first, label %add, label %on
+    add:
+      %r = atomicrmw add ptr %p, i32 %b monotonic
+      br label %on
+    on:)");
+  const std::string path = ::testing::TempDir() + "block_updates-" + std::to_string(getpid());
+  llvm::LLVMContext built_in;
+  EXPECT_TRUE(build(parse(built_in, R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.tid.y()
+    declare i32 @cupola.ctaid.x()
+    declare void @cupola.barrier(i32, i32)
+    define ptx_kernel void @k(ptr %p, ptr %q) {
+      %t = call i32 @cupola.tid.x()
+      %y = call i32 @cupola.tid.y()
+      %b = call i32 @cupola.ctaid.x()
+      %at = or i32 %t, %y
+      %first = icmp eq i32 %at, 0
+      %far = zext i32 %t to i64
+      %cell = getelementptr i32, ptr %q, i64 %far
+      )" + body + "\n ret void\n }"),
+                    {.target = "cpu:test", .keep = path}));
+  std::ifstream file(path + ".host.ll");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  const auto module = llvm::parseAssemblyString(text, error, context);
+  if (!module) ADD_FAILURE() << error.getMessage().str();
+  return module ? in_loops(*module->getFunction(entry)) : 99;
+}
+
+TEST(BlockUpdates, ThreadsThatMetLookLater) {
+  const std::string meet = "call void @cupola.barrier(i32 0, i32 0)\n";
+  const std::string look = "%v = load i32, ptr %cell\n %w = add i32 %v, 1\n store i32 %w, ptr %cell\n";
+  for (const std::string entry : {"kernel.block.warp.k", "kernel.block.rows16.k"}) {
+    EXPECT_EQ(left_in_kernel("ADD\n" + meet + look, entry), 1u) << entry;
+    EXPECT_EQ(left_in_kernel(look + meet + "ADD\n", entry), 0u) << entry;
+  }
 }
 
 /// Thread 0 of each of 6 blocks adds, if %b is at least %from.

@@ -17,6 +17,7 @@ class Module;
 // order:
 //
 //   expand_constants       globals appear only as plain operands
+//   expand_narrow_float_atomics
 //   expand_narrow_floats   half and bfloat round once
 //   lower_memory_scopes    device and block scopes become the host's
 //   add_context_parameter  every function takes the ThreadContext; calls through pointers go through descriptors
@@ -29,7 +30,9 @@ class Module;
 //   lower_intrinsics       special registers become context fields, the rest services
 //   instrument_polling     loops that may wait for other threads let them run
 //   lower_shared_atomics
-//   run_whole_blocks       code for a warp goes through all warps of a block
+//   run_whole_blocks       code for a warp goes through all warps of a block; gather_updates
+//   expand_float_sums      atomic sums of f32 flush denormals, but in shared memory
+//   lower_address_questions
 //   make_kernel_entry      an entry each, which unpacks the parameter block
 //   clean_up, emit_object, pack_segment
 

@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include "backend/cpu/build/polling.h"
+#include "backend/cpu/build/vector_atomics.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "kir/call_reach.h"
@@ -147,7 +148,7 @@ class Prices {
     if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
       return wide_access(store->getPointerOperand(), instruction, kScatter);
     if (const auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
-        update && place(update->getPointerOperand(), instruction).is_uniform())
+        update && is_one_for_all(*update) && place(update->getPointerOperand(), instruction).is_uniform())
       return kAtomic / kLanes + kLaneByLane / 4;
     if (instruction.isAtomic()) return kAtomic + kLaneByLane;
     const Shape shape = shapes_.of(&instruction);

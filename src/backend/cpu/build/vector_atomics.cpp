@@ -90,11 +90,13 @@ class CommonUpdate {
 
 }  // namespace
 
-bool widen_common_update(Lanes& lanes, AtomicRMWInst& update) {
-  if (!lanes.shape(update.getPointerOperand()).is_uniform()) return false;
+bool is_one_for_all(const AtomicRMWInst& update) {
   const AtomicRMWInst::BinOp operation = update.getOperation();
-  if (!reduction_of(operation)) return false;
-  if (!update.use_empty() && operation != Add && operation != Sub) return false;
+  return reduction_of(operation) && (update.use_empty() || operation == Add || operation == Sub);
+}
+
+bool widen_common_update(Lanes& lanes, AtomicRMWInst& update) {
+  if (!lanes.shape(update.getPointerOperand()).is_uniform() || !is_one_for_all(update)) return false;
   CommonUpdate(lanes, update).write();
   return true;
 }

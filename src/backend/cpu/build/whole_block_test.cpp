@@ -266,13 +266,13 @@ uint64_t order_of_turns(Dim3 block, uint64_t pitch, const std::string& more = ""
     over:
       ret void
     })");
-  constexpr uint32_t kBlocks = 5, kTurns = 4;
+  constexpr uint32_t kCount = 5, kTurns = 4;
   std::vector<uint32_t> rows(kTurns * 4096, 99);
   uint64_t order = 0;
-  program.call_for_blocks("k", {kBlocks}, block, kBlocks, &order, rows.data(), pitch, uint64_t{kTurns});
+  program.call_for_blocks("k", {kCount}, block, kCount, &order, rows.data(), pitch, uint64_t{kTurns});
   for (uint64_t i = 0; i < kTurns; ++i)
     for (uint32_t y = 0; y < block.y; ++y)
-      for (uint32_t x = 0; x < kBlocks * block.x; ++x)
+      for (uint32_t x = 0; x < kCount * block.x; ++x)
         EXPECT_EQ(rows[i * pitch + y * 160 + x], x / block.x) << i << ", " << y << ", " << x;
   return order;
 }
@@ -283,6 +283,42 @@ TEST(WholeBlock, BlocksWithNarrowRowsGoThroughMemoryBesideEachOther) {
   EXPECT_EQ(order_of_turns({16, 4}, 4096), kTogether);
   EXPECT_EQ(order_of_turns({8, 4}, 4096), kTogether);
   EXPECT_EQ(order_of_turns({32, 4}, 4096), kApart);
+}
+
+// Neither frames nor shared memory: any number of blocks is beside each other.
+TEST(WholeBlock, BlocksThatKeepNothingGoThroughMemoryBesideEachOther) {
+  TestProgram program(R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.ctaid.x()
+    declare void @cupola.barrier(i32, i32)
+    declare i32 @cupola.tid.y()
+    define ptx_kernel void @k(ptr %p, i64 %pitch, i64 %turns) {
+    start:
+      br label %turn
+    turn:
+      %i = phi i64 [ 0, %start ], [ %next, %turn ]
+      %t = call i32 @cupola.tid.x()
+      %y = call i32 @cupola.tid.y()
+      %b = call i32 @cupola.ctaid.x()
+      %left = mul i32 %b, 16
+      %column = add i32 %left, %t
+      %low = zext i32 %column to i64
+      %down = mul i64 %i, %pitch
+      %index = add i64 %down, %low
+      %place = getelementptr i32, ptr %p, i64 %index
+      store i32 %y, ptr %place
+      call void @cupola.barrier(i32 0, i32 0)
+      store i32 %b, ptr %place
+      %next = add i64 %i, 1
+      %go = icmp ult i64 %next, %turns
+      br i1 %go, label %turn, label %over
+    over:
+      ret void
+    })");
+  std::vector<uint32_t> rows(4 * 4096, 99);
+  program.call_for_blocks("k", {5}, {16, 4}, 5, rows.data(), uint64_t{4096}, uint64_t{4});
+  for (uint32_t i = 0; i < 4; ++i)
+    for (uint32_t x = 0; x < 80; ++x) ASSERT_EQ(rows[i * 4096 + x], x / 16) << i << ", " << x;
 }
 
 TEST(WholeBlock, BlocksThatVoteGoThroughMemoryByThemselves) {

@@ -1,16 +1,12 @@
 #include "backend/cpu/run/fibre.h"
 
-#include <boost/context/detail/fcontext.hpp>
 #include <utility>
 
+#include "backend/cpu/run/fibre_switch.h"
 #include "backend/cpu/run/sanitizer.h"
 #include "image/cpu_abi.h"
 
 namespace cupola::cpu {
-
-using boost::context::detail::jump_fcontext;
-using boost::context::detail::make_fcontext;
-using boost::context::detail::transfer_t;
 
 struct Fibre::Trampoline {
   static void run(transfer_t from) {

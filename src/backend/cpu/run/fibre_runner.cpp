@@ -1,7 +1,7 @@
 #include "backend/cpu/run/fibre_runner.h"
 
 #include <signal.h>
-#include <ucontext.h>
+#include <sys/ucontext.h>
 
 #include "backend/cpu/run/moving_memory.h"
 #include "backend/cpu/run/sanitizer.h"

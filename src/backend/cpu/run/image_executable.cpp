@@ -34,9 +34,10 @@ class Kernel {
   }
 
   /// What is to be made for such blocks: the shape that comes first gets code of its own, as most kernels know only
-  /// one; all others that of their class.
-  image::BlocksOfCode wanted(BlockClass blocks, const Dim3& block) EXCLUDES(mutex_) {
-    if (blocks == BlockClass::One) return {blocks};
+  /// one; all others that of their class. So do shapes that look as if they came from the data (min(n, 256) threads),
+  /// of which the cache would get one after the other.
+  image::BlocksOfCode claim(BlockClass blocks, const Dim3& block) EXCLUDES(mutex_) {
+    if (blocks != BlockClass::Rows && blocks != BlockClass::Rows16 && blocks != BlockClass::Rows8) return {blocks};
     Lock lock(mutex_);
     if (!shape_) shape_ = block;
     return *shape_ == block ? image::BlocksOfCode{blocks, block} : image::BlocksOfCode{blocks};
@@ -79,7 +80,6 @@ class Kernel {
     return code;
   }
 
-  /// Code for all blocks of a class, or for those of one shape.
   struct Shaped {
     Dim3 shape;
     KernelCode code;
@@ -130,7 +130,7 @@ class ImageExecutable final : public CpuExecutable {
   Result<> prepare(uint32_t kernel, const Dim3& block) override {
     if (code(kernel, block)) [[likely]]
       return {};
-    return make_code(kernel, own_kernels_[kernel].wanted(class_to_run(block), block));
+    return make_code(kernel, own_kernels_[kernel].claim(class_to_run(block), block));
   }
 
  private:

@@ -98,9 +98,9 @@ TEST_F(LaterCode, IsAskedForOnceForTheFirstShapeAndOnceAClass) {
   EXPECT_FALSE(executable_->has_code(0));
   EXPECT_TRUE(executable_->prepare(0, {33}));
   EXPECT_TRUE(executable_->has_code(0));
-  for (const Dim3& block : {Dim3{33}, Dim3{5, 5}, Dim3{32}, Dim3{64, 2}, Dim3{34}, Dim3{35}, Dim3{33}})
+  for (const Dim3& block : {Dim3{34}, Dim3{5, 5}, Dim3{64}, Dim3{64, 2}, Dim3{16, 16}, Dim3{96}, Dim3{64}})
     EXPECT_TRUE(executable_->prepare(0, block));
-  EXPECT_EQ(asked_, (std::vector<std::string>{"line-33x1x1", "any", "rows", "line"}));
+  EXPECT_EQ(asked_, (std::vector<std::string>{"line", "any", "rows-64x1x1", "rows", "rows16"}));
 }
 
 TEST_F(LaterCode, OfAShapeRunsBlocksOfThatShapeAlone) {

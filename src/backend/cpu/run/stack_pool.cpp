@@ -66,8 +66,9 @@ bool StackPool::add_slab() {
   auto slab = std::make_unique<Slab>();
   slab->memory = AlignedMapping::reserve(kSlabWindows * kLocalWindow, kLocalWindow, PROT_READ | PROT_WRITE);
   if (!slab->memory.data()) return false;
-  // A huge page would make every touched stack cost 2 MiB.
+#if defined(MADV_NOHUGEPAGE)  // a huge page would make every touched stack cost 2 MiB
   madvise(slab->memory.data(), slab->memory.size(), MADV_NOHUGEPAGE);
+#endif
   for (size_t i = 0; i < kSlabWindows; ++i)
     if (!guard(slab->memory.data() + i * kLocalWindow)) return false;
   const size_t first = slabs_.size() * kSlabWindows;

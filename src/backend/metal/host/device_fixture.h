@@ -21,6 +21,8 @@ using namespace metal;
 struct Launch {
   ulong arena, module_data, faults, locks, output, grid;
   uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
+  ulong saved;
+  uint turn, unused;
 };
 )";
 

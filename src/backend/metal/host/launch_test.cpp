@@ -96,6 +96,30 @@ TEST_F(MetalLaunch, EachGridHasItsNumber) {
   EXPECT_EQ(*out, first + 1);
 }
 
+// Each thread counts the turns where it keeps its 16 bytes, behind the header and a block's 32 of shared memory; after
+// three the grid has what it came for.
+TEST_F(MetalLaunch, AGridThatMeetsIsLaunchedUntilNobodyWaits) {
+  image::MetalImage image = image_of(R"(
+    device uint* mine = (device uint*)(launch.saved + 16 + 2 * launch.total_shared_bytes) + 4 * (ctaid.x * 4 + t);
+    if (*mine != launch.turn) return;
+    *mine = launch.turn + 1;
+    if (launch.turn < 3) *(device uint*)launch.saved = 1;
+    device ulong* out = (device ulong*)(*(constant ulong*)parameters + launch.arena);
+    if (launch.turn == 3) out[ctaid.x * 4 + t] = *mine + launch.grid;)");
+  image.kernels[0].saved_bytes = 16;
+  image.kernels[0].info.static_shared_bytes = 32;
+  const auto memory = make_buffer(4096);
+  const auto* out = reinterpret_cast<const uint64_t*>(memory->address());
+  hal::Launch launch = launch_of(image, memory->address());
+  launch.grid = {2};
+  launch.block = {4};
+  launch.cooperative = true;
+  for (uint64_t number : {1, 2}) {  // of the grid, however often it is launched; what it keeps is zero at first
+    ASSERT_TRUE(run(launch));
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(out[i], 4 + number);
+  }
+}
+
 TEST_F(MetalLaunch, AFaultRecordNamesKernelBlockAndThread) {
   const auto record = [this](int kind, int detail) {
     return image_of(
@@ -111,7 +135,12 @@ TEST_F(MetalLaunch, AFaultRecordNamesKernelBlockAndThread) {
   };
   for (const Case& each :
        {Case{1, ErrorCode::LaunchFailed, "kernel k, block (1,0,0), thread (3,0,0): trap"},
-        Case{2, ErrorCode::Assert, "kernel k, block (1,0,0), thread (3,0,0): ?:6: assertion `?` failed"}}) {
+        Case{2, ErrorCode::Assert, "kernel k, block (1,0,0), thread (3,0,0): ?:6: assertion `?` failed"},
+        Case{4, ErrorCode::LaunchFailed,
+             "kernel k, block (1,0,0), thread (3,0,0): a grid-wide barrier needs a cooperative launch"},
+        Case{5, ErrorCode::LaunchFailed, "kernel k, block (1,0,0): deadlock: every thread waits at a barrier"},
+        Case{3, ErrorCode::InvalidPc,
+             "kernel k, block (1,0,0), thread (3,0,0): a call through 0x0, which is no function"}}) {
     hal::Launch launch = launch_of(record(each.kind, 6), uint64_t{0});
     launch.grid = {2};
     launch.block = {4};

@@ -52,6 +52,15 @@ Error error_of(const std::string& kernel, const abi::FaultRecord& fault) {
   switch (static_cast<abi::Fault>(fault.kind)) {
     case abi::Fault::Assert:
       return {ErrorCode::Assert, where + assertion_of(fault)};
+    case abi::Fault::Call:
+      return {ErrorCode::InvalidPc,
+              formatted("{}: a call through {:#x}, which is no function that it could call", where, fault.texts[0])};
+    case abi::Fault::Grid:
+      return {ErrorCode::LaunchFailed, where + ": a grid-wide barrier needs a cooperative launch"};
+    case abi::Fault::Deadlock:
+      return {ErrorCode::LaunchFailed,
+              formatted("kernel {}, block ({},{},{}): deadlock: every thread waits at a barrier for others", kernel, bx,
+                        by, bz)};
     case abi::Fault::None:
     case abi::Fault::Trap:
       break;
@@ -81,19 +90,36 @@ Result<> Launcher::run(const hal::Launch& launch) {
   TRY(check_limits(launch, services_.properties));
   auto& executable = static_cast<MetalExecutable&>(*launch.executable);
   TRY(const Id pipeline, executable.pipeline(launch.kernel, launch.block.count()));
+  Turn turn{.grid = ++services_.state.launches, .number = 0, .saved = nullptr};
+  const uint64_t thread_bytes = executable.saved_bytes(launch.kernel);
+  if (thread_bytes == 0 || !launch.cooperative) return run(launch, pipeline, turn);
+  const uint64_t block_bytes = shared_bytes_of(launch) + launch.block.count() * thread_bytes;
+  TRY(const ArenaPart saved,
+      services_.arena.take(sizeof(abi::SavedHeader) + launch.grid.count() * block_bytes, sizeof(abi::SavedHeader)));
+  turn.saved = saved.address();
+  auto* const header = reinterpret_cast<abi::SavedHeader*>(saved.address());
+  do {
+    header->again = 0;
+    TRY(run(launch, pipeline, turn));
+    ++turn.number;
+  } while (header->again != 0);
+  return {};
+}
+
+Result<> Launcher::run(const hal::Launch& launch, Id pipeline, const Turn& turn) {
   const Metal& metal = services_.metal;
   const Metal::Pool pool(metal);
   const Id command_buffer = metal.command_buffer(queue_.id());
   if (!command_buffer)
     return fail(ErrorCode::DevicesUnavailable, "kernel {}: Metal gives no command buffer",
-                executable.kernels()[launch.kernel].name);
-  TRY(encode(launch, command_buffer, pipeline));
+                launch.executable->kernels()[launch.kernel].name);
+  TRY(encode(launch, command_buffer, pipeline, turn));
   metal.commit(command_buffer);
   metal.wait(command_buffer);
   return outcome(launch, command_buffer);
 }
 
-Result<> Launcher::encode(const hal::Launch& launch, Id command_buffer, Id pipeline) {
+Result<> Launcher::encode(const hal::Launch& launch, Id command_buffer, Id pipeline, const Turn& turn) {
   const Metal& metal = services_.metal;
   const Arena& arena = services_.arena;
   const hal::KernelInfo& info = launch.executable->kernels()[launch.kernel];
@@ -103,11 +129,14 @@ Result<> Launcher::encode(const hal::Launch& launch, Id command_buffer, Id pipel
                           .faults = arena.gpu_address(faults_.address()),
                           .locks = arena.gpu_address(services_.locks),
                           .output = arena.gpu_address(output_.header()),
-                          .grid = ++services_.state.launches,
+                          .grid = turn.grid,
                           .dynamic_shared = static_cast<uint32_t>(begin),
                           .dynamic_shared_bytes = launch.dynamic_shared_bytes,
                           .total_shared_bytes = static_cast<uint32_t>(shared),
-                          .cooperative = launch.cooperative ? 1u : 0u};
+                          .cooperative = launch.cooperative ? 1u : 0u,
+                          .saved = turn.saved ? arena.gpu_address(turn.saved) : 0,
+                          .turn = turn.number,
+                          .unused = 0};
   const Id encoder = metal.compute_encoder(command_buffer);
   metal.set_pipeline(encoder, pipeline);
   const Result<> set = set_parameters(encoder, launch.parameters);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/library_names.h"
 #include "base/settings.h"
 
 namespace cupola::metal {
@@ -16,9 +17,9 @@ Result<> find(const DynLib& library, const char* name, Function*& place) {
 }
 
 /// A type without what the runtime adds: sizes, and words such as const.
-std::string plain(const char* type) {
+std::string plain(const char* encoding) {
   std::string text;
-  for (const char* c = type; *c; ++c)
+  for (const char* c = encoding; *c; ++c)
     if (!std::string_view("0123456789rnNoORV").contains(*c)) text += *c;
   return text;
 }
@@ -41,11 +42,8 @@ Result<const Metal*> Metal::open() {
       return open({.metal = "/System/Library/Frameworks/Metal.framework/Metal",
                    .objc = "/usr/lib/libobjc.A.dylib",
                    .dispatch = "/usr/lib/libSystem.B.dylib"});
-    constexpr const char* kName = "/cupola/libcupola-software-metal.dylib";
-#else
-    constexpr const char* kName = "/cupola/libcupola-software-metal.so";
 #endif
-    const std::string ours = folder_of_code(reinterpret_cast<const void*>(&plain)) + kName;
+    const std::string ours = folder_of_code(reinterpret_cast<const void*>(&plain)) + "/cupola/" + kSoftwareMetalLibrary;
     const std::string& path = settings().metal_library.empty() ? ours : settings().metal_library;
     return open({path, path, path});
   }());

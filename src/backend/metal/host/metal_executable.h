@@ -28,6 +28,9 @@ class MetalExecutable final : public hal::Executable {
   /// The MTLComputePipelineState of a kernel. Error: as prepare().
   Result<Id> pipeline(uint32_t kernel, uint64_t block_threads);
 
+  /// Bytes that each of the kernel's threads keeps at grid-wide barriers; 0: it has none.
+  uint64_t saved_bytes(uint32_t kernel) const { return saved_bytes_[kernel]; }
+
   const std::byte* data() const { return data_.address(); }
 
  private:
@@ -43,6 +46,7 @@ class MetalExecutable final : public hal::Executable {
   const ArenaPart data_;
   std::vector<hal::KernelInfo> kernels_;
   std::vector<std::string> entries_, refusals_;  ///< by kernel; one of the two is empty
+  std::vector<uint64_t> saved_bytes_;            ///< by kernel
   std::vector<hal::SymbolInfo> symbols_;
   Mutex mutex_;
   std::vector<Pipeline> pipelines_ GUARDED_BY(mutex_);  ///< by kernel

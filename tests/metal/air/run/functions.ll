@@ -19,6 +19,16 @@ define i32 @air.atomic.global.add.u.i32(i32 addrspace(1)* %p, i32 %v, i32 %order
   ret i32 %old
 }
 
+define i32 @air.atomic.global.cmpxchg.weak.i32(i32 addrspace(1)* %p, i32* %expected, i32 %v, i32 %order, i32 %failed, i32 %scope, i1 %volatile) {
+  %old = load i32, i32 addrspace(1)* %p
+  %wanted = load i32, i32* %expected
+  %same = icmp eq i32 %old, %wanted
+  %new = select i1 %same, i32 %v, i32 %old
+  store i32 %new, i32 addrspace(1)* %p
+  store i32 %old, i32* %expected
+  ret i32 %old
+}
+
 define i32 @air.atomic.global.min.s.i32(i32 addrspace(1)* %p, i32 %v, i32 %order, i32 %scope, i1 %volatile) {
   %old = load i32, i32 addrspace(1)* %p
   %less = icmp slt i32 %v, %old

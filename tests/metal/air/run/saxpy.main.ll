@@ -4,7 +4,7 @@
 @z = global [100 x double] zeroinitializer, align 8
 @count = global i32 5, align 8
 @least = global i32 0, align 8
-@launch = global [16 x i32] zeroinitializer, align 8
+@launch = global [20 x i32] zeroinitializer, align 8
 @block = global [7 x i64] zeroinitializer, align 8
 
 declare void @kernel__Z5saxpyfPKfPfPdiPjPi(i8 addrspace(2)*, i8 addrspace(2)*, i8 addrspace(3)*, i8 addrspace(3)*, <3 x i32>, <3 x i32>, <3 x i32>, <3 x i32>, i32, i32, i32)
@@ -19,7 +19,7 @@ entry:
   store i64 ptrtoint (i32* @count to i64), i64* getelementptr ([7 x i64], [7 x i64]* @block, i64 0, i64 5)
   store i64 ptrtoint (i32* @least to i64), i64* getelementptr ([7 x i64], [7 x i64]* @block, i64 0, i64 6)
   %b = addrspacecast [7 x i64]* @block to i8 addrspace(2)*
-  %l = addrspacecast [16 x i32]* @launch to i8 addrspace(2)*
+  %l = addrspacecast [20 x i32]* @launch to i8 addrspace(2)*
   br label %fill
 fill:
   %i = phi i64 [ 0, %entry ], [ %i1, %fill ]

@@ -133,7 +133,7 @@ class Lowering {
 
   Result<Value*> call(llvm::IRBuilder<>& b, llvm::CallInst& instruction) {
     llvm::Function* callee = instruction.getCalledFunction();
-    if (!callee) return refuse(instruction, "calls through pointers are not supported yet");
+    if (!callee) return refuse(instruction, "a call of what is no function");
     if (!callee->isDeclaration()) return &instruction;
     const llvm::StringRef name = callee->getName();
     if (callee->isIntrinsic()) {

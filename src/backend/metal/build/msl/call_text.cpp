@@ -39,7 +39,7 @@ Result<std::string> FunctionPrinter::call(const llvm::CallInst& call) {
   if (metal_intrinsic_of(call)) return metal_call(call);
   if (kir::intrinsic_of(call)) return kir_call(call);
   const llvm::Function* callee = call.getCalledFunction();
-  if (!callee) return refuse(call, "calls through pointers are not supported yet");
+  if (!callee) return refuse(call, "a call of what is no function");
   if (callee->isIntrinsic()) return core_call(call);
   const auto known = module_.names.find(callee);
   if (known == module_.names.end())
@@ -75,6 +75,8 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
       return formatted("(t.stack + {})", a);
     case MetalIntrinsic::AssertFailed:
       return formatted("{}(t, {})", module_.helpers.use("assert_failed"), a);
+    case MetalIntrinsic::Fail:
+      return formatted("{}(t, {})", module_.helpers.use("fail"), a);
     case MetalIntrinsic::Print:
       return formatted("{}(t, {})", module_.helpers.use("print"), a);
     case MetalIntrinsic::Publish:
@@ -87,6 +89,20 @@ Result<std::string> FunctionPrinter::metal_call(const llvm::CallInst& call) {
       return formatted("{}(t, {})", module_.helpers.use("add_to_meeting"), a);
     case MetalIntrinsic::Meet:
       return formatted("{}(t, {})", module_.helpers.use("meet"), a);
+    case MetalIntrinsic::BeginBarriers:
+      return formatted("{}(t, {})", module_.helpers.use("begin_barriers"), a);
+    case MetalIntrinsic::ArriveAt:
+      return formatted("{}(t, {})", module_.helpers.use("arrive_at"), a);
+    case MetalIntrinsic::MeetAt:
+      return formatted("{}(t, {})", module_.helpers.use("meet_at"), a);
+    case MetalIntrinsic::Turn:
+      return std::string("t.launch->turn");
+    case MetalIntrinsic::Saved:
+      return formatted("{}(t, {})", module_.helpers.use("saved"), a);
+    case MetalIntrinsic::TakeShared:
+      return formatted("{}(t)", module_.helpers.use("take_shared"));
+    case MetalIntrinsic::KeepShared:
+      return formatted("{}(t)", module_.helpers.use("keep_shared"));
   }
 }
 

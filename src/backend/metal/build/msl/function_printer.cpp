@@ -236,7 +236,7 @@ Result<> FunctionPrinter::print(const Statement& statement) {
     }
     case Kind::Unreachable: {
       TRY(const std::string type, module_.types.name(function_.getReturnType()));
-      line(type == "void" ? "return;" : formatted("return {}{{}};", type));
+      line(type == "void" ? "return;" : "return {};");
       return {};
     }
   }

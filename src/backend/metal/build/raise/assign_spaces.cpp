@@ -443,9 +443,7 @@ class Assignment {
     if (const auto known = kir::intrinsic_of(call)) return kir_call(b, call, *known);
     if (call.getIntrinsicID() == llvm::Intrinsic::ptrmask) return mask(b, call);
     llvm::Function* callee = call.getCalledFunction();
-    if (!callee)
-      return fail(ErrorCode::NotSupported, "metal: {}: calls through pointers are not supported yet",
-                  kir::place_of(call));
+    if (!callee) return fail(ErrorCode::NotSupported, "metal: {}: a call of what is no function", kir::place_of(call));
     llvm::Function* anew = anew_.lookup(callee);
     if (!anew) {
       if (call.getType()->isPointerTy() ||

@@ -36,7 +36,8 @@ llvm::Type* type_named(llvm::StringRef text, llvm::LLVMContext& context) {
 }  // namespace
 
 bool is_pure(MetalIntrinsic intrinsic) {
-  return intrinsic != MetalIntrinsic::Meet && llvm::StringRef(kRows[static_cast<size_t>(intrinsic)].result) != "void";
+  return intrinsic != MetalIntrinsic::Meet && intrinsic != MetalIntrinsic::MeetAt &&
+         llvm::StringRef(kRows[static_cast<size_t>(intrinsic)].result) != "void";
 }
 
 std::optional<MetalIntrinsic> metal_intrinsic_of(const llvm::Instruction& instruction) {

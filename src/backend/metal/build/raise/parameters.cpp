@@ -4,6 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "backend/metal/build/raise/metal_intrinsics.h"
 #include "backend/metal/build/raise/spaces.h"
@@ -48,6 +49,9 @@ llvm::Value* copy_of(llvm::IRBuilder<>& b, llvm::Type* type, uint64_t alignment,
 }  // namespace
 
 Result<llvm::Function*> read_parameters(llvm::Function& kernel, const std::vector<KernelInfo::Parameter>& places) {
+  // NVVM IR names its kernels in llvm.used.
+  llvm::removeFromUsedLists(*kernel.getParent(), [&](llvm::Constant* used) { return used == &kernel; });
+  kernel.removeDeadConstantUsers();
   if (!kernel.use_empty())
     return fail(ErrorCode::NotSupported, "metal: kernel '{}' is called or its address is taken, which is not supported",
                 kir::demangled(kernel.getName()));

@@ -1,6 +1,6 @@
-// The steps, each a file: doubles become integers, constants become instructions, variables and shared memory get their
-// places, kernels read their parameters from the launch, code gets plain, pointers get their spaces, loops get their
-// form.
+// The steps, each a file: doubles become integers, constants become instructions, variables get their places, calls
+// through pointers become direct, shared memory gets its places, kernels read their parameters from the launch, code
+// gets plain, pointers get their spaces, loops get their form.
 
 #include "backend/metal/build/raise/raise.h"
 
@@ -12,6 +12,8 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "backend/metal/build/raise/assign_spaces.h"
+#include "backend/metal/build/raise/call_dispatch.h"
+#include "backend/metal/build/raise/grid_barriers.h"
 #include "backend/metal/build/raise/meetings.h"
 #include "backend/metal/build/raise/metal_intrinsics.h"
 #include "backend/metal/build/raise/metal_names.h"
@@ -30,13 +32,14 @@
 #include "kir/kernel_parameters.h"
 #include "kir/kir.h"
 #include "kir/narrow_floats.h"
+#include "kir/passes.h"
 #include "kir/refusal.h"
 #include "kir/shared_layout.h"
 
 namespace cupola::metal::build {
 namespace {
 
-/// Of descriptors, whose addresses stand for functions; calls ask which it is.
+/// Of descriptors, whose addresses stand for functions: what they hold nobody reads.
 constexpr uint64_t kDescriptorBytes = 8;
 
 llvm::Instruction* module_data_of(llvm::Function& function) {
@@ -72,15 +75,28 @@ void place_shared(llvm::Module& module, const kir::SharedLayout& layout) {
   }
 }
 
-Result<> refuse_recursion(llvm::Module& module, const kir::CallReach& reach) {
+/// `dispatching`: functions that call through pointers.
+Result<> refuse_recursion(llvm::Module& module, const kir::CallReach& reach,
+                          const llvm::DenseSet<const llvm::Function*>& dispatching) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
-    for (llvm::Function* callee : reach.callees(&function))
-      if (reach.from(callee).contains(&function))
-        return fail(ErrorCode::NotSupported, "metal: function '{}' calls itself, which Metal does not allow",
-                    kir::demangled(function.getName()));
+    for (llvm::Function* callee : reach.callees(&function)) {
+      if (!reach.from(callee).contains(&function)) continue;
+      const bool by_pointer = dispatching.contains(&function) || dispatching.contains(callee);
+      return fail(ErrorCode::NotSupported, "metal: function '{}' {}, which Metal does not allow",
+                  kir::demangled(function.getName()),
+                  by_pointer ? "may call itself through a pointer" : "calls itself");
+    }
   }
   return {};
+}
+
+/// Functions that no kernel calls: a program held them by their addresses alone, or they became part of others.
+void remove_uncalled(llvm::Module& module) {
+  for (llvm::Function* kernel : kir::kernels(module)) kernel->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && !kir::is_kernel(function)) function.setLinkage(llvm::GlobalValue::InternalLinkage);
+  kir::remove_unreached(module);
 }
 
 Result<> check(const llvm::Module& module) {
@@ -101,15 +117,20 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
   TRY(soften_doubles(*module, library));
   write_out_atomics(*module);
   kir::expand_constants(*module);
-  const kir::CallReach reach(*module);
-  TRY(refuse_recursion(*module, reach));
   TRY(raised.data,
       kir::lay_out_module_data(
-          *module, reach,
+          *module, kir::CallReach(*module),
           {.descriptor_bytes = kDescriptorBytes, .descriptor_alignment = kDescriptorBytes, .base = module_data_of}));
+  const auto dispatching = dispatch_calls(*module, raised.data);
+  remove_uncalled(*module);
+  TRY(refuse_recursion(*module, kir::CallReach(*module), dispatching));
+  check_grid_barriers(*module);
   TRY(inline_what_needs_a_kernel(*module));
+  kir::expand_constants(*module);  // inlining folds
+  remove_uncalled(*module);
+  count_at_numbered_barriers(*module);
   const std::vector<llvm::Function*> kernels = kir::kernels(*module);
-  TRY(const kir::SharedLayout shared, kir::lay_out_shared(*module, kernels, reach,
+  TRY(const kir::SharedLayout shared, kir::lay_out_shared(*module, kernels, kir::CallReach(*module),
                                                           {.window = image::metal::kMostSharedBytes,
                                                            .dynamic_alignment = image::metal::kSharedAlignment}));
   place_shared(*module, shared);
@@ -125,9 +146,10 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
     TRY(kir::lay_out_parameters(*kernel, 0, info));
     TRY(llvm::Function * code, read_parameters(*kernel, info.parameters));
     end_by_return(*code);
-    make_threads_meet(*code);
+    const uint32_t saved_bytes = make_threads_meet(*code);
     std::string entry = names.add("kernel_", info.name);
-    raised.kernels.push_back({std::move(info), std::move(entry), code});
+    raised.kernels.push_back(
+        {.info = std::move(info), .entry = std::move(entry), .code = code, .saved_bytes = saved_bytes});
   }
   TRY(make_plain(*module));
   TRY(assign_spaces(*module, raised.data.constant_bytes));

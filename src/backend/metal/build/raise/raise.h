@@ -22,6 +22,7 @@ struct RaisedKernel {
   std::string entry;         ///< its name in Metal, a name in MSL too, of which there is one
   llvm::Function* code;      ///< takes nothing; its parameters come from the launch
   uint64_t stack_bytes = 0;  ///< behind metal.stack
+  uint32_t saved_bytes = 0;  ///< of metal.saved
 };
 
 /// kir in the form that both of Metal's printers read: LLVM IR whose pointers have Metal's spaces (spaces.h), without

@@ -11,7 +11,6 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LowerAtomic.h>
 
@@ -19,6 +18,7 @@
 #include "backend/metal/build/raise/soft_operations.h"
 #include "kir/c_functions.h"
 #include "kir/c_library.h"
+#include "kir/exchange_loop.h"
 #include "kir/kir.h"
 #include "kir/passes.h"
 #include "kir/refusal.h"
@@ -106,39 +106,10 @@ bool is_soft(const llvm::Function& function) {
   return function.getName().starts_with(kSoftPrefix);
 }
 
-Value* updated(llvm::IRBuilder<>& b, AtomicRMWInst::BinOp operation, Value* seen, Value* value) {
+Value* updated(llvm::IRBuilderBase& b, AtomicRMWInst::BinOp operation, Value* seen, Value* value) {
   if (operation == AtomicRMWInst::FMin) return b.CreateBinaryIntrinsic(llvm::Intrinsic::minimumnum, seen, value);
   if (operation == AtomicRMWInst::FMax) return b.CreateBinaryIntrinsic(llvm::Intrinsic::maximumnum, seen, value);
   return llvm::buildAtomicRMWValue(operation, b, seen, value);
-}
-
-/// before: first = load; loop: seen = phi(first, found); found = cmpxchg(seen, updated(seen)); done when it succeeded.
-void expand(AtomicRMWInst& update) {
-  llvm::BasicBlock* before = update.getParent();
-  llvm::BasicBlock* done = llvm::SplitBlock(before, &update);
-  llvm::BasicBlock* loop = llvm::BasicBlock::Create(update.getContext(), "", before->getParent(), done);
-  before->getTerminator()->setSuccessor(0, loop);
-
-  llvm::IRBuilder<> b(before->getTerminator());
-  b.SetCurrentDebugLocation(update.getDebugLoc());
-  Value* pointer = update.getPointerOperand();
-  llvm::LoadInst* first = b.CreateAlignedLoad(b.getInt64Ty(), pointer, update.getAlign(), update.isVolatile());
-  first->setAtomic(llvm::AtomicOrdering::Monotonic, update.getSyncScopeID());
-
-  b.SetInsertPoint(loop);
-  llvm::PHINode* seen = b.CreatePHI(b.getInt64Ty(), 2);
-  Value* made = updated(b, update.getOperation(), b.CreateBitCast(seen, update.getType()), update.getValOperand());
-  llvm::AtomicCmpXchgInst* exchange =
-      b.CreateAtomicCmpXchg(pointer, seen, b.CreateBitCast(made, b.getInt64Ty()), update.getAlign(),
-                            update.getOrdering(), llvm::AtomicOrdering::Monotonic, update.getSyncScopeID());
-  exchange->setVolatile(update.isVolatile());
-  seen->addIncoming(first, before);
-  seen->addIncoming(b.CreateExtractValue(exchange, 0), loop);
-  b.CreateCondBr(b.CreateExtractValue(exchange, 1), done, loop);
-
-  b.SetInsertPoint(&update);
-  update.replaceAllUsesWith(b.CreateBitCast(seen, update.getType()));
-  update.eraseFromParent();
 }
 
 Result<> expand_atomics(llvm::Module& module) {
@@ -152,7 +123,10 @@ Result<> expand_atomics(llvm::Module& module) {
                     kir::place_of(*update));
       if (update->getOperation() != AtomicRMWInst::Xchg) work.push_back(update);
     }
-  for (AtomicRMWInst* update : work) expand(*update);
+  for (AtomicRMWInst* update : work)
+    kir::expand_by_exchange(*update, [&](llvm::IRBuilderBase& b, Value* seen) {
+      return updated(b, update->getOperation(), seen, update->getValOperand());
+    });
   return {};
 }
 

@@ -5,10 +5,9 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/LowerAtomic.h>
 
-#include <functional>
+#include "kir/exchange_loop.h"
 
 namespace cupola::metal::build {
 namespace {
@@ -51,12 +50,12 @@ class Part {
 
   Value* word() const { return word_; }
 
-  Value* of(llvm::IRBuilder<>& b, Value* word) const {
+  Value* of(llvm::IRBuilderBase& b, Value* word) const {
     Value* bits = bits_ == 32 ? word : b.CreateTrunc(b.CreateLShr(word, shift_), b.getIntNTy(bits_));
     return b.CreateBitCast(bits, type_);
   }
 
-  Value* put(llvm::IRBuilder<>& b, Value* word, Value* value) const {
+  Value* put(llvm::IRBuilderBase& b, Value* word, Value* value) const {
     Value* bits = b.CreateBitCast(value, b.getIntNTy(bits_));
     if (bits_ == 32) return bits;
     return b.CreateOr(b.CreateAnd(word, b.CreateNot(mask_)), b.CreateShl(b.CreateZExt(bits, b.getInt32Ty()), shift_));
@@ -69,37 +68,14 @@ class Part {
   Value *shift_ = nullptr, *mask_ = nullptr;
 };
 
-/// A loop in front of `at`: seen = phi(load, found); found = exchange(seen, next(seen)), until it succeeds, or until
-/// `give_up` says so. Returns the word that was there last.
-struct Loop {
-  Value* seen;
-  Value* gave_up;  ///< or null
-};
-Loop exchange_loop(llvm::Instruction& at, const Part& part, llvm::AtomicOrdering order, llvm::SyncScope::ID scope,
-                   const std::function<Value*(llvm::IRBuilder<>&, Value* seen)>& next,
-                   const std::function<Value*(llvm::IRBuilder<>&, Value* seen)>& give_up) {
-  llvm::BasicBlock* before = at.getParent();
-  llvm::BasicBlock* done = llvm::SplitBlock(before, &at);
-  llvm::BasicBlock* loop = llvm::BasicBlock::Create(at.getContext(), "", before->getParent(), done);
-  before->getTerminator()->setSuccessor(0, loop);
-  llvm::IRBuilder<> b(before->getTerminator());
-  llvm::LoadInst* first = b.CreateAlignedLoad(b.getInt32Ty(), part.word(), llvm::Align(4));
-  first->setAtomic(llvm::AtomicOrdering::Monotonic, scope);
-  b.SetInsertPoint(loop);
-  llvm::PHINode* seen = b.CreatePHI(b.getInt32Ty(), 2);
-  seen->addIncoming(first, before);
-  Value* over = nullptr;
-  if (give_up) {
-    llvm::BasicBlock* go_on = llvm::BasicBlock::Create(at.getContext(), "", before->getParent(), done);
-    over = give_up(b, seen);
-    b.CreateCondBr(over, done, go_on);
-    b.SetInsertPoint(go_on);
-  }
-  llvm::AtomicCmpXchgInst* exchange = b.CreateAtomicCmpXchg(part.word(), seen, next(b, seen), llvm::Align(4), order,
-                                                            llvm::AtomicOrdering::Monotonic, scope);
-  seen->addIncoming(b.CreateExtractValue(exchange, 0), b.GetInsertBlock());
-  b.CreateCondBr(b.CreateExtractValue(exchange, 1), done, loop);
-  return {seen, over};
+kir::ExchangedWord word_of(llvm::IRBuilder<>& b, const Part& part, llvm::AtomicOrdering ordering,
+                           llvm::SyncScope::ID scope) {
+  return {.pointer = part.word(),
+          .type = b.getInt32Ty(),
+          .alignment = llvm::Align(4),
+          .ordering = ordering,
+          .scope = scope,
+          .is_volatile = false};
 }
 
 void write_out(AtomicRMWInst& update) {
@@ -107,12 +83,11 @@ void write_out(AtomicRMWInst& update) {
   const Part part(b, update.getPointerOperand(), update.getType());
   const AtomicRMWInst::BinOp operation = update.getOperation();
   Value* value = update.getValOperand();
-  const Loop loop = exchange_loop(
-      update, part, update.getOrdering(), update.getSyncScopeID(),
-      [&](llvm::IRBuilder<>& at, Value* seen) {
-        return part.put(at, seen, llvm::buildAtomicRMWValue(operation, at, part.of(at, seen), value));
-      },
-      nullptr);
+  const kir::ExchangeLoop loop(update, word_of(b, part, update.getOrdering(), update.getSyncScopeID()),
+                               [&](llvm::IRBuilderBase& at, Value* seen) {
+                                 return part.put(at, seen,
+                                                 llvm::buildAtomicRMWValue(operation, at, part.of(at, seen), value));
+                               });
   b.SetInsertPoint(&update);
   update.replaceAllUsesWith(part.of(b, loop.seen));
   update.eraseFromParent();
@@ -122,10 +97,10 @@ void write_out(llvm::AtomicCmpXchgInst& exchange) {
   llvm::IRBuilder<> b(&exchange);
   const Part part(b, exchange.getPointerOperand(), exchange.getCompareOperand()->getType());
   Value* expected = exchange.getCompareOperand();
-  const Loop loop = exchange_loop(
-      exchange, part, exchange.getSuccessOrdering(), exchange.getSyncScopeID(),
-      [&](llvm::IRBuilder<>& at, Value* seen) { return part.put(at, seen, exchange.getNewValOperand()); },
-      [&](llvm::IRBuilder<>& at, Value* seen) { return at.CreateICmpNE(part.of(at, seen), expected); });
+  const kir::ExchangeLoop loop(
+      exchange, word_of(b, part, exchange.getSuccessOrdering(), exchange.getSyncScopeID()),
+      [&](llvm::IRBuilderBase& at, Value* seen) { return part.put(at, seen, exchange.getNewValOperand()); },
+      [&](llvm::IRBuilderBase& at, Value* seen) { return at.CreateICmpNE(part.of(at, seen), expected); });
   b.SetInsertPoint(&exchange);
   Value* result = b.CreateInsertValue(llvm::PoisonValue::get(exchange.getType()), part.of(b, loop.seen), 0);
   exchange.replaceAllUsesWith(b.CreateInsertValue(result, b.CreateNot(loop.gave_up), 1));
