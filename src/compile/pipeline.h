@@ -11,7 +11,7 @@ namespace cupola {
 /// From a request's code to what its target names. Any thread.
 ///   "cpu:..."        a serialised image::KernelImage: the module, with what it uses of the device library that lies in
 ///                    `cupola/device.bc` beside this library (none: as if it were empty), prepared, as machine code
-///                    and what CompileRequest::code leaves for later; or of such a unit, the code for a class of blocks
+///                    and what CompileRequest::code leaves for later; or of such a unit, the code for some blocks
 ///   "metal:msl30"    a serialised image::MetalImage, all code at once, for a Metal that takes MSL 3.0
 ///   "metal:metallib30" the same as AIR, in Apple's container of compiled kernels, with what the host must know
 ///   "explain"        how the cpu device of this machine runs each kernel, and why, as text

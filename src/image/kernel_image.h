@@ -17,7 +17,7 @@
 // loader fills from the closed table library_calls.def. The same bytes serve first runs and cached runs.
 //
 // The image of a module may leave its kernels' code for later: it then holds what each is compiled from, a unit. What a
-// unit becomes for a class of blocks is an image of that kernel alone, without data.
+// unit becomes for blocks of a class or of a shape is an image of that kernel alone, without data.
 
 namespace cupola::image {
 

@@ -62,8 +62,8 @@ struct FaultRecord {
   uint32_t block[3];
   uint32_t thread[3];
   uint32_t detail;  ///< of Assert the line
-  uint64_t
-      texts[3];  ///< of Assert: host addresses of the message, the file's name and the function's; of Call: the pointer
+  /// Of Assert: host addresses of the message, the file's name and the function's; of Call: the pointer.
+  uint64_t texts[3];
 };
 static_assert(sizeof(FaultRecord) == 56);
 

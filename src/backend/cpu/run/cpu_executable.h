@@ -12,7 +12,7 @@
 
 namespace cupola::cpu {
 
-/// Code of a kernel for blocks of a class, as the workers run it.
+/// Code of a kernel for some blocks, as the workers run it.
 struct KernelCode {
   image::cpu::KernelEntry entry = nullptr;
   uint32_t width = 1;         ///< threads that it runs in step: 1 or a warp's

@@ -21,8 +21,7 @@ class Arena {
  public:
   static constexpr uint64_t kAlignment = 2 << 20;
 
-  /// Of `bytes`, a multiple of kAlignment. Errors: OutOfMemory; NotSupported when Metal lays it where no constant can
-  /// be.
+  /// Of `bytes`, a multiple of kAlignment. Error: OutOfMemory.
   static Result<std::unique_ptr<Arena>> make(const Metal& metal, Id device, uint64_t bytes);
   ~Arena();
   Arena(const Arena&) = delete;

@@ -18,7 +18,8 @@ namespace cupola::metal::build {
 /// thread, with Fault::Grid.
 void check_grid_barriers(llvm::Module& module);
 
-/// What a thread keeps from launch to launch: all variables of a kernel whose values do not cross blocks otherwise.
+/// What a thread keeps from launch to launch: the variables of a kernel, once each value that is used in another basic
+/// block than its own lies in one.
 class SavedFrame {
  public:
   /// `passing`: variables that need not be kept.

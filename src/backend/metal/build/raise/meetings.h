@@ -27,9 +27,8 @@ void end_by_return(llvm::Function& kernel);
 /// meet at different places. Where a kernel's branches that may part threads have barriers behind them before they come
 /// together again, the kernel becomes a loop around the one barrier: each turn a thread runs to its next barrier, or
 /// waits there for the others if it has returned. So does every kernel with grid-wide barriers or such of a part of the
-/// block. Other kernels stay as
-/// they are. Of a kernel that has read its parameters. Returns how many bytes a thread keeps from launch to launch; 0
-/// without grid-wide barriers.
+/// block. Other kernels stay as they are. Of a kernel that has read its parameters. Returns how many bytes a thread
+/// keeps from launch to launch; 0 without grid-wide barriers.
 uint32_t make_threads_meet(llvm::Function& kernel);
 
 }  // namespace cupola::metal::build
