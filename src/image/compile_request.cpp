@@ -31,10 +31,10 @@ CodeOptions options_of(uint8_t bits) {
   return {.flush_denormals = (bits & kFlush) != 0,
           .contract = (bits & kContract) != 0,
           .relocatable = (bits & kRelocatable) != 0,
-          .externs = (bits & kExterns) != 0,
-          .keep_inline = (bits & kKeepInline) != 0,
           .approximate_roots = (bits & kRoots) != 0,
-          .approximate_quotients = (bits & kQuotients) != 0};
+          .approximate_quotients = (bits & kQuotients) != 0,
+          .externs = (bits & kExterns) != 0,
+          .keep_inline = (bits & kKeepInline) != 0};
 }
 
 }  // namespace
