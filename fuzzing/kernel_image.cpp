@@ -1,7 +1,5 @@
-#include <cstring>
-
-#include "image/content_hash.h"
 #include "image/kernel_image.h"
+#include "hashed_bytes.h"
 #include "property.h"
 
 using namespace cupola;
@@ -9,13 +7,7 @@ using namespace cupola;
 /// Bytes become an image that serialises to the same bytes, or InvalidImage; the loader's promises hold for what is
 /// accepted. The hash is made right first, or nothing behind it would ever be reached.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  std::vector<std::byte> bytes(size);
-  if (size) std::memcpy(bytes.data(), data, size);
-  if (size >= 16) {
-    const image::Hash128 hash = image::content_hash(std::span(bytes).first(size - 16));
-    std::memcpy(bytes.data() + size - 16, &hash.low, 8);
-    std::memcpy(bytes.data() + size - 8, &hash.high, 8);
-  }
+  const std::vector<std::byte> bytes = with_hash(data, size);
   Result<image::KernelImage> read = image::deserialize(bytes);
   if (!read) {
     FUZZ_CHECK(read.error().code == ErrorCode::InvalidImage);

@@ -1,21 +1,13 @@
 #include "image/metal_image.h"
 
-#include <cstring>
-
-#include "image/content_hash.h"
+#include "hashed_bytes.h"
 #include "property.h"
 
 using namespace cupola;
 
 /// As kernel_image.cpp, for images of the metal device.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  std::vector<std::byte> bytes(size);
-  if (size) std::memcpy(bytes.data(), data, size);
-  if (size >= 16) {
-    const image::Hash128 hash = image::content_hash(std::span(bytes).first(size - 16));
-    std::memcpy(bytes.data() + size - 16, &hash.low, 8);
-    std::memcpy(bytes.data() + size - 8, &hash.high, 8);
-  }
+  const std::vector<std::byte> bytes = with_hash(data, size);
   Result<image::MetalImage> read = image::deserialize_metal(bytes);
   if (!read) {
     FUZZ_CHECK(read.error().code == ErrorCode::InvalidImage);

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
 #include "base/dynlib.h"
 
 namespace cupola::tool {
@@ -16,5 +20,11 @@ Result<> driver_call(const DynLib& library, const char* name, Args... args) {
     reinterpret_cast<int (*)(int, const char**)>(*describe)(status, &words);
   return fail(static_cast<ErrorCode>(status), "{} failed with error {}: {}", name, status, words ? words : "unknown");
 }
+
+/// The driver library in an installation's folder of libraries.
+Result<DynLib> open_driver(const std::filesystem::path& libraries);
+
+/// cuModuleLoadDataEx in the current context. Error: the call's, with the compiler's words where it has some.
+Result<void*> load_module(const DynLib& driver, std::span<const std::byte> image);
 
 }  // namespace cupola::tool

@@ -7,21 +7,6 @@ namespace {
 
 using DevicePointer = unsigned long long;
 
-// "CUDA Driver API, CUjit_option".
-constexpr int kErrorLogBuffer = 5, kErrorLogBufferBytes = 6;
-
-Result<void*> load(const DynLib& driver, std::span<const std::byte> image) {
-  char log[4096] = "";
-  int options[] = {kErrorLogBuffer, kErrorLogBufferBytes};
-  void* values[] = {&log[0], reinterpret_cast<void*>(sizeof log)};
-  void* module = nullptr;
-  const Result<> loaded = driver_call(driver, "cuModuleLoadDataEx", &module, static_cast<const void*>(image.data()), 2u,
-                                      &options[0], &values[0]);
-  if (loaded) return module;
-  if (!log[0]) return fail(loaded.error());
-  return fail(loaded.error().code, "{}", std::string(log));
-}
-
 Result<> make_buffers(const DynLib& driver, const std::vector<KernelArgument>& arguments,
                       std::vector<DevicePointer>& buffers) {
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -47,14 +32,14 @@ Result<> launch(const DynLib& driver, void* function, KernelRun& run, std::vecto
 }  // namespace
 
 Result<> run_kernel(const std::filesystem::path& libraries, std::span<const std::byte> image, KernelRun& run) {
-  TRY(const DynLib driver, DynLib::open((libraries / "libcuda.so.1").string()));
+  TRY(const DynLib driver, open_driver(libraries));
   int device = 0;
   void *context = nullptr, *function = nullptr;
   TRY(driver_call(driver, "cuInit", 0u));
   TRY(driver_call(driver, "cuDeviceGet", &device, 0));
   TRY(driver_call(driver, "cuDevicePrimaryCtxRetain", &context, device));
   TRY(driver_call(driver, "cuCtxSetCurrent", context));
-  TRY(void* module, load(driver, image));
+  TRY(void* module, load_module(driver, image));
   TRY(driver_call(driver, "cuModuleGetFunction", &function, module, run.kernel.c_str()));
   std::vector<DevicePointer> buffers(run.arguments.size());
   TRY(make_buffers(driver, run.arguments, buffers));

@@ -1,31 +1,7 @@
 #include "cupola/selftest/session.h"
 
 namespace cupola::tool::selftest {
-namespace {
-
-/// The driver library of an installation.
-Result<DynLib> open_driver(const std::filesystem::path& libraries) {
-#if defined(__APPLE__)
-  return DynLib::open((libraries / "libcuda.dylib").string());
-#else
-  return DynLib::open((libraries / "libcuda.so.1").string());
-#endif
-}
-
-/// With the compiler's words, where it has some.
-Result<void*> load(const DynLib& driver, std::span<const std::byte> image) {
-  constexpr int kErrorLogBuffer = 5, kErrorLogBufferBytes = 6;  // CUjit_option
-  char log[4096] = "";
-  int options[] = {kErrorLogBuffer, kErrorLogBufferBytes};
-  void* values[] = {&log[0], reinterpret_cast<void*>(sizeof log)};
-  void* module = nullptr;
-  const Result<> loaded = driver_call(driver, "cuModuleLoadDataEx", &module, static_cast<const void*>(image.data()), 2u,
-                                      &options[0], &values[0]);
-  if (loaded) return module;
-  return fail(loaded.error().code, "{}", log[0] ? std::string(log) : loaded.error().message);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Memory::~Memory() {
   if (address_) (void)session_->call("cuMemFree_v2", address_);
@@ -47,14 +23,14 @@ Result<Session> Session::open(const std::filesystem::path& libraries, std::span<
   TRY(driver_call(driver, "cuDeviceGet", &device, 0));
   TRY(driver_call(driver, "cuDevicePrimaryCtxRetain", &context, device));
   TRY(driver_call(driver, "cuCtxSetCurrent", context));
-  TRY(void* module, load(driver, image));
+  TRY(void* module, load_module(driver, image));
   return Session(driver, device, context, nullptr, image, module);
 }
 
 Result<Session> Session::apart() const {
   void* context = nullptr;
   TRY(call("cuCtxCreate_v2", &context, 0u, device_));
-  Result<void*> module = load(library_, image_);
+  Result<void*> module = load_module(library_, image_);
   if (!module) {
     (void)call("cuCtxDestroy_v2", context);
     (void)call("cuCtxSetCurrent", context_);
