@@ -1,0 +1,20 @@
+#pragma once
+
+#include "backend/cpu/build/vector_prefetch.h"
+
+namespace llvm {
+class Function;
+class LoopInfo;
+}  // namespace llvm
+
+// Memory that blocks read from one end to the other, each where the block before it ended.
+
+namespace cupola::cpu::build {
+
+class Evolution;
+
+/// Has what such blocks read outside of loops brought into the first cache a kilobyte ahead. Processors see such streams
+/// by themselves, but later, and how well depends on where their code lies. Returns the calls that do so.
+Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, const llvm::LoopInfo& loops);
+
+}  // namespace cupola::cpu::build
