@@ -158,6 +158,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   const bool writes_far = writes_far_where_it_meets(evolution, loops);
   Fetches fetches = fetch_for_next_block(*draft, evolution, loops);
   fetches.append(fetch_ahead_in_streams(*draft, evolution, loops));
+  fetches.append(fetch_next_turns(evolution, loops));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
   keep_fetches_of_rows(fetches, shapes);
