@@ -587,6 +587,57 @@ CASE(bitonic_network) {
   }
 }
 
+// Rounds of a hash: more words than there are registers for a warp's.
+template <typename Word>
+__host__ __device__ void rounds(Word (&words)[20], const Word* keys, int count) {
+  for (int round = 0; round < count; ++round) {
+    Word mixed = keys[round];
+    for (int w = 0; w < 20; ++w) mixed ^= words[w];
+    for (int w = 0; w < 20; ++w) {
+      const int bits = sizeof(Word) * 8, by = w % (bits - 1) + 1;
+      const Word turned = words[w] << by | words[w] >> (bits - by);
+      words[w] = (turned + mixed) ^ (~words[(w + 1) % 20] & words[(w + 7) % 20]);
+      if (words[w] < mixed) words[w] += round;
+    }
+  }
+}
+
+template <typename Word>
+__global__ void hash_kernel(Word* states, const Word* keys, int n, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  Word words[20];
+  for (int w = 0; w < 20; ++w) words[w] = states[w * n + i];
+  rounds(words, keys, count);
+  for (int w = 0; w < 20; ++w) states[w * n + i] = words[w];
+}
+
+template <typename Word>
+void hash() {
+  const int n = 301, most = 9;
+  check::Managed<Word> states(20 * n), keys(most);
+  for (int count : {0, 1, most}) {
+    for (int r = 0; r < most; ++r) keys[r] = static_cast<Word>(0x9e3779b97f4a7c15 * (r + 1));
+    std::vector<Word> expected(20 * n);
+    for (int i = 0; i < 20 * n; ++i) states[i] = expected[i] = static_cast<Word>(0xd1342543de82ef95 * (i + 1));
+    for (int i = 0; i < n; ++i) {
+      Word words[20];
+      for (int w = 0; w < 20; ++w) words[w] = expected[w * n + i];
+      rounds(words, static_cast<const Word*>(keys), count);
+      for (int w = 0; w < 20; ++w) expected[w * n + i] = words[w];
+    }
+    hash_kernel<Word><<<(n + 95) / 96, 96>>>(states, keys, n, count);
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 20 * n; ++i) EXPECT_EQUAL_AT(i, states[i], expected[i]);
+  }
+}
+
+CASE(rounds_of_more_words_than_registers) {
+  hash<unsigned long long>();
+  hash<unsigned>();
+  hash<unsigned short>();
+}
+
 CHECK_MAIN()
 
 // An output that no cache holds, from the beginning of a line of it and from elsewhere.

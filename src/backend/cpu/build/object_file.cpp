@@ -26,6 +26,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "backend/cpu/build/crowded_loops.h"
 #include "backend/cpu/build/gather_addresses.h"
 #include "kir/pass_analyses.h"
 
@@ -124,7 +125,11 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
   pipeline.addPass(llvm::GlobalDCEPass());
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(simplify)));
   pipeline.run(module, analyses.modules);
-  for (llvm::Function& function : module) make_addresses_beside_gathers(function);
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    make_addresses_beside_gathers(function);
+    narrow_crowded_loops(function, machine.getTargetTransformInfo(function));
+  }
 }
 
 namespace {

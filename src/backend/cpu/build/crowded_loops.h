@@ -1,0 +1,15 @@
+#pragma once
+
+namespace llvm {
+class Function;
+class TargetTransformInfo;
+}  // namespace llvm
+
+namespace cupola::cpu::build {
+
+/// Loops whose values need more registers than there are, as hashes' rounds do, run for a register's width of lanes
+/// after another: so the values stay in registers from turn to turn. Innermost loops whose lanes know nothing of each
+/// other, go the same way, and write no memory. For the end, when it shows what a loop keeps.
+void narrow_crowded_loops(llvm::Function& function, const llvm::TargetTransformInfo& target);
+
+}  // namespace cupola::cpu::build
