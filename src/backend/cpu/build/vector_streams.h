@@ -13,8 +13,8 @@ namespace cupola::cpu::build {
 
 class Evolution;
 
-/// Has what such blocks read outside of loops brought into the first cache a kilobyte ahead. Processors see such streams
-/// by themselves, but later, and how well depends on where their code lies. Returns the calls that do so.
+/// Has what such blocks read outside of loops brought into the first cache a kilobyte ahead. Processors see such
+/// streams by themselves, but later, and how well depends on where their code lies. Returns the calls that do so.
 Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, const llvm::LoopInfo& loops);
 
 /// In loops in which a block's threads meet and that go through memory in large steps, plane after plane, has what the
