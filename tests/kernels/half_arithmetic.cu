@@ -238,12 +238,14 @@ template <typename H>
 void expect_near(H got, long double exact, double ulps, const char* what, int i) {
   const Table& table = Of<H>::table();
   const unsigned short nearest = table.round({exact});
+  check::record_near(what, std::is_same_v<H, __half> ? "f16" : "bf16", static_cast<double>(value(got)),
+                     check::Tolerance::Ulps, ulps);
   if (same(got, nearest)) return;
   const unsigned short magnitude = nearest & 0x7fff;
   if (magnitude >= table.infinity() ||
       !(std::fabs(value(got) - exact) <=
         ulps * (table.decode(magnitude) - table.decode(magnitude ? magnitude - 1 : 1))))
-    expect(got, nearest, what, "device", i);
+    expect_unrecorded(got, nearest, what, "device", i);
 }
 template <typename H>
 void functions() {
