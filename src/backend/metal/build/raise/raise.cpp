@@ -1,6 +1,6 @@
 // The steps, each a file: doubles become integers, constants become instructions, variables get their places, calls
-// through pointers become direct, shared memory gets its places, kernels read their parameters from the launch, code
-// gets plain, pointers get their spaces, loops get their form.
+// through pointers become direct, shared memory gets its places, kernels read their parameters from the launch,
+// vectors become their elements, code gets plain, pointers get their spaces, loops get their form.
 
 #include "backend/metal/build/raise/raise.h"
 
@@ -22,6 +22,7 @@
 #include "backend/metal/build/raise/soften_doubles.h"
 #include "backend/metal/build/raise/spaces.h"
 #include "backend/metal/build/raise/stack_frames.h"
+#include "backend/metal/build/raise/take_vectors_apart.h"
 #include "backend/metal/build/raise/word_atomics.h"
 #include "image/metal_abi.h"
 #include "kir/address_space.h"
@@ -151,6 +152,7 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
     raised.kernels.push_back(
         {.info = std::move(info), .entry = std::move(entry), .code = code, .saved_bytes = saved_bytes});
   }
+  take_vectors_apart(*module);
   TRY(make_plain(*module));
   TRY(assign_spaces(*module, raised.data.constant_bytes));
   const auto stacks = place_in_stack(*module);
