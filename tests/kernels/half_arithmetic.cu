@@ -186,10 +186,17 @@ __host__ __device__ unsigned int ones_of(Pair pair) {
         const unsigned int expected = o | u << 1 | (o & o2) << 2 | (u & u2) << 3 | s << 4 | (s & s2) << 5 |     \
                                       pair << 6 | pair_u << 9 | pair << 12 | pair_u << 15;                      \
         check::equal(got, expected, "h" #word " and its kin", i, where, 0);                                     \
-      });
+      })
 template <typename H>
-void comparisons(){COMPARED(eq, ==) COMPARED(ne, !=) COMPARED(lt, <) COMPARED(le, <=) COMPARED(gt, >)
-                       COMPARED(ge, >=)} CASE(comparisons) {
+void comparisons() {
+  COMPARED(eq, ==);
+  COMPARED(ne, !=);
+  COMPARED(lt, <);
+  COMPARED(le, <=);
+  COMPARED(gt, >);
+  COMPARED(ge, >=);
+}
+CASE(comparisons) {
   FOR_BOTH_TYPES(comparisons);
 }
 
