@@ -76,7 +76,8 @@ Result<Code> make(std::unique_ptr<llvm::Module> module, const Target& target) {
   image.target = target.name;
   for (metal::build::RaisedKernel& kernel : raised.kernels)
     image.kernels.push_back({std::move(kernel.info), std::move(kernel.entry),
-                             kernel.refusal ? kernel.refusal->message : std::string(), kernel.saved_bytes});
+                             kernel.refusal ? kernel.refusal->message : std::string(), kernel.saved_bytes,
+                             kernel.may_fail});
   if (std::ranges::none_of(raised.kernels, [](const auto& kernel) { return !kernel.refusal; }))
     TRY(metal::build::all_are_made(raised));
   image.symbols = std::move(raised.data.symbols);

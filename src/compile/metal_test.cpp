@@ -155,6 +155,34 @@ TEST(MetalCode, EveryRefusalNamesItsReasonInAContainerToo) {
   EXPECT_EQ(metallib::read(**made)->functions.size(), 1u);
 }
 
+TEST(MetalCode, SaysWhichKernelsMayEndTheLaunch) {
+  const auto made = made_for("metal:msl30", std::string(kGood) + R"(
+  define internal void @stops() noinline {
+    call void @llvm.trap()
+    unreachable
+  }
+  define ptx_kernel void @traps(i1 %x) {
+    br i1 %x, label %stop, label %go
+  stop:
+    call void @stops()
+    unreachable
+  go:
+    ret void
+  }
+  define ptx_kernel void @calls(ptr %f) {
+    call void %f()
+    ret void
+  }
+  declare void @llvm.trap()
+)");
+  ASSERT_TRUE(made) << made.error().message;
+  const image::MetalImage image = image::deserialize_metal(**made).value();
+  ASSERT_EQ(image.kernels.size(), 3u);
+  EXPECT_FALSE(image.kernels[0].may_fail);
+  EXPECT_TRUE(image.kernels[1].may_fail);
+  EXPECT_TRUE(image.kernels[2].may_fail);
+}
+
 TEST(MetalCode, AContainerAheadOfTimeHasAllKernelsOrNone) {
   const auto refused = made_for("metallib", kKernels);
   ASSERT_FALSE(refused);

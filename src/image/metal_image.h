@@ -20,6 +20,7 @@ struct MetalKernel {
   std::string entry;         ///< its name in the source, or in the container
   std::string refusal;       ///< instead: why Metal cannot have it; of its info there is only the name
   uint32_t saved_bytes = 0;  ///< that a thread keeps at grid-wide barriers (metal_abi.h); 0: it has none
+  bool may_fail = true;      ///< its threads may write a FaultRecord
 };
 
 struct MetalImage : ModuleVariables {

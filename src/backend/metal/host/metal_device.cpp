@@ -92,10 +92,9 @@ class MetalDevice final : public hal::Device {
 
   Result<std::unique_ptr<hal::Queue>> create_queue(int /*priority: all queues are equal*/,
                                                    std::shared_ptr<hal::Domain> domain) override {
-    TRY(std::shared_ptr<Launcher> launcher, Launcher::make(services_));
+    TRY(std::unique_ptr<Launcher> launcher, Launcher::make(services_));
     return std::make_unique<hal::HostQueue>(
-        domain ? std::static_pointer_cast<hal::HostDomain>(std::move(domain)) : own_,
-        [launcher = std::move(launcher)](const hal::Launch& launch) { return launcher->run(launch); });
+        domain ? std::static_pointer_cast<hal::HostDomain>(std::move(domain)) : own_, std::move(launcher));
   }
 
   std::shared_ptr<hal::Semaphore> create_semaphore(uint64_t initial) override {

@@ -88,6 +88,7 @@ MetalExecutable::MetalExecutable(const MetalServices& services, image::MetalImag
     entries_.push_back(std::move(kernel.entry));
     refusals_.push_back(std::move(kernel.refusal));
     saved_bytes_.push_back(kernel.saved_bytes);
+    may_fail_.push_back(kernel.may_fail);
   }
   for (image::DataSymbol& symbol : image.symbols)
     symbols_.push_back({std::move(symbol.name), reinterpret_cast<hal::Address>(data_.address() + symbol.offset),

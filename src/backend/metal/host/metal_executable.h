@@ -31,6 +31,9 @@ class MetalExecutable final : public hal::Executable {
   /// Bytes that each of the kernel's threads keeps at grid-wide barriers; 0: it has none.
   uint64_t saved_bytes(uint32_t kernel) const { return saved_bytes_[kernel]; }
 
+  /// The kernel's threads may write a FaultRecord.
+  bool may_fail(uint32_t kernel) const { return may_fail_[kernel]; }
+
   const std::byte* data() const { return data_.address(); }
 
  private:
@@ -47,6 +50,7 @@ class MetalExecutable final : public hal::Executable {
   std::vector<hal::KernelInfo> kernels_;
   std::vector<std::string> entries_, refusals_;  ///< by kernel; one of the two is empty
   std::vector<uint64_t> saved_bytes_;            ///< by kernel
+  std::vector<bool> may_fail_;                   ///< by kernel
   std::vector<hal::SymbolInfo> symbols_;
   Mutex mutex_;
   std::vector<Pipeline> pipelines_ GUARDED_BY(mutex_);  ///< by kernel

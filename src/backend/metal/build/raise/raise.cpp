@@ -104,6 +104,22 @@ void remove_uncalled(llvm::Module& module) {
   kir::remove_unreached(module);
 }
 
+/// True for what writes a FaultRecord.
+bool ends_launch(const llvm::Instruction& instruction) {
+  if (const auto known = metal_intrinsic_of(instruction))
+    return *known == MetalIntrinsic::AssertFailed || *known == MetalIntrinsic::Fail;
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  if (!call) return false;
+  const auto known = kir::intrinsic_of(*call);
+  return known == kir::Intrinsic::Trap || known == kir::Intrinsic::AssertFail;
+}
+
+bool may_fail(llvm::Function& kernel, const kir::CallReach& reach) {
+  return llvm::any_of(reach.from(&kernel), [](const llvm::Function* function) {
+    return llvm::any_of(llvm::instructions(*function), ends_launch);
+  });
+}
+
 Result<> check(const llvm::Module& module) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -172,6 +188,9 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> given, std::span<const std::b
   for (llvm::Function& function : *module)
     if (!function.isDeclaration()) tidy_for_structure(function);
   TRY(check(*module));
+  const kir::CallReach reach(*module);
+  for (RaisedKernel& kernel : raised.kernels)
+    if (kernel.code) kernel.may_fail = may_fail(*kernel.code, reach);
   return raised;
 }
 

@@ -26,6 +26,7 @@ struct RaisedKernel {
   std::optional<Error> refusal = {};
   uint64_t stack_bytes = 0;  ///< behind metal.stack
   uint32_t saved_bytes = 0;  ///< of metal.saved
+  bool may_fail = true;      ///< it may come to what ends a launch with a Fault
 };
 
 /// kir in the form that both of Metal's printers read: LLVM IR whose pointers have Metal's spaces (spaces.h), without
