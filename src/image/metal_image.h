@@ -15,6 +15,9 @@ namespace cupola::image {
 inline constexpr std::string_view kMetalTarget = "metal:";  ///< how the targets of such images begin
 inline constexpr std::string_view kMslTarget = "metal:msl", kMetallibTarget = "metal:metallib";
 
+/// How the keys of archives of pipelines begin, which the metal device keeps in the cache folder.
+inline constexpr std::string_view kPipelinesKey = "pipelines-";
+
 struct MetalKernel {
   KernelInfo info;
   std::string entry;         ///< its name in the source, or in the container

@@ -14,6 +14,7 @@
 namespace cupola::metal {
 
 [[maybe_unused]] inline const int kSoftwareMetalChosen = setenv("CUPOLA_METAL_LIBRARY", CUPOLA_SOFTWARE_METAL, 0);
+[[maybe_unused]] inline const int kNoCache = setenv("CUPOLA_CACHE", "0", 1);
 
 /// The Launch of image/metal_abi.h.
 inline constexpr const char* kTestPrelude = R"(#include <metal_stdlib>

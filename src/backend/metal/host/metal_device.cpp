@@ -77,7 +77,7 @@ class MetalDevice final : public hal::Device {
         state_{{.memory_bytes = properties_.memory_bytes}},
         arena_(std::move(arena)),
         locks_(std::move(locks)),
-        services_{metal, device_.id(), properties_, msl, *arena_, state_, locks_.address(), output_} {}
+        services_{metal, device_.id(), properties_, msl, *arena_, state_, locks_.address(), output_, cache_} {}
 
   using Device::load;
   const hal::DeviceProperties& properties() const override { return properties_; }
@@ -127,6 +127,7 @@ class MetalDevice final : public hal::Device {
   const std::unique_ptr<Arena> arena_;
   const ArenaPart locks_;
   hal::DeviceOutput output_;
+  image::DiskCache cache_{image::cache_folder(settings()), image::cache_limits(settings())};
   const MetalServices services_;
   const std::shared_ptr<hal::HostDomain> own_ = std::make_shared<hal::HostDomain>(state_);
 };

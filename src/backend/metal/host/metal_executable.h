@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/metal/host/metal_services.h"
+#include "backend/metal/host/pipeline_archive.h"
 #include "hal/executable.h"
 #include "image/metal_image.h"
 
@@ -41,8 +41,9 @@ class MetalExecutable final : public hal::Executable {
     Object state;
     uint64_t max_threads = 0;
   };
-  MetalExecutable(const MetalServices& services, image::MetalImage image, Object library, ArenaPart data);
-  Result<Pipeline> make_pipeline(uint32_t kernel) const;
+  MetalExecutable(const MetalServices& services, std::span<const std::byte> code, image::MetalImage image,
+                  Object library, ArenaPart data);
+  Result<Pipeline> make_pipeline(uint32_t kernel) REQUIRES(mutex_);
 
   const MetalServices services_;
   const Object library_;
@@ -53,6 +54,7 @@ class MetalExecutable final : public hal::Executable {
   std::vector<bool> may_fail_;                   ///< by kernel
   std::vector<hal::SymbolInfo> symbols_;
   Mutex mutex_;
+  PipelineArchive archive_ GUARDED_BY(mutex_);
   std::vector<Pipeline> pipelines_ GUARDED_BY(mutex_);  ///< by kernel
 };
 
