@@ -10,21 +10,17 @@
 #include "backend/metal/build/raise/metal_names.h"
 #include "backend/metal/build/raise/refusals.h"
 #include "base/format.h"
+#include "image/metal_abi.h"
 
 namespace cupola::metal::build {
 namespace {
 
-// image/metal_abi.h has the Launch and says what the arguments are.
-constexpr std::string_view kPrelude = R"(#include <metal_stdlib>
+// image/metal_abi.h has the Launch, which stands between the two, and says what the arguments are.
+constexpr std::string_view kHead = R"(#include <metal_stdlib>
 using namespace metal;
 
-struct Launch {
-  ulong arena, module_data, faults, locks, output, grid;
-  uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
-  ulong saved;
-  uint turn, unused;
-};
-
+)";
+constexpr std::string_view kPrelude = R"(
 struct Thread {
   uint3 tid, ntid, ctaid, nctaid;
   uint lane, warp, warps;
@@ -113,7 +109,7 @@ MslSource print_all(Raised& raised, uint32_t newest, Refusals& refusals) {
       text += *printed;
     source.version = std::max(source.version, module.version);
   }
-  source.text = kPrelude;
+  source.text = formatted("{}{}{}", kHead, image::metal::kLaunchInMsl, kPrelude);
   for (const std::string& declaration : module.types.declarations()) source.text += declaration;
   source.text += module.helpers.text();
   source.text += text;
