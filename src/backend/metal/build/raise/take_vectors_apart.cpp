@@ -277,12 +277,20 @@ void prepare(llvm::Function& function) {
     if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(&instruction)) replace_cast(*cast);
 }
 
+bool has_vectors(llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    return holds_vector(instruction.getType()) || llvm::any_of(instruction.operand_values(), [](const Value* value) {
+             return holds_vector(value->getType());
+           });
+  });
+}
+
 }  // namespace
 
 void take_vectors_apart(llvm::Module& module) {
   replace_signatures(module);
   for (llvm::Function& function : module) {
-    if (function.isDeclaration()) continue;
+    if (function.isDeclaration() || !has_vectors(function)) continue;
     kir::PassAnalyses analyses;
     llvm::FunctionPassManager before;
     before.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
