@@ -15,19 +15,20 @@ __global__ void set(int* word, int value) {
 
 namespace {
 
-/// Median seconds an enqueue takes over batches; the wait for completion is not counted.
+/// Median seconds an enqueue takes over batches, the first left out; the wait for completion is not counted.
 template <typename Enqueue, typename Finish>
 double enqueue_seconds(Enqueue enqueue, Finish finish) {
-  constexpr int kBatch = 200;
+  constexpr int kBatch = 200, kWarm = 100, kBatches = 1001;
   std::vector<double> times;
-  for (int i = 0; i < 21; ++i) {
+  for (int i = -kWarm; i < kBatches; ++i) {
     double begin = bench::now();
     for (int k = 0; k < kBatch; ++k) enqueue();
-    times.push_back((bench::now() - begin) / kBatch);
+    const double each = (bench::now() - begin) / kBatch;
+    if (i >= 0) times.push_back(each);
     finish();
   }
-  std::nth_element(times.begin(), times.begin() + 10, times.end());
-  return times[10];
+  std::nth_element(times.begin(), times.begin() + kBatches / 2, times.end());
+  return times[kBatches / 2];
 }
 
 template <typename Enqueue, typename Finish>

@@ -21,6 +21,7 @@ RESULTS = ROOT / "build" / "test-results"
 class Tally:
     def __init__(self):
         self.rows = []
+        self.is_built = None  # not known yet
 
     def add(self, name, status):
         self.rows.append((name, status))
@@ -36,6 +37,13 @@ def step(tally, name, command, **options):
     tally.add(name, "passed" if status == 0 else "failed")
     print(f"   {name}: {'ok' if status == 0 else 'FAILED'} in {time.monotonic() - begin:.0f} s", flush=True)
     return status == 0
+
+
+def is_built(tally):
+    """Whether the release build, made once a run by the first stage that needs it, is there."""
+    if tally.is_built is None:
+        tally.is_built = step(tally, "build", ["scripts/build", "release"])
+    return tally.is_built
 
 
 def tracked(*patterns):
@@ -67,6 +75,8 @@ def check_tidy(tally, sources, most=None):
     if not sources:
         print("== tidy: no source differs from the main branch")
         tally.add("tidy", "skipped")
+        return
+    if not is_built(tally):
         return
     step(tally, "tidy", ["xargs", "-n", "1", "-P", str(os.cpu_count()), tool, "--quiet", "-p", "build"],
          input="\n".join(sources), text=True, stderr=subprocess.DEVNULL)
@@ -117,21 +127,24 @@ def write_results(tally):
 
 
 def tests(tally, arguments):
-    if step(tally, "build", ["scripts/build", "release"]):
+    if is_built(tally):
         run_ctest(tally, "build", arguments.pattern)
     write_results(tally)
 
 
 def levels(tally, _):
-    run_ctest(tally, "build", "-x86-64(-v3)?$", configuration="levels")
+    if is_built(tally):
+        run_ctest(tally, "build", "-x86-64(-v3)?$", configuration="levels")
 
 
 def long_tests(tally, _):
-    run_ctest(tally, "build", "-long", configuration="long")
+    if is_built(tally):
+        run_ctest(tally, "build", "-long", configuration="long")
 
 
 def pythons(tally, _):
-    run_ctest(tally, "build", "^python.(wheel|pythons)$", configuration="pythons")
+    if is_built(tally):
+        run_ctest(tally, "build", "^python.(wheel|pythons)$", configuration="pythons")
 
 
 def cases(tally, label, command):

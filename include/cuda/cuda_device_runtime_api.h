@@ -47,6 +47,9 @@ CUPOLA_DEVICE_RUNTIME(cudaError_t, cudaMemset3DAsync,
                       (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
                        cudaStream_t stream = 0))
 
+// What kernels say to the graph that runs them.
+CUPOLA_DEVICE_RUNTIME(void, cudaGraphSetConditional, (cudaGraphConditionalHandle handle, unsigned int value))
+
 CUPOLA_DEVICE_RUNTIME(cudaError_t, cudaGetLastError, (void))
 CUPOLA_DEVICE_RUNTIME(cudaError_t, cudaPeekAtLastError, (void))
 

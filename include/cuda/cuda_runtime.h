@@ -31,7 +31,6 @@
 #include "cupola/warp.h"
 #include "cupola/execution.h"
 #include "cuda_device_runtime_api.h"
-#include "cupola/graph_device.h"
 #include "cupola/textures.h"
 #endif
 

@@ -76,6 +76,35 @@ TEST_F(Ptx, AKernelLaunchesAnotherByTheSecondVersion) {
   EXPECT_THAT(out, ElementsAre(0, 40, 41, 42, 43, 44, 45, 9));
 }
 
+/// nvcc's code calls the device runtime by names of its own, and a program that it linked brings NVIDIA's definitions
+/// of them, whose callees only NVIDIA's driver has: ours stand in for those.
+TEST_F(Ptx, AKernelLaunchesAnotherByNvccsNames) {
+  std::string declarations = kDeclarations, body = std::string("mov.u32 %r20, 3; mov.u64 %x4, child; {") + kShapes + R"(
+      .param .b64 f; st.param.b64 [f], %x4; .param .b64 r;
+      call.uni (r), __cudaCDP2GetParameterBufferV2, (f, g, b, s); ld.param.b64 %x3, [r]; }
+    st.u64 [%x3], %x1; st.u32 [%x3+8], 40;
+    { .param .b64 p; st.param.b64 [p], %x3; .param .b64 t; st.param.b64 [t], 0; .param .b32 r;
+      call.uni (r), __cudaCDP2LaunchDeviceV2_ptsz, (p, t); ld.param.b32 %r2, [r]; }
+    { .param .b32 r; call.uni (r), cudaGetLastError, (); ld.param.b32 %r3, [r]; add.u32 %r2, %r2, %r3; }
+    cvt.u64.u32 %x5, %r2; st.u64 [%x1], %x5;)";
+  declarations += R"(
+    .extern .func (.param .b64 result) __cudaCDP2GetParameterBufferV2(.param .b64 func,
+      .param .align 4 .b8 gridDimension[12], .param .align 4 .b8 blockDimension[12], .param .b32 sharedMemSize);
+    .extern .func (.param .b32 result) of_another_driver(.param .b64 buffer);
+    .weak .func (.param .b32 result) cudaGetLastError() {
+      .reg .b32 %r<1>; { .param .b64 p; st.param.b64 [p], 0; .param .b32 r;
+      call.uni (r), of_another_driver, (p); ld.param.b32 %r0, [r]; } st.param.b32 [result], %r0; ret;
+    }
+    .weak .func (.param .b32 result) __cudaCDP2LaunchDeviceV2_ptsz(.param .b64 buffer, .param .b64 stream) {
+      .reg .b32 %r<1>; .reg .b64 %x<1>; ld.param.b64 %x0, [buffer]; { .param .b64 p; st.param.b64 [p], %x0; .param .b32 r;
+      call.uni (r), of_another_driver, (p); ld.param.b32 %r0, [r]; } st.param.b32 [result], %r0; ret;
+    })";
+  load(body, declarations.c_str());
+  Words out(8, 9);
+  run(1, nullptr, out.data());
+  EXPECT_THAT(out, ElementsAre(0, 40, 41, 42, 43, 44, 45, 9));
+}
+
 /// What is no kernel's address is an error, not a crash.
 TEST_F(Ptx, WhatIsNoKernelIsNotLaunched) {
   std::string body = first_version("3");

@@ -210,6 +210,14 @@ DEVICE int cudaMemset3DAsync(Pitched to, int value, Extent extent, Stream stream
   return error;
 }
 
+// -- graphs --
+
+/// "CUDA Device Runtime API, cudaGraphSetConditional". The handle is the address, in device memory, of the value that
+/// the conditional node goes by.
+DEVICE void cudaGraphSetConditional(Handle handle, unsigned value) {
+  *(volatile unsigned*)handle = value;
+}
+
 // -- errors --
 
 DEVICE int cudaPeekAtLastError() {

@@ -111,8 +111,8 @@ void ExecutableGraph::add_contexts_of(const Graph& graph) {
 }
 
 void ExecutableGraph::add_contexts_of(const Work& work) {
-  const auto add = [&](const Context& context) { contexts_.emplace(&context, &context.device()); };
-  const auto add_owner = [&](hal::Address address) {
+  const auto add = [&](const Context& context) REQUIRES(mutex_) { contexts_.emplace(&context, &context.device()); };
+  const auto add_owner = [&](hal::Address address) REQUIRES(mutex_) {
     const auto range = Runtime::get().addresses.find(address);
     if (range && range->context && !range->is_host()) add(*range->context);
   };

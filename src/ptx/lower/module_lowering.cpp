@@ -45,7 +45,32 @@ constexpr KnownFunction kKnownFunctions[] = {
     {"cudaGetParameterBuffer", "pll"},
     {"cudaLaunchDevice", "ippppip"},
     {"cudaGetParameterBufferV2", "ppppi"},
-    {"cudaLaunchDeviceV2", "ipp"}};
+    {"cudaLaunchDeviceV2", "ipp"},
+    // The device runtime's other functions: src/device/launches.cu, src/device/device_queries.cu.
+    {"cudaStreamCreateWithFlags", "ipi"},
+    {"cudaStreamDestroy", "ip"},
+    {"cudaStreamWaitEvent", "ippi"},
+    {"cudaEventCreateWithFlags", "ipi"},
+    {"cudaEventRecord", "ipp"},
+    {"cudaEventDestroy", "ip"},
+    {"cudaMalloc", "ipl"},
+    {"cudaFree", "ip"},
+    {"cudaMemcpyAsync", "ipplip"},
+    {"cudaMemcpy2DAsync", "iplplllip"},
+    {"cudaMemsetAsync", "ipilp"},
+    {"cudaMemset2DAsync", "iplillp"},
+    {"cudaMemset3DAsync", "ipipp"},
+    {"cudaGetDevice", "ip"},
+    {"cudaGetDeviceCount", "ip"},
+    {"cudaDeviceGetAttribute", "ipii"},
+    {"cudaDeviceGetLimit", "ipi"},
+    {"cudaRuntimeGetVersion", "ip"},
+    {"cudaFuncGetAttributes", "ipp"},
+    {"cudaOccupancyMaxActiveBlocksPerMultiprocessor", "ippil"},
+    {"cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "ippili"},
+    {"cudaGetLastError", "i"},
+    {"cudaPeekAtLastError", "i"},
+    {"cudaGraphSetConditional", "vli"}};
 
 llvm::FunctionType* known_signature(llvm::LLVMContext& context, llvm::StringRef name) {
   for (const KnownFunction& known : kKnownFunctions) {
@@ -61,6 +86,14 @@ llvm::FunctionType* known_signature(llvm::LLVMContext& context, llvm::StringRef 
   return nullptr;
 }
 
+/// What the device library calls a function that PTX declares: nvcc's code calls the device runtime of CUDA 12 and
+/// later (cudaLaunchDeviceV2 ...) by names of its own, with one more ending for streams of each thread.
+std::string library_name(llvm::StringRef name) {
+  if (!name.consume_front("__cudaCDP2")) return name.str();
+  name.consume_back("_ptsz");
+  return "cuda" + name.str();
+}
+
 /// Whether values of one signature can stand for those of the other, pointers for 64-bit numbers.
 bool same_widths(const llvm::FunctionType& a, const llvm::FunctionType& b) {
   const auto width = [](const llvm::Type* type) {
@@ -71,6 +104,14 @@ bool same_widths(const llvm::FunctionType& a, const llvm::FunctionType& b) {
   for (unsigned i = 0; i < a.getNumParams(); ++i)
     if (width(a.getParamType(i)) != width(b.getParamType(i))) return false;
   return width(a.getReturnType()) == width(b.getReturnType());
+}
+
+/// Whether the device library's function is meant: where there is no body, and the device runtime's also where there is
+/// one. What nvcc links brings NVIDIA's device runtime as PTX, which calls what only NVIDIA's driver has.
+bool is_of_the_library(const Function& function, llvm::LLVMContext& context) {
+  if (function.is_kernel) return false;
+  const std::string name = library_name(function.name);
+  return !function.has_body || (llvm::StringRef(name).starts_with("cuda") && known_signature(context, name));
 }
 
 /// LLVM's common variables are zeros in global memory.
@@ -206,12 +247,15 @@ llvm::GlobalValue* ModuleLowering::symbol(std::string_view name) const {
 
 llvm::Function* ModuleLowering::declare_function(const Function& function) {
   llvm::FunctionType* type = signature(function.results, function.parameters);
-  if (!function.has_body && !function.is_kernel)
-    if (llvm::FunctionType* known = known_signature(context(), function.name); known && same_widths(*type, *known))
-      type = known;
+  std::string name(function.name);
+  const bool is_library = is_of_the_library(function, context());
+  if (is_library) {
+    name = library_name(name);
+    if (llvm::FunctionType* known = known_signature(context(), name); known && same_widths(*type, *known)) type = known;
+    if (llvm::Function* declared = out.getFunction(name)) return declared;
+  }
   auto* made = llvm::Function::Create(
-      type, function.is_kernel || !function.has_body ? GlobalValue::ExternalLinkage : linkage_of(function.linkage),
-      llvm::StringRef(function.name), out);
+      type, function.is_kernel || is_library ? GlobalValue::ExternalLinkage : linkage_of(function.linkage), name, out);
   if (type == signature(function.results, function.parameters)) mark_by_value(*made, function.parameters);
   made->addFnAttr(llvm::Attribute::Convergent);
   made->addFnAttr(llvm::Attribute::NoUnwind);
@@ -220,10 +264,10 @@ llvm::Function* ModuleLowering::declare_function(const Function& function) {
     made->setCallingConv(llvm::CallingConv::PTX_Kernel);
     if (function.linkage == Linkage::Weak && function.has_body) made->setLinkage(GlobalValue::WeakAnyLinkage);
     for (const PerformanceBound& bound : function.bounds) {
-      const llvm::StringRef name(bound.name);
-      if (name == "maxntid" || name == "reqntid" || name == "maxnreg")
-        made->addFnAttr(("nvvm." + name).str(), numbers_of(bound));
-      if (name == "minnctapersm") made->addFnAttr("nvvm.minctasm", numbers_of(bound));
+      const llvm::StringRef directive(bound.name);
+      if (directive == "maxntid" || directive == "reqntid" || directive == "maxnreg")
+        made->addFnAttr(("nvvm." + directive).str(), numbers_of(bound));
+      if (directive == "minnctapersm") made->addFnAttr("nvvm.minctasm", numbers_of(bound));
     }
   }
   return made;
@@ -400,7 +444,7 @@ Result<> ModuleLowering::lower_bodies() {
   const bool flushes = flushes_as_a_whole(m);
   for (const Function& function : m.functions) {
     auto* into = llvm::dyn_cast_or_null<llvm::Function>(symbol(function.name));
-    if (!function.has_body || !into) continue;
+    if (!function.has_body || !into || is_of_the_library(function, context())) continue;
     Builder b(llvm::BasicBlock::Create(context(), "", into));
     Emission emission(*this, function, *into, b);
     emission.flushes_as_a_whole = flushes;

@@ -12,20 +12,25 @@
 namespace cupola::ptx {
 namespace {
 
-/// What is wrong with the instruction in a kernel; empty when it is ready for a back-end.
-std::string refusal_of(const std::string& instruction, const std::string& before = "") {
-  const auto parsed = parse(".version 8.0\n.target sm_70\n.address_size 64\n" + before +
-                            "\n.visible .entry k(.param .u64 o)\n{\n.reg .b64 t, w<4>; .reg .b32 d<4>, x, y, z, i; "
-                            ".reg .f32 f<4>; .reg .b16 h<4>;\n"
-                            "ld.param.u64 t, [o];\nmov.b32 x, 0; mov.b32 y, 0; mov.b32 z, 0; mov.b32 i, 0;\n" +
-                            instruction + "\nst.global.v4.b32 [t], {d0, d1, d2, d3};\nret;\n}\n");
-  if (!parsed) return parsed.error().message;
-  if (const auto verified = verify(*parsed); !verified) return verified.error().message;
+/// The instruction in a kernel, made ready for a back-end, as text.
+Result<std::string> prepared_text(const std::string& instruction, const std::string& before = "") {
+  TRY(const Module parsed,
+      parse(".version 8.0\n.target sm_70\n.address_size 64\n" + before +
+            "\n.visible .entry k(.param .u64 o)\n{\n.reg .b64 t, w<4>; .reg .b32 d<4>, x, y, z, i; "
+            ".reg .f32 f<4>; .reg .b16 h<4>;\n"
+            "ld.param.u64 t, [o];\nmov.b32 x, 0; mov.b32 y, 0; mov.b32 z, 0; mov.b32 i, 0;\n" +
+            instruction + "\nst.global.v4.b32 [t], {d0, d1, d2, d3};\nret;\n}\n"));
+  TRY(verify(parsed));
   llvm::LLVMContext context;
-  const auto module = lower(*parsed, context);
-  if (!module) return module.error().message;
-  const auto prepared = kir::prepare(**module, {.device_library = device_library()});
-  return prepared ? std::string() : prepared.error().message;
+  TRY(const std::unique_ptr<llvm::Module> module, lower(parsed, context));
+  TRY(kir::prepare(*module, {.device_library = device_library()}));
+  return kir::print(*module);
+}
+
+/// What is wrong with it; empty when it is ready.
+std::string refusal_of(const std::string& instruction, const std::string& before = "") {
+  const Result<std::string> text = prepared_text(instruction, before);
+  return text ? std::string() : text.error().message;
 }
 
 struct Geometry {
@@ -113,6 +118,12 @@ TEST(Textures, EverySurfaceAccessLowers) {
                                        width.registers)),
                   "");
       }
+  // nvcc's form: braces around what is one element.
+  EXPECT_EQ(prepared_text("suld.b.2d.b32.trap {d0}, [t, {x, y}];").value(),
+            prepared_text("suld.b.2d.b32.trap d0, [t, {x, y}];").value());
+  EXPECT_EQ(prepared_text("sust.b.2d.b32.trap [t, {x, y}], {d0};").value(),
+            prepared_text("sust.b.2d.b32.trap [t, {x, y}], d0;").value());
+  EXPECT_NE(refusal_of("suld.b.2d.b16.trap {h0, h1}, [t, {x, y}];"), "");
   EXPECT_EQ(refusal_of("sust.p.2d.v4.b32.trap [t, {x, y}], {d0, d1, d2, d3};"), "");
   for (const char* form : {"b.1d.add.u32", "b.1d.min.s32", "p.1d.max.u32", "b.1d.or.b32"})
     EXPECT_EQ(refusal_of(formatted("sured.{}.clamp [t, {{x}}], d0;", form)), "");

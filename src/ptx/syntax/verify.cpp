@@ -198,8 +198,9 @@ class Verifier {
         if (o.kind == Kind::Label) return {};
         return error(in.location, "'{}': a label of this function is expected", shown(in));
       case OperandSpec::Kind::Vector:
-        if (in.form->vector() == 1) return value(in, spec, o);
-        return vector(in, spec, o, in.form->vector());
+        if (in.form->vector() > 1) return vector(in, spec, o, in.form->vector());
+        // Braces around one element, as nvcc writes it for surfaces.
+        return value(in, spec, o.kind == Kind::Vector && o.count == 1 ? f_->operands[o.index] : o);
       case OperandSpec::Kind::AnyVector:
         if (o.kind != Kind::Vector) return value(in, spec, o);
         return vector(in, spec, o, o.count);

@@ -50,6 +50,7 @@ Processor processor_of(llvm::StringRef target) {
   llvm::SubtargetFeatures features;
   for (const auto& [name, present] : llvm::sys::getHostCPUFeatures())
     features.AddFeature(name, present && !flushes_denormals(name));
+  features.AddFeature("prefer-256-bit", false);  // a warp fills registers of any width
   return {llvm::sys::getHostCPUName().str(), features.getString()};
 }
 

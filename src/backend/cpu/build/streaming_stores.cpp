@@ -136,21 +136,19 @@ void end_with_fence(llvm::Function& code) {
 void stream_large_outputs(llvm::Function& code) {
   const auto stores = outputs_of(code);
   if (stores.empty()) return;
+  llvm::MapVector<const llvm::Argument*, uint64_t> bytes;  // that a warp writes; of alternatives, all
+  for (const llvm::StoreInst* store : stores) bytes[argument_of(store->getPointerOperand())] += bytes_of(*store);
   llvm::BasicBlock& entry = code.getEntryBlock();
   llvm::IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
   Value *in_row = thread_count(builder, code, 1), *in_all = thread_count(builder, code, 3);
-  llvm::MapVector<const llvm::Argument*, Value*> is_large;  // any of the stores to the argument
-  Value* last = in_all;
-  for (llvm::StoreInst* store : stores) {
-    builder.SetInsertPoint(llvm::cast<llvm::Instruction>(last)->getNextNode());
+  llvm::MapVector<const llvm::Argument*, Value*> is_large;
+  for (const auto& [output, of_warp] : bytes) {
     const auto are_bytes = [&](Value* threads, uint64_t least) {
-      return builder.CreateICmpUGE(threads, builder.getInt64(least * kWarp / bytes_of(*store)));
+      return builder.CreateICmpUGE(threads, builder.getInt64(least * kWarp / of_warp));
     };
-    Value* large = builder.CreateAnd(are_bytes(in_all, kLargeFrom), are_bytes(in_row, kLongFrom));
-    Value*& some = is_large[argument_of(store->getPointerOperand())];
-    last = some = some ? builder.CreateOr(some, large) : large;
-    make_two_ways(*store, large);
+    is_large[output] = builder.CreateAnd(are_bytes(in_all, kLargeFrom), are_bytes(in_row, kLongFrom));
   }
+  for (llvm::StoreInst* store : stores) make_two_ways(*store, is_large[argument_of(store->getPointerOperand())]);
   keep_out_of_caches(code, is_large);
   end_with_fence(code);
 }

@@ -43,6 +43,29 @@ TEST(StreamingStores, AreThoseOfOutputs) {
   EXPECT_EQ(streamed("%p = getelementptr i8, ptr %out, i64 1024\nstore <32 x float> %v, ptr %p, align 4\n"), 1);
 }
 
+/// A warp writes as much as all its stores: 32 MiB are 65,536 warps of 512 bytes, two million threads.
+TEST(StreamingStores, CountAllThatAWarpWrites) {
+  const auto threads_of = [](unsigned stores) {
+    llvm::LLVMContext context;
+    std::string body;
+    for (unsigned i = 0; i < stores; ++i)
+      body += formatted("%p{0} = getelementptr i8, ptr %out, i64 {1}\nstore <32 x float> %v, ptr %p{0}, align 4\n", i,
+                        128 * i);
+    const auto module =
+        parse(context, "define void @code(ptr %context, ptr %out, <32 x float> %v) {\n" + body + "ret void }");
+    llvm::Function& code = *module->getFunction("code");
+    stream_large_outputs(code);
+    uint64_t most = 0;
+    for (const llvm::Instruction& instruction : llvm::instructions(code))
+      if (const auto* test = llvm::dyn_cast<llvm::ICmpInst>(&instruction))
+        if (const auto* least = llvm::dyn_cast<llvm::ConstantInt>(test->getOperand(1)))
+          most = std::max(most, least->getZExtValue());
+    return most;
+  };
+  EXPECT_EQ(threads_of(1), 8u << 20);
+  EXPECT_EQ(threads_of(4), 2u << 20);
+}
+
 TEST(StreamingStores, AreNoneOfWhatIsRead) {
   EXPECT_EQ(streamed(std::string("%x = load <32 x float>, ptr %out\n") + kStore), 0);
   EXPECT_EQ(streamed(std::string("%p = getelementptr i8, ptr %out, i64 64\n%x = load float, ptr %p\n") + kStore), 0);

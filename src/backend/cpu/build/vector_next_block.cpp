@@ -84,7 +84,7 @@ class NextBlock {
     Value* distance = expander.expandCodeFor(step, builder.getInt64Ty(), how.before);
     distance = builder.CreateSelect(is_near_by(builder, distance, how.nearest), distance, builder.getInt64(0));
     builder.SetInsertPoint(&access);
-    fetches.push_back(fetch_line(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance)));
+    fetches.push_back(fetch_line(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance), Level::Second));
   }
 
   static bool is_never_near_by(const SCEV* distance, uint64_t nearest) {

@@ -46,13 +46,14 @@ llvm::SmallVector<Lines, 4> lines_of(Lanes& lanes, Value* address) {
   return lines;
 }
 
-llvm::CallInst* fetch_line(llvm::IRBuilderBase& builder, Value* address) {
-  constexpr int kRead = 0, kSecondLevel = 2, kData = 1;
-  return fetch(builder, address, {builder.getInt32(kRead), builder.getInt32(kSecondLevel), builder.getInt32(kData)});
+llvm::CallInst* fetch_line(llvm::IRBuilderBase& builder, Value* address, Level level) {
+  constexpr int kRead = 0, kData = 1;
+  const int locality = level == Level::First ? 3 : 2;  // LLVM Language Reference, llvm.prefetch
+  return fetch(builder, address, {builder.getInt32(kRead), builder.getInt32(locality), builder.getInt32(kData)});
 }
 
 void fetch_lines(llvm::IRBuilderBase& builder, Value* address, uint64_t bytes) {
-  each_line(builder, {address, bytes}, [&](Value* place) { fetch_line(builder, place); });
+  each_line(builder, {address, bytes}, [&](Value* place) { fetch_line(builder, place, Level::Second); });
 }
 
 void keep_fetches_of_rows(const Fetches& fetches, const Shapes& shapes) {

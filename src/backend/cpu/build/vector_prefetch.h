@@ -31,9 +31,11 @@ bool are_lines(Shape addresses);
 /// warp of several rows, of each. Empty: they read here and there.
 llvm::SmallVector<Lines, 4> lines_of(Lanes& lanes, llvm::Value* address);
 
-/// Has a line brought into the second cache: what comes before it is needed is too much for the first.
-llvm::CallInst* fetch_line(llvm::IRBuilderBase& builder, llvm::Value* address);
-/// The same of all lines.
+/// Of caches. What is fetched long before it is needed is too much for the first.
+enum class Level { First, Second };
+/// Has a line brought into a cache.
+llvm::CallInst* fetch_line(llvm::IRBuilderBase& builder, llvm::Value* address, Level level);
+/// All lines into the second cache.
 void fetch_lines(llvm::IRBuilderBase& builder, llvm::Value* address, uint64_t bytes);
 
 /// What a thread's code has fetched by fetch_line.

@@ -21,6 +21,7 @@
 #include "backend/cpu/build/vector_report.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_steps.h"
+#include "backend/cpu/build/vector_streams.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/vector_widening.h"
 #include "image/cpu_abi.h"
@@ -155,7 +156,9 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   Evolution evolution(*draft, loops, dominators);
   const FarTurns turns = mark_far_turns(evolution, loops, dominators);
   const bool writes_far = writes_far_where_it_meets(evolution, loops);
-  const Fetches fetches = fetch_for_next_block(*draft, evolution, loops);
+  Fetches fetches = fetch_for_next_block(*draft, evolution, loops);
+  fetches.append(fetch_ahead_in_streams(*draft, evolution, loops));
+  fetches.append(fetch_next_turns(evolution, loops));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
   keep_fetches_of_rows(fetches, shapes);

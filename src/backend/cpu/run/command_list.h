@@ -9,8 +9,9 @@
 
 namespace cupola::cpu {
 
-/// The commands of a queue, in chunks of slots: a command stays in its slot until it is popped, and a list that was as
-/// long before allocates nothing. Not thread-safe; but the first command may be used while others are appended.
+/// Commands in chunks of slots: a command stays in its slot until it is popped, and a list that was as long before
+/// allocates nothing. Launches in a row of the same code own it together, through their chunk: so who takes the
+/// commands out touches its count of owners once a chunk. Not thread-safe.
 class CommandList {
  public:
   CommandList() = default;
@@ -19,6 +20,16 @@ class CommandList {
   ~CommandList() {
     drop(std::move(first_));
     drop(std::move(spare_));
+  }
+
+  void swap(CommandList& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(spare_, other.spare_);
+    std::swap(last_, other.last_);
+    std::swap(begin_, other.begin_);
+    std::swap(end_, other.end_);
+    std::swap(size_, other.size_);
+    std::swap(spares_, other.spares_);
   }
 
   bool empty() const { return size_ == 0; }
@@ -32,16 +43,19 @@ class CommandList {
         last_ = last_->next.get();
         end_ = 0;
       }
-      last_->slots[end_++] = std::move(command);
+      hal::Command& slot = last_->slots[end_++] = std::move(command);
+      if (auto* launch = std::get_if<hal::Launch>(&slot)) last_->own(*launch);
     }
     size_ += commands.size();
   }
 
-  /// The slot keeps what the command has become.
+  /// What the first command owned goes.
   void pop() {
+    front().emplace<hal::Timestamp>();
     --size_;
     if (++begin_ < kSlots && size_) return;
     begin_ = 0;
+    first_->owner.reset();
     if (size_ == 0) {
       end_ = 0;  // the only chunk with commands: it is used again
       return;
@@ -59,6 +73,12 @@ class CommandList {
   struct Chunk {
     hal::Command slots[kSlots];
     std::unique_ptr<Chunk> next;
+    std::shared_ptr<hal::Executable> owner;  ///< of the code of the launches that do not own it themselves
+
+    void own(hal::Launch& launch) {
+      if (!owner) owner = launch.executable;
+      if (launch.executable == owner) launch.executable = {std::shared_ptr<void>(), owner.get()};
+    }
   };
 
   /// Chunks behind the last, for so many more commands.

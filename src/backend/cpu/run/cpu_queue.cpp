@@ -16,10 +16,15 @@
 // Who drives a queue. start() makes the calling thread the driver if there is none: it begins command after command,
 // as long as each is done at once. A command that takes longer carries the driving to the thread that ends it: the
 // driver begins it and touches the queue no more. The driver that finds no command left is the last. One thread at a
-// time, then, has what only the driver uses, and the first command stays in its slot until its driver pops it: launches
-// run there, and in `work_`, without an allocation.
+// time, then, has what only the driver uses: the commands in turn, which stay in their slots until they are done, and
+// `work_`, so that launches run without an allocation. When it has none left it takes all that came meanwhile, and only
+// then meets those who enqueue.
 
 namespace cupola::cpu {
+
+namespace {
+constexpr size_t kCacheLine = 128;  // of the largest that we run on
+}  // namespace
 
 class CpuQueue::State final : public std::enable_shared_from_this<State>,
                               public SemaphoreHelper,
@@ -47,9 +52,8 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
 
   uint64_t enqueue(std::span<hal::Command> commands) EXCLUDES(mutex_) {
     Lock lock(mutex_);
-    const bool busy = !commands_.empty();
-    commands_.append(commands);
-    if (!busy && !commands_.empty()) {
+    coming_.append(commands);
+    if (!self_ && !coming_.empty()) {
       self_ = shared_from_this();
       services_.busy.enter();
     }
@@ -60,8 +64,9 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
     if (driven_.load(std::memory_order_acquire)) return;  // the driver sees what was enqueued before
     {
       Lock lock(mutex_);
-      if (driven_.load(std::memory_order_relaxed) || commands_.empty()) return;
+      if (driven_.load(std::memory_order_relaxed) || coming_.empty()) return;
       driven_.store(true, std::memory_order_relaxed);
+      in_turn_.swap(coming_);
     }
     run_in_turn(*this);
   }
@@ -81,7 +86,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   /// True if the command is done. Else whoever ends it is the driver, perhaps already.
   bool begin_head() {
     try {
-      return std::visit([this](auto& each) { return begin(each); }, commands_.front());
+      return std::visit([this](auto& each) { return begin(each); }, in_turn_.front());
     } catch (const std::bad_alloc&) {
       domain_->faults.record({ErrorCode::OutOfMemory, "no host memory"});
       return true;
@@ -98,17 +103,17 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   bool finish_head() EXCLUDES(mutex_) {
     work_.emplace<std::monostate>();
     if (const uint64_t begin = std::exchange(traced_from_, 0)) [[unlikely]]
-      record_command(commands_.front(), traced_as_, begin);
+      record_command(in_turn_.front(), traced_as_, begin);
     progress_->signal(++finished_);
-    commands_.front().emplace<hal::Timestamp>();  // what the command owned goes, without the lock
+    in_turn_.pop();
     std::shared_ptr<State> self;
     BusyQueues& busy = services_.busy;
     CpuQueue::Listener* const listener = listener_;
-    bool more = false;
-    {
+    bool more = !in_turn_.empty();
+    if (!more) {
       Lock lock(mutex_);
-      commands_.pop();
-      more = !commands_.empty();
+      in_turn_.swap(coming_);
+      more = !in_turn_.empty();
       if (!more) {
         driven_.store(false, std::memory_order_release);
         self = std::move(self_);
@@ -237,7 +242,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   void all_done() override { head_is_done(); }
 
   void call() override {
-    hal::Command& head = commands_.front();
+    hal::Command& head = in_turn_.front();
     if (const auto* launch = std::get_if<hal::Launch>(&head)) {
       if (!compile_and_begin(*launch)) return;
     } else if (const auto* call = std::get_if<hal::HostCall>(&head)) {
@@ -281,15 +286,16 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   const std::shared_ptr<hal::Semaphore> progress_;
   const uint64_t traced_as_ = next_traced_queue();
 
-  // The driver's.
+  // The driver's, in cache lines of its own.
+  alignas(kCacheLine) CommandList in_turn_;
   uint64_t finished_ = 0;
   bool head_done_ = false;
   uint64_t traced_from_ = 0;  ///< when the first command began, if that is recorded
   std::variant<std::monostate, Grid, Transfer<hal::Copy>, Transfer<hal::Fill>> work_;  ///< of the first command
 
-  std::atomic<bool> driven_{false};  ///< changes under the lock
+  alignas(kCacheLine) std::atomic<bool> driven_{false};  ///< changes under the lock
   Mutex mutex_;
-  CommandList commands_;  ///< under the lock, but for the first command
+  CommandList coming_ GUARDED_BY(mutex_);
   uint64_t submitted_ GUARDED_BY(mutex_) = 0;
   CpuSemaphore* awaited_ GUARDED_BY(mutex_) = nullptr;  ///< what the first command waits for
   std::shared_ptr<State> self_ GUARDED_BY(mutex_);      ///< while there are commands

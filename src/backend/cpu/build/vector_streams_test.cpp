@@ -1,0 +1,172 @@
+#include "backend/cpu/build/vector_streams.h"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Verifier.h>
+
+#include "backend/cpu/build/analysed_kernel.h"
+#include "backend/cpu/build/vector_steps.h"
+
+// What blocks fetch ahead. That it arrives in time only benchmarks tell.
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+/// How many lines a thread fetches ahead whose number in the grid is %i (64 bits wide: %wide); x and y are arrays.
+size_t fetched(const std::string& body, const std::string& number = "%first = mul i32 %b, %width") {
+  llvm::LLVMContext context;
+  const auto module = parse(context, R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.ntid.x()
+    declare i32 @cupola.ctaid.x()
+    define void @k(ptr %context, ptr %x, ptr %y, i32 %n) {
+    start:
+      %t = call i32 @cupola.tid.x()
+      %b = call i32 @cupola.ctaid.x()
+      %width = call i32 @cupola.ntid.x()
+      )" + number + R"(
+      %i = add nsw i32 %first, %t
+      %wide = sext i32 %i to i64
+      %xi = getelementptr float, ptr %x, i64 %wide
+      %yi = getelementptr float, ptr %y, i64 %wide
+      )" + body + R"(
+      ret void
+    })");
+  llvm::Function& function = *module->getFunction("k");
+  llvm::DominatorTree dominators(function);
+  llvm::LoopInfo loops(dominators);
+  Evolution evolution(function, loops, dominators);
+  const Fetches fetches = fetch_ahead_in_streams(function, evolution, loops);
+  EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
+  for (const llvm::CallInst* fetch : fetches) {
+    const llvm::APInt ahead(64, 1024);
+    const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(fetch->getArgOperand(0));
+    llvm::APInt offset(64, 0);
+    EXPECT_TRUE(place && place->accumulateConstantOffset(module->getDataLayout(), offset) && offset == ahead);
+  }
+  return fetches.size();
+}
+
+constexpr const char* kRead = "%a = load float, ptr %xi\n";
+
+TEST(Streams, AreWhatBlocksReadOneAfterTheOther) {
+  EXPECT_EQ(fetched(kRead), 1u);
+  EXPECT_EQ(fetched(std::string(kRead) + "%c = load float, ptr %yi\n"), 2u);
+  EXPECT_EQ(fetched(kRead, "%first = mul i32 %b, 256"), 1u);
+}
+
+TEST(Streams, AreFetchedOnceForWhatIsBesideThem) {
+  EXPECT_EQ(fetched(std::string(kRead) + R"(
+      %left = getelementptr float, ptr %xi, i64 -1
+      %l = load float, ptr %left
+      %right = getelementptr float, ptr %xi, i64 1
+      %r = load float, ptr %right
+    )"),
+            1u);
+}
+
+TEST(Streams, AreNotRowsOfOneArray) {
+  EXPECT_EQ(fetched(std::string(kRead) + R"(
+      %far = sext i32 %n to i64
+      %below = getelementptr float, ptr %xi, i64 %far
+      %c = load float, ptr %below
+    )"),
+            0u);
+}
+
+TEST(Streams, AreNotWhatIsOnlyWrittenOrLiesElsewhere) {
+  EXPECT_EQ(fetched("store float 1.0, ptr %xi\n"), 0u);
+  EXPECT_EQ(fetched(kRead, "%first = mul i32 %b, %n"), 0u) << "a row a block";
+  EXPECT_EQ(fetched(kRead, "%first = mul i32 %b, 4096"), 0u);
+  EXPECT_EQ(fetched(kRead, "%first = mul i32 %b, -256"), 0u);
+  EXPECT_EQ(fetched(R"(
+      %index = load i32, ptr %yi
+      %there = sext i32 %index to i64
+      %place = getelementptr float, ptr %x, i64 %there
+      %a = load float, ptr %place
+    )"),
+            1u)
+      << "the indexes, not what they say";
+}
+
+TEST(Streams, AreNotInLoops) {
+  EXPECT_EQ(fetched(R"(
+      br label %loop
+    loop:
+      %j = phi i32 [ 0, %start ], [ %next, %loop ]
+      %a = load float, ptr %xi
+      %next = add i32 %j, 1
+      %go = icmp slt i32 %next, %n
+      br i1 %go, label %loop, label %over
+    over:
+    )"),
+            0u);
+}
+
+/// How many lines a thread fetches for the next turn of a loop that reads %place, the thread's of %p, and goes on by
+/// `step` bytes.
+size_t fetched_for_next_turn(const std::string& turn, const std::string& step) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, R"(
+    declare i32 @cupola.tid.x()
+    declare void @cupola.barrier(i32, i32)
+    define void @k(ptr %context, ptr %p, i64 %plane, i32 %n) {
+    start:
+      %t = call i32 @cupola.tid.x()
+      %wide = zext i32 %t to i64
+      %first = getelementptr float, ptr %p, i64 %wide
+      br label %loop
+    loop:
+      %i = phi i32 [ 0, %start ], [ %next, %latch ]
+      %place = phi ptr [ %first, %start ], [ %further, %latch ]
+      )" + turn + R"(
+      br label %latch
+    latch:
+      %further = getelementptr i8, ptr %place, i64 )" +
+                                         step + R"(
+      %next = add i32 %i, 1
+      %go = icmp slt i32 %next, %n
+      br i1 %go, label %loop, label %over
+    over:
+      ret void
+    })");
+  llvm::Function& function = *module->getFunction("k");
+  llvm::DominatorTree dominators(function);
+  llvm::LoopInfo loops(dominators);
+  Evolution evolution(function, loops, dominators);
+  const Fetches fetches = fetch_next_turns(evolution, loops);
+  EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
+  return fetches.size();
+}
+
+constexpr const char *kMeet = "call void @cupola.barrier(i32 0, i32 -1)\n",
+                     *kReadPlace = "%a = load float, ptr %place\n";
+
+TEST(NextTurns, AreFetchedWhereABlockMeetsAndGoesFar) {
+  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + kReadPlace, "%plane"), 1u);
+  EXPECT_EQ(fetched_for_next_turn(std::string(kReadPlace) + kMeet, "65536"), 1u);
+}
+
+TEST(NextTurns, AreNotFetchedWhereItGoesNearOrMeetsNobodyOrOnlyWrites) {
+  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + kReadPlace, "1024"), 0u);
+  EXPECT_EQ(fetched_for_next_turn(kReadPlace, "%plane"), 0u);
+  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + "store float 1.0, ptr %place\n", "%plane"), 0u);
+}
+
+TEST(NextTurns, AreNotFetchedForLoopsWithin) {
+  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + R"(
+      br label %inner
+    inner:
+      %j = phi i32 [ 0, %loop ], [ %more, %inner ]
+      %a = load float, ptr %place
+      %more = add i32 %j, 1
+      %again = icmp slt i32 %more, %n
+      br i1 %again, label %inner, label %done
+    done:
+    )",
+                                  "%plane"),
+            0u);
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
