@@ -3,6 +3,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <set>
@@ -21,10 +22,13 @@
 namespace cupola {
 namespace {
 
-using Names = std::set<std::string>;
-
 /// What code is made as.
 enum class Form { Msl, Metallib };
+struct FormRow {
+  std::string_view target;  ///< how it begins
+  Form form;
+};
+constexpr FormRow kForms[] = {{image::kMslTarget, Form::Msl}, {image::kMetallibTarget, Form::Metallib}};
 
 struct Target {
   const std::string& name;
@@ -35,33 +39,13 @@ struct Target {
 
 /// "metal:msl31" is MSL for a Metal that takes 3.1. Error: NoBinaryForGpu.
 Result<Target> target_of(const std::string& name, const MetalLibraries& libraries) {
-  for (const auto& [words, form] :
-       {std::pair{image::kMslTarget, Form::Msl}, {image::kMetallibTarget, Form::Metallib}}) {
+  for (const auto& [words, form] : kForms) {
     uint32_t version = 0;
     const char* end = name.data() + name.size();
     if (name.starts_with(words) && std::from_chars(name.data() + words.size(), end, version).ptr == end && version != 0)
       return Target{name, form, version, libraries};
   }
   return fail(ErrorCode::NoBinaryForGpu, "compiler: '{}' is no target of the metal device; metal:msl30 is one", name);
-}
-
-/// Of kernels, in the module's order.
-std::vector<std::string> names_of(llvm::Module& module) {
-  std::vector<std::string> names;
-  for (const llvm::Function* kernel : kir::kernels(module)) names.push_back(kernel->getName().str());
-  return names;
-}
-
-/// A copy that has these kernels, what they reach, and all that programs can name.
-std::unique_ptr<llvm::Module> with_kernels(const llvm::Module& prepared, const Names& kept) {
-  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(prepared);
-  for (llvm::Function* kernel : kir::kernels(*copy)) {
-    if (kept.contains(kernel->getName().str())) continue;
-    kernel->deleteBody();
-    if (kernel->use_empty()) kernel->eraseFromParent();
-  }
-  kir::remove_unreached(*copy);
-  return copy;
 }
 
 /// The image, and the compiled kernels that go with one without source.
@@ -72,28 +56,30 @@ struct Code {
 
 Result<> print(Code& code, metal::build::Raised& raised, const Target& target) {
   if (target.form == Form::Msl) {
-    TRY(metal::build::MslSource source, metal::build::print_msl(raised));
+    metal::build::MslSource source = metal::build::print_msl(raised, target.msl);
     code.image.msl_version = source.version;
     code.image.source = std::move(source.text);
     return {};
   }
-  TRY(code.compiled, metal::build::print_air(raised, target.libraries.meanings));
+  TRY(code.compiled, metal::build::print_air(raised, target.libraries.meanings, target.msl));
   code.image.msl_version = code.compiled.msl_version;
   return {};
 }
 
-/// The whole module. Errors: what Metal has no form of, by the first place; a newer Metal that is needed.
-Result<Code> make_whole(std::unique_ptr<llvm::Module> module, const Target& target) {
+/// The module's kernels, in its order, with why not for those that Metal cannot have. Errors: the first refusal if it
+/// can have none; what concerns the whole module.
+Result<Code> make(std::unique_ptr<llvm::Module> module, const Target& target) {
   TRY(metal::build::Raised raised, metal::build::raise(std::move(module), target.libraries.doubles));
   Code code;
-  image::MetalImage& image = code.image;
   TRY(print(code, raised, target));
-  if (image.msl_version > target.msl)
-    return fail(ErrorCode::NotSupported, "metal: the code needs MSL {}.{}; this system's Metal has {}.{}",
-                image.msl_version / 10, image.msl_version % 10, target.msl / 10, target.msl % 10);
+  image::MetalImage& image = code.image;
   image.target = target.name;
   for (metal::build::RaisedKernel& kernel : raised.kernels)
-    image.kernels.push_back({std::move(kernel.info), std::move(kernel.entry), {}, kernel.saved_bytes});
+    image.kernels.push_back({std::move(kernel.info), std::move(kernel.entry),
+                             kernel.refusal ? kernel.refusal->message : std::string(), kernel.saved_bytes,
+                             kernel.may_fail});
+  if (std::ranges::none_of(raised.kernels, [](const auto& kernel) { return !kernel.refusal; }))
+    TRY(metal::build::all_are_made(raised));
   image.symbols = std::move(raised.data.symbols);
   image.data = std::move(raised.data.bytes);
   image.data_alignment = raised.data.alignment;
@@ -101,38 +87,43 @@ Result<Code> make_whole(std::unique_ptr<llvm::Module> module, const Target& targ
   return code;
 }
 
-/// In the order of `names`, with those that are missing and why.
-void add_refused(image::MetalImage& image, const llvm::Module& prepared, const std::vector<std::string>& names,
-                 const std::map<std::string, Error>& refused) {
-  std::vector<image::MetalKernel> all;
-  auto made = image.kernels.begin();
-  for (const std::string& name : names) {
-    const auto why = refused.find(name);
-    if (why == refused.end())
-      all.push_back(std::move(*made++));
-    else
-      all.push_back({{.name = kir::own_name(*prepared.getFunction(name)).str()}, {}, why->second.message});
+/// A copy that has these kernels, what they reach, and all that programs can name.
+std::unique_ptr<llvm::Module> with_kernels(const llvm::Module& prepared, const std::set<std::string>& kept) {
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(prepared);
+  for (llvm::Function* kernel : kir::kernels(*copy)) {
+    if (kept.contains(kernel->getName().str())) continue;
+    kernel->deleteBody();
+    if (kernel->use_empty()) kernel->eraseFromParent();
   }
-  image.kernels = std::move(all);
+  kir::remove_unreached(*copy);
+  return copy;
 }
 
-/// As make_metal_code has it.
+/// As make_metal_code has it. Where the whole module has no form, each kernel is tried, for some refusals name no
+/// kernel.
 Result<Code> make_what_can_be(llvm::Module& prepared, const Target& target) {
-  Result<Code> whole = make_whole(llvm::CloneModule(prepared), target);
-  if (whole) return whole;
-  const std::vector<std::string> names = names_of(prepared);
-  Names good;
-  std::map<std::string, Error> refused;
-  for (const std::string& each : names) {
-    const Result<Code> alone = make_whole(with_kernels(prepared, {each}), target);
+  Result<Code> whole = make(llvm::CloneModule(prepared), target);
+  const std::vector<llvm::Function*> kernels = kir::kernels(prepared);
+  if (whole || kernels.size() < 2) return whole;
+  std::set<std::string> good;
+  std::map<std::string, std::string> refusals;  // by the kernels' own names
+  for (const llvm::Function* each : kernels) {
+    const Result<Code> alone = make(with_kernels(prepared, {each->getName().str()}), target);
     if (alone)
-      good.insert(each);
+      good.insert(each->getName().str());
     else
-      refused.emplace(each, alone.error());
+      refusals[kir::own_name(*each).str()] = alone.error().message;
   }
-  if (good.empty() || refused.empty()) return whole;
-  TRY(Code code, make_whole(with_kernels(prepared, good), target));
-  add_refused(code.image, prepared, names, refused);
+  if (good.empty() || refusals.empty()) return whole;
+  TRY(Code code, make(with_kernels(prepared, good), target));
+  std::vector<image::MetalKernel> all;
+  auto made = code.image.kernels.begin();
+  for (const llvm::Function* each : kernels) {
+    const std::string name = kir::own_name(*each).str();
+    const auto why = refusals.find(name);
+    all.push_back(why == refusals.end() ? std::move(*made++) : image::MetalKernel{{.name = name}, {}, why->second});
+  }
+  code.image.kernels = std::move(all);
   return code;
 }
 
@@ -162,7 +153,9 @@ Result<std::vector<std::byte>> make_metal_code(llvm::Module& prepared, const Met
 Result<std::vector<std::byte>> make_metallib(std::unique_ptr<llvm::Module> prepared, const MetalLibraries& libraries) {
   constexpr uint32_t kNewest = UINT32_MAX;
   static const std::string name(image::kMetallibTarget);
-  TRY(Code code, make_whole(std::move(prepared), {name, Form::Metallib, kNewest, libraries}));
+  TRY(Code code, make(std::move(prepared), {name, Form::Metallib, kNewest, libraries}));
+  for (const image::MetalKernel& kernel : code.image.kernels)
+    if (!kernel.refusal.empty()) return fail(ErrorCode::NotSupported, "{}", kernel.refusal);
   if (code.compiled.kernels.empty()) return fail(ErrorCode::InvalidImage, "metal: the code has no kernel");
   return contained(code);
 }

@@ -80,6 +80,109 @@ TEST(MetalCode, AContainerHasTheSameAndSaysSoInItsFirstModule) {
   EXPECT_EQ(library.functions[1].name, "kernel_a_24_b");
 }
 
+/// Kernels of all kinds of refusal, and one that shares a function with one of them.
+constexpr const char* kGood = R"(
+  define internal i32 @twice(i32 %x) noinline {
+    %y = add i32 %x, %x
+    ret i32 %y
+  }
+  define ptx_kernel void @good(ptr %out) {
+    %y = call i32 @twice(i32 21)
+    store i32 %y, ptr %out
+    ret void
+  }
+)";
+constexpr const char* kRefused = R"(
+  define internal i64 @ticks() noinline {
+    %t = call i64 @llvm.nvvm.read.ptx.sreg.clock64()
+    ret i64 %t
+  }
+  define ptx_kernel void @times(ptr %out) {
+    %t = call i64 @ticks()
+    %n = trunc i64 %t to i32
+    %y = call i32 @twice(i32 %n)
+    store i32 %y, ptr %out
+    ret void
+  }
+  define internal i32 @deep(i32 %x) noinline {
+    %y = call i32 @deep(i32 %x)
+    ret i32 %y
+  }
+  define ptx_kernel void @recurses(ptr %out) {
+    %y = call i32 @deep(i32 3)
+    store i32 %y, ptr %out
+    ret void
+  }
+  define ptx_kernel void @allocates(ptr %out) {
+    %p = call ptr @malloc(i64 16)
+    store ptr %p, ptr %out
+    ret void
+  }
+  define ptx_kernel void @fences(ptr %out) {
+    fence syncscope("device") acq_rel
+    ret void
+  }
+  declare i64 @llvm.nvvm.read.ptx.sreg.clock64()
+  declare ptr @malloc(i64)
+)";
+
+TEST(MetalCode, EveryRefusalNamesItsReasonAndLeavesTheOthersAsTheyAre) {
+  const auto alone = made_for("metal:msl30", kGood), made = made_for("metal:msl30", std::string(kGood) + kRefused);
+  ASSERT_TRUE(alone) << alone.error().message;
+  ASSERT_TRUE(made) << made.error().message;
+  const image::MetalImage image = image::deserialize_metal(**made).value();
+  ASSERT_EQ(image.kernels.size(), 5u);
+  EXPECT_EQ(image.kernels[0].entry, "kernel_good");
+  EXPECT_THAT(image.kernels[1].refusal, HasSubstr("Metal has no clock that a kernel can read"));
+  EXPECT_THAT(image.kernels[2].refusal, HasSubstr("'deep' calls itself"));
+  EXPECT_THAT(image.kernels[3].refusal, HasSubstr("malloc"));
+  EXPECT_THAT(image.kernels[4].refusal, HasSubstr("the code needs MSL 3.2; this system's Metal has 3.0"));
+  EXPECT_EQ(image.source, image::deserialize_metal(**alone)->source);
+  EXPECT_EQ(image.msl_version, 30u);
+}
+
+TEST(MetalCode, EveryRefusalNamesItsReasonInAContainerToo) {
+  const auto made = made_for("metal:metallib30", std::string(kGood) + kRefused);
+  ASSERT_TRUE(made) << made.error().message;
+  const image::MetalImage image = note_of(**made);
+  ASSERT_EQ(image.kernels.size(), 5u);
+  EXPECT_EQ(image.kernels[0].entry, "kernel_good");
+  EXPECT_EQ(image.msl_version, 30u);
+  for (const image::MetalKernel& kernel : std::span(image.kernels).subspan(1)) {
+    EXPECT_EQ(kernel.entry, "") << kernel.info.name;
+    EXPECT_NE(kernel.refusal, "") << kernel.info.name;
+  }
+  EXPECT_EQ(metallib::read(**made)->functions.size(), 1u);
+}
+
+TEST(MetalCode, SaysWhichKernelsMayEndTheLaunch) {
+  const auto made = made_for("metal:msl30", std::string(kGood) + R"(
+  define internal void @stops() noinline {
+    call void @llvm.trap()
+    unreachable
+  }
+  define ptx_kernel void @traps(i1 %x) {
+    br i1 %x, label %stop, label %go
+  stop:
+    call void @stops()
+    unreachable
+  go:
+    ret void
+  }
+  define ptx_kernel void @calls(ptr %f) {
+    call void %f()
+    ret void
+  }
+  declare void @llvm.trap()
+)");
+  ASSERT_TRUE(made) << made.error().message;
+  const image::MetalImage image = image::deserialize_metal(**made).value();
+  ASSERT_EQ(image.kernels.size(), 3u);
+  EXPECT_FALSE(image.kernels[0].may_fail);
+  EXPECT_TRUE(image.kernels[1].may_fail);
+  EXPECT_TRUE(image.kernels[2].may_fail);
+}
+
 TEST(MetalCode, AContainerAheadOfTimeHasAllKernelsOrNone) {
   const auto refused = made_for("metallib", kKernels);
   ASSERT_FALSE(refused);

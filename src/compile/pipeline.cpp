@@ -31,9 +31,7 @@
 namespace cupola {
 namespace {
 
-constexpr std::string_view kCpuTarget = "cpu:", kPtxTarget = "ptx:", kKirTarget = "kir", kUnitTarget = "unit",
-                           kLinkedTarget = "linked", kCheckTarget = "check", kExplainTarget = "explain",
-                           kMslTarget = "msl", kMetallibTarget = "metallib", kSm = "sm_", kAllCode = "all";
+constexpr std::string_view kPtxTarget = "ptx:", kSm = "sm_", kAllCode = "all";
 
 std::string library_path(const char* name) {
   return folder_of_code(reinterpret_cast<const void*>(&library_path)) + "/cupola/" + name;
@@ -188,7 +186,7 @@ constexpr char kAdvice[] =
     "shared memory.\n";
 
 /// How the cpu device runs each kernel, as text.
-Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> module) {
+Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> module, const image::CompileRequest&) {
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   TRY(const image::KernelImage image, cpu::build::build(std::move(module), {.target = "cpu:here", .later = true}));
@@ -212,8 +210,8 @@ Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> mo
   return bytes_of(text);
 }
 
-Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, const std::string& architecture,
-                                        const image::CodeOptions& options) {
+Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, const image::CompileRequest& request) {
+  const std::string architecture = request.target.substr(kPtxTarget.size());
   if (!architecture.starts_with(kSm))
     return fail(ErrorCode::NoBinaryForGpu, "compiler: '{}' is no architecture for PTX; sm_89 is one", architecture);
   const auto number = static_cast<uint32_t>(std::atoi(architecture.c_str() + kSm.size()));
@@ -221,19 +219,20 @@ Result<std::vector<std::byte>> make_ptx(std::unique_ptr<llvm::Module> module, co
   TRY(kir::to_nvptx(*module, {.architecture = number,
                               .device_library = device,
                               .c_library = c_library(),
-                              .externs = options.externs,
-                              .relocatable = options.relocatable}));
+                              .externs = request.options.externs,
+                              .relocatable = request.options.relocatable}));
   TRY(const std::string text, ptx_text(std::move(module), architecture));
   return bytes_of(text);
 }
 
 /// The module's kernels for the metal device, as source in Metal's shading language.
-Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module) {
+Result<std::vector<std::byte>> make_msl(std::unique_ptr<llvm::Module> module, const image::CompileRequest&) {
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   TRY(const std::span<const std::byte> metal, metal_library());
   TRY(metal::build::Raised raised, metal::build::raise(std::move(module), metal));
-  TRY(const metal::build::MslSource source, metal::build::print_msl(raised));
+  const metal::build::MslSource source = metal::build::print_msl(raised);
+  TRY(metal::build::all_are_made(raised));
   return bytes_of(source.text);
 }
 
@@ -261,7 +260,7 @@ Result<std::vector<std::byte>> make_metal(std::unique_ptr<llvm::Module> module, 
 }
 
 /// All kernels as AIR, in Apple's container.
-Result<std::vector<std::byte>> make_container(std::unique_ptr<llvm::Module> module) {
+Result<std::vector<std::byte>> make_container(std::unique_ptr<llvm::Module> module, const image::CompileRequest&) {
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   TRY(const MetalLibraries libraries, metal_libraries());
@@ -270,7 +269,7 @@ Result<std::vector<std::byte>> make_container(std::unique_ptr<llvm::Module> modu
 
 /// The module as it will be loaded. Error: InvalidImage for what is defined nowhere. What the cpu device cannot run is
 /// said when it is loaded: other devices may.
-Result<std::vector<std::byte>> make_linked(std::unique_ptr<llvm::Module> module) {
+Result<std::vector<std::byte>> make_linked(std::unique_ptr<llvm::Module> module, const image::CompileRequest&) {
   drop_external_references(*module);
   const std::vector<std::byte> bitcode = kir::write(*module);
   TRY(const std::span<const std::byte> device, device_library());
@@ -280,30 +279,55 @@ Result<std::vector<std::byte>> make_linked(std::unique_ptr<llvm::Module> module)
   return bitcode;
 }
 
+/// Nothing: that the units can be read and linked is all that was asked.
+Result<std::vector<std::byte>> make_nothing(std::unique_ptr<llvm::Module>, const image::CompileRequest&) {
+  return std::vector<std::byte>();
+}
+
+Result<std::vector<std::byte>> make_unit(std::unique_ptr<llvm::Module> module, const image::CompileRequest&) {
+  return kir::write(*module);
+}
+
+Result<std::vector<std::byte>> make_text(std::unique_ptr<llvm::Module> module, const image::CompileRequest&) {
+  TRY(ptx::expand_inline_ptx(*module));
+  return bytes_of(kir::print(*module));
+}
+
+/// What code can be made for.
+struct TargetRow {
+  std::string_view name;  ///< all of the target; with a colon at its end, how it begins
+  Result<std::vector<std::byte>> (*make)(std::unique_ptr<llvm::Module> module, const image::CompileRequest& request);
+  Result<std::vector<std::byte>> (*make_of_kernel_unit)(const image::CompileRequest& request) = nullptr;
+};
+constexpr TargetRow kTargets[] = {
+    {"cpu:", make_image, make_kernel_code},
+    {image::kMetalTarget, make_metal},
+    {kPtxTarget, make_ptx},
+    {"kir", make_text},
+    {"unit", make_unit},
+    {"linked", make_linked},
+    {"check", make_nothing},
+    {"explain", make_explanation},
+    {"msl", make_msl},
+    {"metallib", make_container},
+};
+
+bool is_for(const TargetRow& row, std::string_view target) {
+  return row.name.ends_with(':') ? target.starts_with(row.name) : target == row.name;
+}
+
 }  // namespace
 
 Result<std::vector<std::byte>> compile(const image::CompileRequest& request) {
-  const std::string_view target = request.target;
-  const bool image = target.starts_with(kCpuTarget), ptx = target.starts_with(kPtxTarget),
-             metal = target.starts_with(image::kMetalTarget);
-  if (!image && !ptx && !metal && target != kKirTarget && target != kUnitTarget && target != kLinkedTarget &&
-      target != kCheckTarget && target != kExplainTarget && target != kMslTarget && target != kMetallibTarget)
+  const auto* row = std::ranges::find_if(kTargets, [&](const TargetRow& each) { return is_for(each, request.target); });
+  if (row == std::end(kTargets))
     return fail(ErrorCode::NoBinaryForGpu, "compiler: target '{}' is not one that this build generates code for",
-                target);
-  if (image && request.units.front().kind == image::CodeKind::KernelUnit) return make_kernel_code(request);
+                request.target);
+  if (row->make_of_kernel_unit && request.units.front().kind == image::CodeKind::KernelUnit)
+    return row->make_of_kernel_unit(request);
   llvm::LLVMContext context;
   TRY(std::unique_ptr<llvm::Module> module, read_units(context, request));
-  if (image) return make_image(std::move(module), request);
-  if (metal) return make_metal(std::move(module), request);
-  if (ptx) return make_ptx(std::move(module), std::string(target.substr(kPtxTarget.size())), request.options);
-  if (target == kCheckTarget) return std::vector<std::byte>();
-  if (target == kUnitTarget) return kir::write(*module);
-  if (target == kMslTarget) return make_msl(std::move(module));
-  if (target == kMetallibTarget) return make_container(std::move(module));
-  if (target == kExplainTarget) return make_explanation(std::move(module));
-  if (target == kLinkedTarget) return make_linked(std::move(module));
-  TRY(ptx::expand_inline_ptx(*module));
-  return bytes_of(kir::print(*module));
+  return row->make(std::move(module), request);
 }
 
 }  // namespace cupola

@@ -8,20 +8,29 @@
 namespace cupola::hal {
 
 struct HostQueue::State {
-  State(std::shared_ptr<HostDomain> of, RunGrid with)
-      : domain(std::move(of)), run_grid(std::move(with)), progress(std::make_shared<HostSemaphore>(domain, 0)) {}
+  State(std::shared_ptr<HostDomain> of, std::unique_ptr<GridRunner> with)
+      : domain(std::move(of)), runner(std::move(with)), progress(std::make_shared<HostSemaphore>(domain, 0)) {}
 
   void run() EXCLUDES(mutex);
+  bool take(Command& command) EXCLUDES(mutex);
   void execute(Command& command);
-  Result<> perform(const Launch& launch) { return run_grid(launch); }
+  void end_first();
+  void note(const Error& error);
+  Result<> perform(Launch& launch) {
+    TRY(runner->begin(launch));
+    ++running;
+    return {};
+  }
   template <typename Other>
   Result<> perform(const Other& command) {
     return run_command(command, *domain);
   }
 
   const std::shared_ptr<HostDomain> domain;
-  const RunGrid run_grid;
+  const std::unique_ptr<GridRunner> runner;
   const std::shared_ptr<Semaphore> progress;
+  uint64_t done = 0;     ///< commands; the thread's own
+  uint64_t running = 0;  ///< grids that have begun, behind those; the thread's own
   Mutex mutex;
   Condition changed;
   std::deque<Command> commands GUARDED_BY(mutex);
@@ -30,8 +39,8 @@ struct HostQueue::State {
   bool ending GUARDED_BY(mutex) = false;
 };
 
-HostQueue::HostQueue(std::shared_ptr<HostDomain> domain, RunGrid run_grid)
-    : state_(std::make_shared<State>(std::move(domain), std::move(run_grid))),
+HostQueue::HostQueue(std::shared_ptr<HostDomain> domain, std::unique_ptr<GridRunner> runner)
+    : state_(std::make_shared<State>(std::move(domain), std::move(runner))),
       thread_([state = state_] { state->run(); }) {}
 
 HostQueue::~HostQueue() {
@@ -69,30 +78,57 @@ const std::shared_ptr<Semaphore>& HostQueue::progress() const {
   return state_->progress;
 }
 
+/// The next command, if it may be executed now. While grids run that is a launch that may follow them; while none does
+/// it is waited for, and there is none when the queue ends.
+bool HostQueue::State::take(Command& command) {
+  Lock lock(mutex);
+  while (running == 0 && done == started && !ending) changed.wait(lock);
+  if (done + running == started) return false;
+  if (running != 0) {
+    const auto* const launch = std::get_if<Launch>(&commands.front());
+    if (!launch || !runner->may_follow(*launch)) return false;
+  }
+  command = std::move(commands.front());
+  commands.pop_front();
+  return true;
+}
+
 void HostQueue::State::run() {
-  for (uint64_t number = 1;; ++number) {
+  for (;;) {
     Command command;
-    {
-      Lock lock(mutex);
-      while (number > started && !ending) changed.wait(lock);
-      if (number > started) return;
-      command = std::move(commands.front());
-      commands.pop_front();
-    }
-    execute(command);
-    progress->signal(number);
+    if (take(command))
+      execute(command);
+    else if (running != 0)
+      end_first();
+    else
+      return;
   }
 }
 
-/// Executes the command unless a fault of the domain drops it; a failure becomes the fault.
+/// Executes the command unless a fault of the domain drops it; a failure becomes the fault, when all before it is done.
 void HostQueue::State::execute(Command& command) {
   const bool always = std::holds_alternative<Callback>(command) || std::holds_alternative<Signal>(command) ||
                       std::holds_alternative<Timestamp>(command);
-  if (!always && domain->fault()) return;
-  Result<> done = std::visit([this](auto& each) { return perform(each); }, command);
-  if (done) return;
+  const uint64_t before = running;
+  Result<> result;
+  if (always || !domain->fault()) result = std::visit([this](auto& each) { return perform(each); }, command);
+  if (running != before) return;  // a grid that has begun
+  while (running != 0) end_first();
+  if (!result) note(result.error());
+  progress->signal(++done);
+}
+
+void HostQueue::State::end_first() {
+  const Result<> result = runner->end();
+  if (!result) note(result.error());
+  --running;
+  progress->signal(++done);
+}
+
+/// The first error is the domain's fault.
+void HostQueue::State::note(const Error& error) {
   Lock lock(domain->state.mutex);
-  if (!domain->error) domain->error = std::move(done).error();
+  if (!domain->error) domain->error = error;
   domain->state.changed.notify_all();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <thread>
 
 #include "hal/host_semaphore.h"
@@ -8,15 +8,28 @@
 
 namespace cupola::hal {
 
-/// A queue of a device whose memory is the host's: one thread that executes commands in order. It starts with the queue
-/// and ends with it; when the queue goes on that thread, because a function that it called held the last reference,
-/// right after it.
+/// Runs the grids of one queue, on its thread, in their order. An error becomes the domain's fault.
+class GridRunner {
+ public:
+  virtual ~GridRunner() = default;
+
+  /// Whether begin() of the launch may come before those that have begun are done: as long as none of those may fail,
+  /// for what follows a fault is dropped, and the runner has room. Not asked while none has.
+  virtual bool may_follow(const Launch& launch) const = 0;
+
+  /// Begins the grid, or sees to all of it. The launch is moved from. After an error it has not begun.
+  virtual Result<> begin(Launch& launch) = 0;
+
+  /// Returns when the first grid that has begun is done.
+  virtual Result<> end() = 0;
+};
+
+/// A queue of a device whose memory is the host's: one thread that executes commands in order, launches in a row as far
+/// ahead as the runner lets it. It starts with the queue and ends with it; when the queue goes on that thread, because
+/// a function that it called held the last reference, right after it.
 class HostQueue final : public Queue {
  public:
-  /// Runs a grid on the queue's thread, and returns when it is done; an error becomes the domain's fault.
-  using RunGrid = std::function<Result<>(const Launch& launch)>;
-
-  HostQueue(std::shared_ptr<HostDomain> domain, RunGrid run_grid);
+  HostQueue(std::shared_ptr<HostDomain> domain, std::unique_ptr<GridRunner> runner);
   ~HostQueue() override;
 
   using Queue::enqueue;

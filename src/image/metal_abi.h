@@ -3,7 +3,7 @@
 #include <cstdint>
 
 // What a launch on the metal device gives generated code: the contract between the compiler (backend/metal/build) and
-// the host half (backend/metal/host). MSL source holds the same struct.
+// the host half (backend/metal/host).
 
 namespace cupola::image::metal {
 
@@ -19,23 +19,26 @@ inline constexpr uint32_t kMostSharedBytes = 32768 - kWordsBytes;  ///< of a blo
 /// Locks that atomic operations of 64 bits take, one thread at a time.
 inline constexpr uint32_t kLocks = 1024;
 
-/// Facts of a launch that all its threads share.
+namespace words {
+using ulong = uint64_t;
+using uint = uint32_t;
+}  // namespace words
+
+/// Facts of a launch that all its threads share: metal_launch.def says what each is.
 struct Launch {
-  uint64_t arena;                 ///< what to add to an address of the host for the GPU's, modulo 2^64
-  uint64_t module_data;           ///< the GPU's address of the executable's variables
-  uint64_t faults;                ///< the GPU's address of a FaultRecord
-  uint64_t locks;                 ///< the GPU's address of kLocks words, 0 while nobody holds them
-  uint64_t output;                ///< the GPU's address of an OutputHeader
-  uint64_t grid;                  ///< number of the launch
-  uint32_t dynamic_shared;        ///< where dynamic shared memory begins
-  uint32_t dynamic_shared_bytes;  ///< and how long it is
-  uint32_t total_shared_bytes;
-  uint32_t cooperative;  ///< 1 in a cooperative launch
-  uint64_t saved;        ///< the GPU's address of a SavedHeader, for kernels with grid-wide barriers
-  uint32_t turn;         ///< how often the grid was launched before
-  uint32_t unused;
+#define METAL_LAUNCH(type, name, meaning) words::type name;
+#include "image/metal_launch.def"
+#undef METAL_LAUNCH
 };
 static_assert(sizeof(Launch) == 80);
+
+/// The same in MSL.
+inline constexpr char kLaunchInMsl[] =
+    "struct Launch {\n"
+#define METAL_LAUNCH(type, name, meaning) "  " #type " " #name ";\n"
+#include "image/metal_launch.def"
+#undef METAL_LAUNCH
+    "};\n";
 
 /// What a grid keeps from launch to launch, for one with grid-wide barriers is launched anew behind each: every thread
 /// runs to its next one, keeps its variables and returns. Behind the header lie the blocks' shared memory

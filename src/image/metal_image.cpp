@@ -8,7 +8,7 @@
 namespace cupola::image {
 namespace {
 
-constexpr size_t kKernelBytes = kLeastInfoBytes + 20;  // the least that one takes
+constexpr size_t kKernelBytes = kLeastInfoBytes + 24;  // the least that one takes
 
 /// A name that MSL takes, and no text that would mean something else there.
 bool is_identifier(std::string_view text) {
@@ -27,6 +27,9 @@ Result<MetalImage> read_body(wire::Reader& in) {
     TRY(kernel.entry, in.text("entry"));
     TRY(kernel.refusal, in.text("refusal"));
     TRY(kernel.saved_bytes, in.number<uint32_t>("saved bytes"));
+    TRY(const uint32_t may_fail, in.number<uint32_t>("whether it may fail"));
+    if (may_fail > 1) return fail(ErrorCode::InvalidImage, "image: {} is neither yes nor no", may_fail);
+    kernel.may_fail = may_fail == 1;
     image.kernels.push_back(std::move(kernel));
   }
   TRY(read_variables(in, image));
@@ -64,6 +67,7 @@ std::vector<std::byte> serialize(const MetalImage& image) {
     out.text(kernel.entry);
     out.text(kernel.refusal);
     out.number(kernel.saved_bytes);
+    out.number(uint32_t{kernel.may_fail});
   }
   write_variables(out, image);
   out.number(image.msl_version);

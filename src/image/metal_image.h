@@ -15,11 +15,15 @@ namespace cupola::image {
 inline constexpr std::string_view kMetalTarget = "metal:";  ///< how the targets of such images begin
 inline constexpr std::string_view kMslTarget = "metal:msl", kMetallibTarget = "metal:metallib";
 
+/// How the keys of archives of pipelines begin, which the metal device keeps in the cache folder.
+inline constexpr std::string_view kPipelinesKey = "pipelines-";
+
 struct MetalKernel {
   KernelInfo info;
   std::string entry;         ///< its name in the source, or in the container
   std::string refusal;       ///< instead: why Metal cannot have it; of its info there is only the name
   uint32_t saved_bytes = 0;  ///< that a thread keeps at grid-wide barriers (metal_abi.h); 0: it has none
+  bool may_fail = true;      ///< its threads may write a FaultRecord
 };
 
 struct MetalImage : ModuleVariables {

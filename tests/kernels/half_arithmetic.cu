@@ -186,10 +186,17 @@ __host__ __device__ unsigned int ones_of(Pair pair) {
         const unsigned int expected = o | u << 1 | (o & o2) << 2 | (u & u2) << 3 | s << 4 | (s & s2) << 5 |     \
                                       pair << 6 | pair_u << 9 | pair << 12 | pair_u << 15;                      \
         check::equal(got, expected, "h" #word " and its kin", i, where, 0);                                     \
-      });
+      })
 template <typename H>
-void comparisons(){COMPARED(eq, ==) COMPARED(ne, !=) COMPARED(lt, <) COMPARED(le, <=) COMPARED(gt, >)
-                       COMPARED(ge, >=)} CASE(comparisons) {
+void comparisons() {
+  COMPARED(eq, ==);
+  COMPARED(ne, !=);
+  COMPARED(lt, <);
+  COMPARED(le, <=);
+  COMPARED(gt, >);
+  COMPARED(ge, >=);
+}
+CASE(comparisons) {
   FOR_BOTH_TYPES(comparisons);
 }
 
@@ -238,12 +245,14 @@ template <typename H>
 void expect_near(H got, long double exact, double ulps, const char* what, int i) {
   const Table& table = Of<H>::table();
   const unsigned short nearest = table.round({exact});
+  check::record_near(what, std::is_same_v<H, __half> ? "f16" : "bf16", static_cast<double>(value(got)),
+                     check::Tolerance::Ulps, ulps);
   if (same(got, nearest)) return;
   const unsigned short magnitude = nearest & 0x7fff;
   if (magnitude >= table.infinity() ||
       !(std::fabs(value(got) - exact) <=
         ulps * (table.decode(magnitude) - table.decode(magnitude ? magnitude - 1 : 1))))
-    expect(got, nearest, what, "device", i);
+    expect_unrecorded(got, nearest, what, "device", i);
 }
 template <typename H>
 void functions() {

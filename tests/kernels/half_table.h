@@ -129,16 +129,22 @@ void on_device(int count, Function f, Look look) {
 template <typename Result, typename Function, typename Look>
 void on_both(int count, Function f, Look look) {
   on_device<Result>(count, f, look);
+  const check::Unrecorded because("the host computes them");
   for (int i = 0; i < count; ++i) look(i, f(i), "host");
 }
 
 template <typename H>
-void expect(H got, unsigned short expected, const char* what, const char* where, long long index) {
+void expect_unrecorded(H got, unsigned short expected, const char* what, const char* where, long long index) {
   if (same(got, expected)) return;
   char text[160];
   std::snprintf(text, sizeof text, "%s on the %s [%lld = 0x%llx]: got 0x%04x, expected 0x%04x", what, where, index,
                 static_cast<unsigned long long>(index), bits(got), expected);
   check::fail(__FILE__, __LINE__, text);
+}
+template <typename H>
+void expect(H got, unsigned short expected, const char* what, const char* where, long long index) {
+  check::record(what, same(got, 0x7fff) ? static_cast<unsigned short>(0x7fff) : bits(got));
+  expect_unrecorded(got, expected, what, where, index);
 }
 
 /// The operands of each index, in managed memory.

@@ -103,7 +103,9 @@ void accesses() {
   for (int i = 0; i < 6; ++i) std::memset(&in[i], 'a' + i, sizeof(T));
   copy_with_hints<<<1, 1>>>(static_cast<const T*>(in), static_cast<T*>(out));
   CUDA_OK(cudaDeviceSynchronize());
-  EXPECT(std::memcmp(&in[0], &out[0], 6 * sizeof(T)) == 0);
+  const auto *there = reinterpret_cast<const unsigned char*>(&out[0]),
+             *here = reinterpret_cast<const unsigned char*>(&in[0]);
+  for (size_t i = 0; i < 6 * sizeof(T); ++i) EXPECT_EQUAL_AT(static_cast<int>(i), there[i], here[i]);
 }
 CASE(accesses) {
   accesses<__half>(), accesses<__half2>(), accesses<__nv_bfloat16>(), accesses<__nv_bfloat162>();

@@ -53,7 +53,7 @@ bool product_is_right() {
     for (int column = 0; column < n; ++column) {
       double sum = 2 * z[row * n + column];
       for (int i = 0; i < k; ++i) sum += double(x[row * k + i]) * y[i * n + column];
-      right &= double(float(d[column * m + row])) == sum;
+      EXPECT_EQUAL_AT(column * m + row, double(float(d[column * m + row])), sum);
     }
   cudaFree(device_a), cudaFree(device_b), cudaFree(device_c), cudaFree(device_d);
   return right;
@@ -92,7 +92,7 @@ bool bits_are_right() {
     for (int column = 0; column < 8; ++column) {
       int count = 1;
       for (int i = 0; i < 4; ++i) count += __builtin_popcount(a[row * 4 + i] ^ b[column * 4 + i]);
-      right &= d[row * 8 + column] == count;
+      EXPECT_EQUAL_AT(row * 8 + column, d[row * 8 + column], count);
     }
   cudaFree(device_a), cudaFree(device_b), cudaFree(device_d);
   return right;

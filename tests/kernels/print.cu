@@ -56,7 +56,7 @@ CASE(formats) {
   });
   std::string expected = expected_text();
   if (got != expected) std::fprintf(stderr, "got:\n%s\nexpected:\n%s\n", got.c_str(), expected.c_str());
-  EXPECT(got == expected);
+  EXPECT_EQUAL(got, expected);
 }
 
 CASE(order_with_the_host) {
@@ -66,7 +66,7 @@ CASE(order_with_the_host) {
     CUDA_OK(cudaDeviceSynchronize());
     std::printf("after\n");
   });
-  EXPECT(got == "before\n" + expected_text() + "after\n");
+  EXPECT_EQUAL(got, "before\n" + expected_text() + "after\n");
 }
 
 __global__ void many_kernel() {

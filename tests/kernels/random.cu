@@ -79,10 +79,10 @@ CASE(published_numbers) {
   const std::vector<double> mrg = drawn<curandStateMRG32k3a_t, double>(0, 0, 0, 5, UniformDouble());
   const double lecuyer[] = {0.12701112204657714, 0.3185275653967945, 0.3091860155832701, 0.8258468629271136,
                             0.2216299157820229};
-  for (int i = 0; i < 5; ++i) EXPECT(std::fabs(mrg[i] - lecuyer[i]) < 1e-9);  // cuRAND divides by 4294967086
+  for (int i = 0; i < 5; ++i) EXPECT_AROUND_AT(i, mrg[i], lecuyer[i], 1e-9);  // cuRAND divides by 4294967086
   const std::vector<double> next = drawn<curandStateMRG32k3a_t, double>(0, 1, 0, 3, UniformDouble());
   const double substream[] = {0.07939898979733463, 0.4803395047575741, 0.8583222470551328};
-  for (int i = 0; i < 3; ++i) EXPECT(std::fabs(next[i] - substream[i]) < 1e-9);
+  for (int i = 0; i < 3; ++i) EXPECT_AROUND_AT(i, next[i], substream[i], 1e-9);
 }
 
 template <typename State>
@@ -290,8 +290,8 @@ static void check_moments() {
   const double mean[] = {0, 0, std::exp(0.53125), 3.5, 200, 1e6}, variance[] = {1, 1, log_variance, 3.5, 200, 1e6};
   for (int i = 0; i < 6; ++i) {
     // Five standard deviations of each estimate; the squares' own spread is at most 1.6 times a normal's here.
-    EXPECT(std::fabs(sums[2 * i] / n - mean[i]) < 5 * std::sqrt(variance[i] / n));
-    EXPECT(std::fabs(sums[2 * i + 1] / n - variance[i]) < 5 * 1.6 * variance[i] * std::sqrt(2 / n));
+    EXPECT_AROUND_AT(i, sums[2 * i] / n, mean[i], 5 * std::sqrt(variance[i] / n));
+    EXPECT_AROUND_AT(i, sums[2 * i + 1] / n, variance[i], 5 * 1.6 * variance[i] * std::sqrt(2 / n));
   }
 }
 CASE(distributions_have_their_moments) {
@@ -333,7 +333,7 @@ CASE(sobol_in_gray_code_order) {
   std::memcpy(&uniform, &out[66], 4);
   std::memcpy(&normal, &out[67], 4);
   EXPECT_EQUAL(uniform, 0.5f + 0x1p-33f);
-  EXPECT(std::fabs(normal) < 1e-6f);
+  EXPECT_AROUND_AT(0, normal, 0, 1e-6);
 }
 
 // The first 4096 numbers of the sequence are the multiples of 1/4096: of each k the distribution's share, within one.
@@ -356,7 +356,7 @@ CASE(sobol_poisson_numbers_have_the_distribution) {
     for (u32 k = first; k <= last; ++k) {
       distribution += std::exp(k * std::log(lambda) - lambda - std::lgamma(k + 1.0));
       const auto so_many = static_cast<double>(std::upper_bound(&out[0], &out[0] + 4096, k) - &out[0]);
-      EXPECT(std::fabs(so_many - 4096 * distribution) <= 1.001);
+      EXPECT_AROUND_AT(k, so_many, 4096 * distribution, 1.001);
     }
   }
 }

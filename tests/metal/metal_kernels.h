@@ -116,7 +116,8 @@ class MetalKernels {
   }
 
   Result<> make_msl(build::Raised& raised) {
-    TRY(build::MslSource source, build::print_msl(raised));
+    build::MslSource source = build::print_msl(raised);
+    TRY(build::all_are_made(raised));
     text_ = std::move(source.text);
     version_ = source.version;
     TRY(program_, doubles::MslProgram::compile(text_));
@@ -125,6 +126,7 @@ class MetalKernels {
 
   Result<> make_air(build::Raised& raised) {
     TRY(const build::AirModules compiled, build::print_air(raised, library("air.bc")));
+    TRY(build::all_are_made(raised));
     version_ = compiled.msl_version;
     std::vector<std::vector<std::byte>> modules;
     std::vector<doubles::AirFunction> functions;

@@ -63,6 +63,7 @@ std::string list_text(const std::string& target, const std::vector<std::string>&
 std::string contents_text(const DiskCache& cache, const std::string& key) {
   const auto bytes = cache.look(key);
   if (!bytes) return "damaged";
+  if (key.starts_with(image::kPipelinesKey)) return "pipelines of the metal device";
   if (const auto metal =
           image::is_metallib(*bytes) ? metal::container_note(*bytes) : image::deserialize_metal(*bytes)) {
     std::vector<std::string> names;

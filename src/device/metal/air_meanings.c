@@ -19,10 +19,9 @@ typedef long long slong;
 
 // src/image/metal_abi.h says what these are.
 struct Launch {
-  ulong arena, module_data, faults, locks, output, grid;
-  uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
-  ulong saved;
-  uint turn, unused;
+#define METAL_LAUNCH(type, name, meaning) type name;
+#include "../../image/metal_launch.def"
+#undef METAL_LAUNCH
 };
 
 struct Thread {

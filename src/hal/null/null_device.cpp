@@ -14,6 +14,12 @@ std::unexpected<Error> no_kernels() {
   return fail(ErrorCode::NotSupported, "the null device runs no kernels; set CUPOLA_DEVICE=cpu");
 }
 
+struct NoKernels final : GridRunner {
+  bool may_follow(const Launch&) const override { return false; }
+  Result<> begin(Launch&) override { return no_kernels(); }
+  Result<> end() override { return {}; }
+};
+
 class NullDevice final : public Device {
  public:
   NullDevice() {
@@ -34,7 +40,7 @@ class NullDevice final : public Device {
   Result<std::unique_ptr<Queue>> create_queue(int /*priority: all queues are equal*/,
                                               std::shared_ptr<Domain> domain) override {
     return std::make_unique<HostQueue>(domain ? std::static_pointer_cast<HostDomain>(std::move(domain)) : own_,
-                                       [](const Launch&) -> Result<> { return no_kernels(); });
+                                       std::make_unique<NoKernels>());
   }
 
   std::shared_ptr<Semaphore> create_semaphore(uint64_t initial) override {

@@ -9,6 +9,7 @@ constexpr const char* kCommandErrors = "MTLCommandBufferErrorDomain";
 constexpr long kInternal = 1, kTimeout = 2, kPageFault = 3;
 
 std::atomic<long> next_error = 0;
+std::atomic<long> held = 0, in_flight = 0;
 
 // -- MTLCommandQueue --
 
@@ -32,6 +33,7 @@ void commit(CommandBuffer* self, Selector) {
     if (self->status != CommandBuffer::NotEnqueued) refuse("commit: the command buffer is committed");
     self->status = CommandBuffer::Committed;
   }
+  ++in_flight;
   self->queue->add(self);
 }
 
@@ -153,11 +155,13 @@ void CommandBuffer::dispose() {
 }
 
 void CommandBuffer::execute() {
+  held.wait(1);
   Result<> done;
   const long wanted = next_error.exchange(0);
   if (wanted != 0) done = fail(ErrorCode::LaunchFailed, "software Metal: a test asked for error {}", wanted);
   for (Dispatch& dispatch : dispatches)
     if (done) done = run(dispatch);
+  --in_flight;
   const std::lock_guard lock(mutex);
   status = done ? Completed : Failed;
   if (!done)
@@ -176,4 +180,14 @@ void CommandBuffer::wait() {
 /// For tests: the next command buffer does nothing and ends with this MTLCommandBufferError.
 extern "C" __attribute__((visibility("default"))) void software_metal_fail_next(long code) {
   cupola::software_metal::next_error = code;
+}
+
+/// For tests: no command buffer begins while it is held.
+extern "C" __attribute__((visibility("default"))) void software_metal_hold(long on) {
+  cupola::software_metal::held = on;
+  cupola::software_metal::held.notify_all();
+}
+/// How many command buffers are committed and not done.
+extern "C" __attribute__((visibility("default"))) long software_metal_in_flight() {
+  return cupola::software_metal::in_flight;
 }

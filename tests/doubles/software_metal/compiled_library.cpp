@@ -57,7 +57,8 @@ Object* new_library_with_data(Object*, Selector, Object* data, Object** error) {
   const auto* const given = dynamic_cast<const Data*>(data);
   if (!given) refuse("newLibraryWithData: the argument is no dispatch_data_t");
   Result<std::shared_ptr<doubles::MslProgram>> program = program_of(given->bytes);
-  if (program) return new Library(std::move(*program));
+  if (program)
+    return new Library(std::move(*program), {reinterpret_cast<const char*>(given->bytes.data()), given->bytes.size()});
   const long code = program.error().code == ErrorCode::NotSupported ? kUnsupported : kInternal;
   if (error) *error = autorelease(new ErrorObject(kLibraryErrors, code, program.error().message));
   return nullptr;

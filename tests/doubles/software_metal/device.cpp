@@ -49,6 +49,8 @@ const Method kDevice[] = {
     {"newLibraryWithSource:options:error:", "@@:@@^@", code(new_library)},
     {"newLibraryWithData:error:", "@@:@^@", code(new_library_with_data)},
     {"newComputePipelineStateWithFunction:error:", "@@:@^@", code(new_pipeline)},
+    {"newComputePipelineStateWithDescriptor:options:reflection:error:", "@@:@Q^@^@", code(new_pipeline_with)},
+    {"newBinaryArchiveWithDescriptor:error:", "@@:@^@", code(new_archive)},
 };
 auto& device_class = *new Class("MTLDevice", kDevice, {});
 

@@ -30,9 +30,21 @@ long code_of(ErrorObject* self, Selector) {
   return self->code;
 }
 
+Object* file_url(Object*, Selector, Object* path) {
+  return autorelease(new Url(text_of(path, "fileURLWithPath:")));
+}
+
+Object* array_with(Object*, Selector, Object* element) {
+  if (!element) refuse("arrayWithObject: nothing is no object");
+  return autorelease(new Array(element));
+}
+
 Object* process_info(Object*, Selector) {
   static auto* const info = new ProcessInfo;
   return info;
+}
+Object* version_string(ProcessInfo*, Selector) {
+  return autorelease(new String(formatted("Version {}.{} (a double)", kSystem[0], kSystem[1])));
 }
 bool is_system_at_least(ProcessInfo*, Selector, SystemVersion version) {
   const long asked[] = {version.major, version.minor, version.patch};
@@ -48,11 +60,18 @@ const Method kError[] = {
     {"domain", "@@:", code(domain)},
     {"code", "q@:", code(code_of)},
 };
-const Method kProcessInfo[] = {{"isOperatingSystemAtLeastVersion:", "B@:{?=qqq}", code(is_system_at_least)}};
+const Method kUrlClass[] = {{"fileURLWithPath:", "@@:@", code(file_url)}};
+const Method kArrayClass[] = {{"arrayWithObject:", "@@:@", code(array_with)}};
+const Method kProcessInfo[] = {
+    {"isOperatingSystemAtLeastVersion:", "B@:{?=qqq}", code(is_system_at_least)},
+    {"operatingSystemVersionString", "@@:", code(version_string)},
+};
 const Method kProcessInfoClass[] = {{"processInfo", "@@:", code(process_info)}};
 
 auto& string_class = *new Class("NSString", kString, kStringClass);
 auto& error_class = *new Class("NSError", kError, {});
+auto& url_class = *new Class("NSURL", {}, kUrlClass);
+auto& array_class = *new Class("NSArray", {}, kArrayClass);
 auto& process_info_class = *new Class("NSProcessInfo", kProcessInfo, kProcessInfoClass);
 
 const Class& ProcessInfo::isa() const {
@@ -63,6 +82,12 @@ const Class& ProcessInfo::isa() const {
 
 const Class& String::isa() const {
   return string_class;
+}
+const Class& Url::isa() const {
+  return url_class;
+}
+const Class& Array::isa() const {
+  return array_class;
 }
 const Class& ErrorObject::isa() const {
   return error_class;

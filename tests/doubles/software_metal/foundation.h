@@ -20,6 +20,19 @@ struct ErrorObject final : Object {
   const std::string words;
 };
 
+struct Url final : Object {
+  explicit Url(std::string of) : path(std::move(of)) {}
+  const Class& isa() const override;
+  const std::string path;
+};
+
+struct Array final : Object {
+  explicit Array(Object* of) : element(of) {}
+  const Class& isa() const override;
+  void dispose() override { element = Kept<Object>(); }
+  Kept<Object> element;  ///< one
+};
+
 /// The text of an argument that must be a string.
 const std::string& text_of(Object* string, const char* what);
 

@@ -83,13 +83,7 @@ Object* new_library(Object*, Selector, Object* source, Object* options, Object**
     return failed(error, kUnsupported, "this system has no such version of the language");
   Result<std::shared_ptr<doubles::MslProgram>> program = doubles::MslProgram::compile(text);
   if (!program) return failed(error, kCompileFailure, program.error().message);
-  return new Library(std::move(*program));
-}
-
-Object* new_pipeline(Object*, Selector, Object* function, Object**) {
-  auto* const of = dynamic_cast<Function*>(function);
-  if (!of) refuse("newComputePipelineStateWithFunction: the argument is no MTLFunction");
-  return new Pipeline(of);
+  return new Library(std::move(*program), text);
 }
 
 }  // namespace cupola::software_metal

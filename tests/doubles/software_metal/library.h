@@ -14,11 +14,12 @@ struct CompileOptions final : Object {
 };
 
 struct Library final : Object {
-  explicit Library(std::shared_ptr<doubles::MslProgram> of) : program(std::move(of)) {}
+  Library(std::shared_ptr<doubles::MslProgram> of, std::string what) : program(std::move(of)), code(std::move(what)) {}
   const Class& isa() const override;
   void dispose() override { program.reset(); }
   std::shared_ptr<doubles::MslProgram> program;
-  std::mutex runs;  ///< of the program, one after the other
+  const std::string code;  ///< the source, or the container
+  std::mutex runs;         ///< of the program, one after the other
 };
 
 struct Function final : Object {
@@ -41,10 +42,14 @@ inline constexpr unsigned long kMostThreads = 1024, kSimdWidth = 32;
 
 inline constexpr const char* kLibraryErrors = "MTLLibraryErrorDomain";
 
-/// -[MTLDevice newLibraryWithSource:options:error:], -newLibraryWithData:error: and
-/// -newComputePipelineStateWithFunction:error:
+/// -[MTLDevice newLibraryWithSource:options:error:], -newLibraryWithData:error:,
+/// -newComputePipelineStateWithFunction:error:, -newComputePipelineStateWithDescriptor:options:reflection:error: and
+/// -newBinaryArchiveWithDescriptor:error:
 Object* new_library(Object* device, Selector, Object* source, Object* options, Object** error);
 Object* new_library_with_data(Object* device, Selector, Object* data, Object** error);
 Object* new_pipeline(Object* device, Selector, Object* function, Object** error);
+Object* new_pipeline_with(Object* device, Selector, Object* descriptor, unsigned long options, Object** reflection,
+                          Object** error);
+Object* new_archive(Object* device, Selector, Object* descriptor, Object** error);
 
 }  // namespace cupola::software_metal

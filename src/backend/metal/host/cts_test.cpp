@@ -57,7 +57,7 @@ std::shared_ptr<hal::Executable> make_kernels(hal::Device& device) {
   image.kernels = {kernel("write_index", {{0, 8}, {8, 4}}), kernel("block_sum", {{0, 8}, {8, 4}}, 512),
                    kernel("bad_store", {{0, 8}})};
   image.kernels[2].info.parameter_bytes = 8;
-  image.source = std::string(kTestPrelude) + kSource;
+  image.source = kTestPrelude + kSource;
   auto loaded = device.load(image::serialize(image));
   EXPECT_TRUE(loaded) << loaded.error().message;
   return loaded.value();

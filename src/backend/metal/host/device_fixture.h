@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backend/metal/host/metal_device.h"
+#include "image/metal_abi.h"
 #include "image/metal_image.h"
 
 // For tests: the metal device over the software Metal, with kernels written by hand in MSL.
@@ -14,17 +15,10 @@
 namespace cupola::metal {
 
 [[maybe_unused]] inline const int kSoftwareMetalChosen = setenv("CUPOLA_METAL_LIBRARY", CUPOLA_SOFTWARE_METAL, 0);
+[[maybe_unused]] inline const int kNoCache = setenv("CUPOLA_CACHE", "0", 1);
 
-/// The Launch of image/metal_abi.h.
-inline constexpr const char* kTestPrelude = R"(#include <metal_stdlib>
-using namespace metal;
-struct Launch {
-  ulong arena, module_data, faults, locks, output, grid;
-  uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
-  ulong saved;
-  uint turn, unused;
-};
-)";
+inline const std::string kTestPrelude =
+    std::string("#include <metal_stdlib>\nusing namespace metal;\n") + image::metal::kLaunchInMsl;
 
 class DeviceFixture : public testing::Test {
  protected:
@@ -36,7 +30,7 @@ class DeviceFixture : public testing::Test {
     info.name = "k";
     info.parameter_bytes = parameter_bytes;
     image.kernels = {{info, "kernel_k", {}}};
-    image.source = std::string(kTestPrelude) +
+    image.source = kTestPrelude +
                    "kernel void kernel_k(constant uchar* parameters [[buffer(0)]], constant Launch& launch "
                    "[[buffer(1)]], threadgroup uchar* shared [[threadgroup(0)]], uint3 tid "
                    "[[thread_position_in_threadgroup]], uint3 ctaid [[threadgroup_position_in_grid]]) {\n"

@@ -72,6 +72,15 @@ const MetalExecutable& executable_of(const hal::Launch& launch) {
   return static_cast<const MetalExecutable&>(*launch.executable);
 }
 
+const std::string& name_of(const hal::Launch& launch) {
+  return launch.executable->kernels()[launch.kernel].name;
+}
+
+/// A grid that Metal is to launch anew behind each grid-wide barrier.
+bool takes_turns(const hal::Launch& launch) {
+  return launch.cooperative && executable_of(launch).saved_bytes(launch.kernel) != 0;
+}
+
 Size size_of(const hal::Dim3& shape) {
   return {shape.x, shape.y, shape.z};
 }
@@ -81,54 +90,92 @@ Size size_of(const hal::Dim3& shape) {
 Result<std::unique_ptr<Launcher>> Launcher::make(const MetalServices& services) {
   Object queue(services.metal, services.metal.new_queue(services.device));
   if (!queue) return fail(ErrorCode::DevicesUnavailable, "metal: there are no more command queues");
-  TRY(ArenaPart faults, services.arena.take(sizeof(abi::FaultRecord), alignof(uint64_t)));
-  TRY(KernelOutput output, KernelOutput::make(services.arena));
-  return std::unique_ptr<Launcher>(new Launcher(services, std::move(queue), std::move(faults), std::move(output)));
+  std::unique_ptr<Launcher> launcher(new Launcher(services, std::move(queue)));
+  TRY(Room room, launcher->take_room());  // a queue that cannot launch is none
+  launcher->rooms_.push_back(std::move(room));
+  return launcher;
 }
 
-Result<> Launcher::run(const hal::Launch& launch) {
+Result<Launcher::Room> Launcher::take_room() {
+  if (!rooms_.empty()) {
+    Room room = std::move(rooms_.back());
+    rooms_.pop_back();
+    return room;
+  }
+  TRY(ArenaPart faults, services_.arena.take(sizeof(abi::FaultRecord), alignof(uint64_t)));
+  TRY(KernelOutput output, KernelOutput::make(services_.arena));
+  return Room{std::move(faults), std::move(output), {}};
+}
+
+bool Launcher::may_follow(const hal::Launch& launch) const {
+  const hal::Launch& last = in_flight_.back().launch;
+  return in_flight_.size() < kMostInFlight && !executable_of(last).may_fail(last.kernel) && !takes_turns(launch);
+}
+
+Result<> Launcher::begin(hal::Launch& launch) {
   TRY(check_limits(launch, services_.properties));
-  auto& executable = static_cast<MetalExecutable&>(*launch.executable);
-  TRY(const Id pipeline, executable.pipeline(launch.kernel, launch.block.count()));
-  Turn turn{.grid = ++services_.state.launches, .number = 0, .saved = nullptr};
-  const uint64_t thread_bytes = executable.saved_bytes(launch.kernel);
-  if (thread_bytes == 0 || !launch.cooperative) return run(launch, pipeline, turn);
+  TRY(const Id pipeline,
+      static_cast<MetalExecutable&>(*launch.executable).pipeline(launch.kernel, launch.block.count()));
+  TRY(Room room, take_room());
+  InFlight& grid = in_flight_.emplace_back(std::move(launch), std::move(room), Object());
+  const uint64_t number = ++services_.state.launches;
+  const Result<> begun =
+      takes_turns(grid.launch) ? run_turns(grid, pipeline, number) : commit(grid, pipeline, {number, 0, nullptr});
+  if (begun) return {};
+  rooms_.push_back(std::move(grid.room));
+  in_flight_.pop_back();
+  return begun;
+}
+
+Result<> Launcher::end() {
+  InFlight grid = std::move(in_flight_.front());
+  in_flight_.pop_front();
+  const Result<> ended = grid.command_buffer ? outcome(grid) : Result<>();
+  rooms_.push_back(std::move(grid.room));
+  return ended;
+}
+
+Result<> Launcher::run_turns(InFlight& grid, Id pipeline, uint64_t number) {
+  const hal::Launch& launch = grid.launch;
+  const uint64_t thread_bytes = executable_of(launch).saved_bytes(launch.kernel);
   const uint64_t block_bytes = shared_bytes_of(launch) + launch.block.count() * thread_bytes;
   TRY(const ArenaPart saved,
       services_.arena.take(sizeof(abi::SavedHeader) + launch.grid.count() * block_bytes, sizeof(abi::SavedHeader)));
-  turn.saved = saved.address();
   auto* const header = reinterpret_cast<abi::SavedHeader*>(saved.address());
+  Turn turn{.grid = number, .number = 0, .saved = saved.address()};
   do {
     header->again = 0;
-    TRY(run(launch, pipeline, turn));
+    TRY(commit(grid, pipeline, turn));
+    TRY(outcome(grid));
     ++turn.number;
   } while (header->again != 0);
+  grid.command_buffer = Object();
   return {};
 }
 
-Result<> Launcher::run(const hal::Launch& launch, Id pipeline, const Turn& turn) {
+Result<> Launcher::commit(InFlight& grid, Id pipeline, const Turn& turn) {
   const Metal& metal = services_.metal;
   const Metal::Pool pool(metal);
   const Id command_buffer = metal.command_buffer(queue_.id());
   if (!command_buffer)
-    return fail(ErrorCode::DevicesUnavailable, "kernel {}: Metal gives no command buffer",
-                launch.executable->kernels()[launch.kernel].name);
-  TRY(encode(launch, command_buffer, pipeline, turn));
+    return fail(ErrorCode::DevicesUnavailable, "kernel {}: Metal gives no command buffer", name_of(grid.launch));
+  TRY(encode(grid, command_buffer, pipeline, turn));
   metal.commit(command_buffer);
-  metal.wait(command_buffer);
-  return outcome(launch, command_buffer);
+  grid.command_buffer = Object(metal, metal.retain(command_buffer));
+  return {};
 }
 
-Result<> Launcher::encode(const hal::Launch& launch, Id command_buffer, Id pipeline, const Turn& turn) {
+Result<> Launcher::encode(InFlight& grid, Id command_buffer, Id pipeline, const Turn& turn) {
+  const hal::Launch& launch = grid.launch;
   const Metal& metal = services_.metal;
   const Arena& arena = services_.arena;
   const hal::KernelInfo& info = launch.executable->kernels()[launch.kernel];
   const uint64_t begin = dynamic_shared_at(info.static_shared_bytes), shared = shared_bytes_of(launch);
   const abi::Launch facts{.arena = arena.to_gpu(),
                           .module_data = arena.gpu_address(executable_of(launch).data()),
-                          .faults = arena.gpu_address(faults_.address()),
+                          .faults = arena.gpu_address(grid.room.faults.address()),
                           .locks = arena.gpu_address(services_.locks),
-                          .output = arena.gpu_address(output_.header()),
+                          .output = arena.gpu_address(grid.room.output.header()),
                           .grid = turn.grid,
                           .dynamic_shared = static_cast<uint32_t>(begin),
                           .dynamic_shared_bytes = launch.dynamic_shared_bytes,
@@ -139,7 +186,7 @@ Result<> Launcher::encode(const hal::Launch& launch, Id command_buffer, Id pipel
                           .unused = 0};
   const Id encoder = metal.compute_encoder(command_buffer);
   metal.set_pipeline(encoder, pipeline);
-  const Result<> set = set_parameters(encoder, launch.parameters);
+  const Result<> set = set_parameters(encoder, grid);
   metal.set_bytes(encoder, &facts, sizeof facts, abi::kLaunchBuffer);
   metal.use_resource(encoder, arena.buffer(), kUsageReadWrite);
   metal.set_threadgroup_memory(encoder, std::max<uint64_t>(shared, abi::kSharedAlignment), abi::kSharedArgument);
@@ -149,8 +196,10 @@ Result<> Launcher::encode(const hal::Launch& launch, Id command_buffer, Id pipel
   return set;
 }
 
-Result<> Launcher::set_parameters(Id encoder, const hal::ParameterBlock& parameters) {
+Result<> Launcher::set_parameters(Id encoder, InFlight& grid) {
   const Metal& metal = services_.metal;
+  const hal::ParameterBlock& parameters = grid.launch.parameters;
+  ArenaPart& place = grid.room.parameters;
   if (parameters.size() <= kMostInlineBytes) {
     static constexpr std::array<std::byte, 16> kNone{};  // an argument has a byte at least
     const bool none = parameters.size() == 0;
@@ -159,29 +208,30 @@ Result<> Launcher::set_parameters(Id encoder, const hal::ParameterBlock& paramet
     return {};
   }
   constexpr uint64_t kAlignment = 256;  // of constant buffers, on every GPU that has Metal
-  if (parameters_.size() < parameters.size()) {
-    TRY(parameters_, services_.arena.take(parameters.size(), kAlignment));
+  if (place.size() < parameters.size()) {
+    TRY(place, services_.arena.take(parameters.size(), kAlignment));
   }
-  std::memcpy(parameters_.address(), parameters.data(), parameters.size());
-  metal.set_buffer(encoder, services_.arena.buffer(), services_.arena.offset(parameters_.address()),
-                   abi::kParameterBuffer);
+  std::memcpy(place.address(), parameters.data(), parameters.size());
+  metal.set_buffer(encoder, services_.arena.buffer(), services_.arena.offset(place.address()), abi::kParameterBuffer);
   return {};
 }
 
-Result<> Launcher::outcome(const hal::Launch& launch, Id command_buffer) {
+Result<> Launcher::outcome(InFlight& grid) {
   const Metal& metal = services_.metal;
-  const std::string& kernel = launch.executable->kernels()[launch.kernel].name;
-  output_.read(services_.output);
+  const Metal::Pool pool(metal);
+  const Id command_buffer = grid.command_buffer.id();
+  metal.wait(command_buffer);
+  grid.room.output.read(services_.output);
   abi::FaultRecord fault;
-  std::memcpy(&fault, faults_.address(), sizeof fault);
+  std::memcpy(&fault, grid.room.faults.address(), sizeof fault);
   if (fault.kind != 0) {
-    std::memset(faults_.address(), 0, sizeof fault);
-    return fail(error_of(kernel, fault));
+    std::memset(grid.room.faults.address(), 0, sizeof fault);
+    return fail(error_of(name_of(grid.launch), fault));
   }
   if (metal.status(command_buffer) == kStatusCompleted) return {};
   const Id error = metal.error(command_buffer);
   const Ending ending = ending_of(error ? metal.code(error) : 0);
-  return fail(ending.code, "kernel {}: {} (Metal: {})", kernel, ending.meaning, metal.words(error));
+  return fail(ending.code, "kernel {}: {} (Metal: {})", name_of(grid.launch), ending.meaning, metal.words(error));
 }
 
 }  // namespace cupola::metal

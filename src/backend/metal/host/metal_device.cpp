@@ -77,7 +77,7 @@ class MetalDevice final : public hal::Device {
         state_{{.memory_bytes = properties_.memory_bytes}},
         arena_(std::move(arena)),
         locks_(std::move(locks)),
-        services_{metal, device_.id(), properties_, msl, *arena_, state_, locks_.address(), output_} {}
+        services_{metal, device_.id(), properties_, msl, *arena_, state_, locks_.address(), output_, cache_} {}
 
   using Device::load;
   const hal::DeviceProperties& properties() const override { return properties_; }
@@ -92,10 +92,9 @@ class MetalDevice final : public hal::Device {
 
   Result<std::unique_ptr<hal::Queue>> create_queue(int /*priority: all queues are equal*/,
                                                    std::shared_ptr<hal::Domain> domain) override {
-    TRY(std::shared_ptr<Launcher> launcher, Launcher::make(services_));
+    TRY(std::unique_ptr<Launcher> launcher, Launcher::make(services_));
     return std::make_unique<hal::HostQueue>(
-        domain ? std::static_pointer_cast<hal::HostDomain>(std::move(domain)) : own_,
-        [launcher = std::move(launcher)](const hal::Launch& launch) { return launcher->run(launch); });
+        domain ? std::static_pointer_cast<hal::HostDomain>(std::move(domain)) : own_, std::move(launcher));
   }
 
   std::shared_ptr<hal::Semaphore> create_semaphore(uint64_t initial) override {
@@ -128,6 +127,7 @@ class MetalDevice final : public hal::Device {
   const std::unique_ptr<Arena> arena_;
   const ArenaPart locks_;
   hal::DeviceOutput output_;
+  image::DiskCache cache_{image::cache_folder(settings()), image::cache_limits(settings())};
   const MetalServices services_;
   const std::shared_ptr<hal::HostDomain> own_ = std::make_shared<hal::HostDomain>(state_);
 };

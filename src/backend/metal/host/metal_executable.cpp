@@ -78,16 +78,22 @@ Result<std::shared_ptr<hal::Executable>> MetalExecutable::load(const MetalServic
   TRY(ArenaPart data, services.arena.take(image.data.size(), image.data_alignment));
   initialise(data.address(), image);
   return std::shared_ptr<hal::Executable>(
-      new MetalExecutable(services, std::move(image), std::move(library), std::move(data)));
+      new MetalExecutable(services, code, std::move(image), std::move(library), std::move(data)));
 }
 
-MetalExecutable::MetalExecutable(const MetalServices& services, image::MetalImage image, Object library, ArenaPart data)
-    : services_(services), library_(std::move(library)), data_(std::move(data)), pipelines_(image.kernels.size()) {
+MetalExecutable::MetalExecutable(const MetalServices& services, std::span<const std::byte> code,
+                                 image::MetalImage image, Object library, ArenaPart data)
+    : services_(services),
+      library_(std::move(library)),
+      data_(std::move(data)),
+      archive_(services, code),
+      pipelines_(image.kernels.size()) {
   for (image::MetalKernel& kernel : image.kernels) {
     kernels_.push_back(std::move(kernel.info));
     entries_.push_back(std::move(kernel.entry));
     refusals_.push_back(std::move(kernel.refusal));
     saved_bytes_.push_back(kernel.saved_bytes);
+    may_fail_.push_back(kernel.may_fail);
   }
   for (image::DataSymbol& symbol : image.symbols)
     symbols_.push_back({std::move(symbol.name), reinterpret_cast<hal::Address>(data_.address() + symbol.offset),
@@ -115,7 +121,7 @@ Result<Id> MetalExecutable::pipeline(uint32_t kernel, uint64_t block_threads) {
   return pipeline.state.id();
 }
 
-Result<MetalExecutable::Pipeline> MetalExecutable::make_pipeline(uint32_t kernel) const {
+Result<MetalExecutable::Pipeline> MetalExecutable::make_pipeline(uint32_t kernel) {
   const Metal& metal = services_.metal;
   const std::string& name = kernels_[kernel].name;
   const Metal::Pool pool(metal);
@@ -123,7 +129,7 @@ Result<MetalExecutable::Pipeline> MetalExecutable::make_pipeline(uint32_t kernel
   if (!function)
     return fail(ErrorCode::InvalidImage, "kernel {}: its image has no function {}", name, entries_[kernel]);
   Id error = nullptr;
-  Pipeline pipeline{Object(metal, metal.new_pipeline(services_.device, function.id(), &error)), 0};
+  Pipeline pipeline{archive_.pipeline(function.id(), &error), 0};
   if (!pipeline.state)
     return fail(ErrorCode::InvalidImage, "kernel {}: Metal makes no pipeline of it: {}", name, metal.words(error));
   if (const Unsigned width = metal.simd_width(pipeline.state.id()); width != services_.properties.warp_size)

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/metal/host/metal_services.h"
+#include "backend/metal/host/pipeline_archive.h"
 #include "hal/executable.h"
 #include "image/metal_image.h"
 
@@ -31,6 +31,9 @@ class MetalExecutable final : public hal::Executable {
   /// Bytes that each of the kernel's threads keeps at grid-wide barriers; 0: it has none.
   uint64_t saved_bytes(uint32_t kernel) const { return saved_bytes_[kernel]; }
 
+  /// The kernel's threads may write a FaultRecord.
+  bool may_fail(uint32_t kernel) const { return may_fail_[kernel]; }
+
   const std::byte* data() const { return data_.address(); }
 
  private:
@@ -38,8 +41,9 @@ class MetalExecutable final : public hal::Executable {
     Object state;
     uint64_t max_threads = 0;
   };
-  MetalExecutable(const MetalServices& services, image::MetalImage image, Object library, ArenaPart data);
-  Result<Pipeline> make_pipeline(uint32_t kernel) const;
+  MetalExecutable(const MetalServices& services, std::span<const std::byte> code, image::MetalImage image,
+                  Object library, ArenaPart data);
+  Result<Pipeline> make_pipeline(uint32_t kernel) REQUIRES(mutex_);
 
   const MetalServices services_;
   const Object library_;
@@ -47,8 +51,10 @@ class MetalExecutable final : public hal::Executable {
   std::vector<hal::KernelInfo> kernels_;
   std::vector<std::string> entries_, refusals_;  ///< by kernel; one of the two is empty
   std::vector<uint64_t> saved_bytes_;            ///< by kernel
+  std::vector<bool> may_fail_;                   ///< by kernel
   std::vector<hal::SymbolInfo> symbols_;
   Mutex mutex_;
+  PipelineArchive archive_ GUARDED_BY(mutex_);
   std::vector<Pipeline> pipelines_ GUARDED_BY(mutex_);  ///< by kernel
 };
 

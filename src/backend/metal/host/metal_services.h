@@ -5,6 +5,7 @@
 #include "backend/metal/host/metal_state.h"
 #include "hal/device_output.h"
 #include "hal/types.h"
+#include "image/cache.h"
 
 namespace cupola::metal {
 
@@ -18,6 +19,7 @@ struct MetalServices {
   MetalState& state;
   const std::byte* locks;  ///< kLocks words in the arena, which all kernels of the device share
   hal::DeviceOutput& output;
+  image::DiskCache& cache;  ///< of pipelines
 };
 
 }  // namespace cupola::metal

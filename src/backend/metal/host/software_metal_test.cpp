@@ -27,6 +27,12 @@ class SoftwareMetal : public testing::Test {
     return metal.new_function(library, metal.string("f"));
   }
 
+  Id pipeline(Unsigned options, Id* error) {
+    const Object descriptor(metal, metal.alloc_init(metal.class_named("MTLComputePipelineDescriptor")));
+    metal.set_function(descriptor.id(), function());
+    return metal.new_pipeline_with(device.id(), descriptor.id(), options, nullptr, error);
+  }
+
   /// Runs `f` with these steps left out or changed.
   struct Steps {
     bool pipeline = true, parameters = true, threadgroup = true, resident = true, end = true;
@@ -40,7 +46,7 @@ class SoftwareMetal : public testing::Test {
     const Id buffers = metal.command_buffer(metal.new_queue(device.id()));
     const Id encoder = metal.compute_encoder(buffers);
     Id error = nullptr;
-    if (steps.pipeline) metal.set_pipeline(encoder, metal.new_pipeline(device.id(), function(), &error));
+    if (steps.pipeline) metal.set_pipeline(encoder, pipeline(0, &error));
     const uint64_t address = metal.gpu_address(buffer);
     if (steps.parameters) metal.set_bytes(encoder, &address, sizeof address, 0);
     if (steps.threadgroup) metal.set_threadgroup_memory(encoder, steps.threadgroup_bytes, 0);
@@ -92,6 +98,28 @@ TEST_F(SoftwareMetal, EndsProgramsThatKeepNoRules) {
   EXPECT_DEATH(metal.new_buffer(device.id(), reinterpret_cast<void*>(64), kBytes, kStorageShared, nullptr),
                "are no whole pages");
   EXPECT_DEATH(std::thread([&] { metal.string("x"); }).join(), "autoreleased on a thread without a pool");
+}
+
+TEST_F(SoftwareMetal, ArchivesAreStrict) {
+  Id error = nullptr;
+  EXPECT_EQ(pipeline(kFailOnArchiveMiss, &error), nullptr);
+  EXPECT_EQ(metal.words(error), "no archive has the pipeline");
+  const Object none(metal, metal.alloc_init(metal.class_named("MTLBinaryArchiveDescriptor")));
+  const Object archive(metal, metal.new_archive(device.id(), none.id(), &error));
+  ASSERT_TRUE(archive);
+  const Id url = metal.file_url(metal.class_named("NSURL"), metal.string("/nowhere/at all"));
+  EXPECT_FALSE(metal.write_archive(archive.id(), url, &error));
+  EXPECT_EQ(metal.words(error), "nothing to serialize");
+  metal.set_url(none.id(), url);
+  EXPECT_EQ(metal.new_archive(device.id(), none.id(), &error), nullptr);
+  EXPECT_EQ(metal.words(error), "the file is no archive of this system");
+  const Object empty(metal, metal.alloc_init(metal.class_named("MTLComputePipelineDescriptor")));
+  EXPECT_FALSE(metal.add_pipeline(archive.id(), empty.id(), &error));
+  EXPECT_DEATH(metal.new_pipeline_with(device.id(), empty.id(), 0, nullptr, &error), "there is no function");
+  EXPECT_DEATH(pipeline(1, &error), "options 1");
+  EXPECT_DEATH(metal.set_function(empty.id(), url), "the argument is of class NSURL");
+  const Id others = metal.array_of(metal.class_named("NSArray"), url);
+  EXPECT_DEATH(metal.set_archives(empty.id(), others), "the argument is of class NSURL");
 }
 
 TEST_F(SoftwareMetal, MessagesOfAnotherTypeAreFound) {

@@ -33,6 +33,7 @@ struct SystemVersion {  ///< NSOperatingSystemVersion
 inline constexpr Unsigned kStorageShared = 0;  ///< MTLResourceStorageModeShared
 inline constexpr Unsigned kUsageReadWrite = 3;
 inline constexpr Integer kMathModeSafe = 0;
+inline constexpr Unsigned kFailOnArchiveMiss = 4;  ///< MTLPipelineOptionFailOnBinaryArchiveMiss
 inline constexpr Unsigned kStatusCompleted = 4;
 inline constexpr Unsigned kMostInlineBytes = 4096;  ///< of setBytes:length:atIndex:
 

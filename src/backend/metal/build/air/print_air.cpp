@@ -25,7 +25,7 @@
 #include "backend/metal/build/air/kernel_metadata.h"
 #include "backend/metal/build/air/lower_core.h"
 #include "backend/metal/build/air/lower_instructions.h"
-#include "backend/metal/build/raise/raise.h"
+#include "backend/metal/build/raise/refusals.h"
 #include "base/format.h"
 
 namespace cupola::metal::build {
@@ -37,6 +37,10 @@ constexpr char kLayout[] =
 
 constexpr AirVersion kVersion = {13, {2, 5}, {3, 0}};
 constexpr AirVersion kVersionWithFences = {15, {2, 7}, {3, 2}};  ///< the first with fences outside of barriers
+
+uint32_t language_of(const AirVersion& version) {
+  return version.language[0] * 10 + version.language[1];
+}
 
 /// All of the library, for calls to find it; what is not called goes with GlobalDCE.
 Result<> link_meanings(llvm::Module& module, std::span<const std::byte> library) {
@@ -183,7 +187,8 @@ void name_for_metal(llvm::Module& module, std::span<const RaisedKernel> kernels)
     for (llvm::User* user : function.users())
       if (auto* call = llvm::dyn_cast<llvm::CallInst>(user)) call->setCallingConv(llvm::CallingConv::C);
   }
-  for (const RaisedKernel& kernel : kernels) kernel.code->setName(kernel.entry);
+  for (const RaisedKernel& kernel : kernels)
+    if (kernel.code) kernel.code->setName(kernel.entry);
 }
 
 /// The module with one kernel and what that calls.
@@ -199,7 +204,7 @@ std::unique_ptr<llvm::Module> alone(const llvm::Module& module, const llvm::Func
 
 }  // namespace
 
-Result<AirModules> print_air(Raised& raised, std::span<const std::byte> library) {
+Result<AirModules> print_air(Raised& raised, std::span<const std::byte> library, uint32_t newest) {
   llvm::Module& module = *raised.module;
   module.setDataLayout(kLayout);
   std::vector<llvm::Function*> own;
@@ -209,6 +214,7 @@ Result<AirModules> print_air(Raised& raised, std::span<const std::byte> library)
 
   std::vector<KernelCode> kernels, functions;
   for (RaisedKernel& kernel : raised.kernels) {
+    if (!kernel.code) continue;
     kernels.push_back(take_arguments(kernel));
     std::erase(own, kernel.code);
     kernel.code->eraseFromParent();
@@ -222,22 +228,35 @@ Result<AirModules> print_air(Raised& raised, std::span<const std::byte> library)
   functions.insert(functions.end(), kernels.begin(), kernels.end());
   for (const KernelCode& code : functions) pass_threads(taken, *code.function, *code.thread);
   for (llvm::Function* old : own) old->eraseFromParent();
-  for (const KernelCode& code : functions) TRY(lower_instructions(*code.function, *code.thread));
+  Refusals refusals;
+  for (const KernelCode& code : functions)
+    if (const Result<> lowered = lower_instructions(*code.function, *code.thread); !lowered)
+      refusals[code.function] = lowered.error();
+  refuse(raised, refusals);
   TRY(check(module));
   simplify(module);
   TRY(settle_declarations(module));  // what refuses is done: names may change now
   name_for_metal(module, raised.kernels);
 
-  const AirVersion& version = module.getFunction("air.atomic.fence") ? kVersionWithFences : kVersion;
   AirModules made;
-  made.macos = version.macos;
-  made.msl_version = version.language[0] * 10 + version.language[1];
-  for (const KernelCode& code : kernels) {
-    std::unique_ptr<llvm::Module> one = alone(module, *code.function);
-    std::string name = code.function->getName().str();
-    describe(*one, *one->getFunction(name), version);
-    made.kernels.push_back({std::move(name), std::move(one)});
+  const AirVersion* version = &kVersion;
+  for (RaisedKernel& kernel : raised.kernels) {
+    if (!kernel.code) continue;
+    std::unique_ptr<llvm::Module> one = alone(module, *kernel.code);
+    if (one->getFunction("air.atomic.fence")) {
+      if (const uint32_t needed = language_of(kVersionWithFences); needed > newest) {
+        kernel = {
+            .info = {.name = kernel.info.name}, .entry = {}, .code = nullptr, .refusal = needs_newer(needed, newest)};
+        continue;
+      }
+      version = &kVersionWithFences;
+    }
+    made.kernels.push_back({kernel.entry, std::move(one)});
   }
+  made.macos = version->macos;
+  made.msl_version = language_of(*version);
+  for (const AirKernel& kernel : made.kernels)
+    describe(*kernel.module, *kernel.module->getFunction(kernel.entry), *version);
   return made;
 }
 

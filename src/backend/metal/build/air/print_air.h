@@ -26,9 +26,10 @@ struct AirModules {
   uint32_t msl_version = 30;  ///< and that system's MSL: 3.0
 };
 
-/// Kernels take what image/metal_abi.h says. `library`: lib/cupola/air.bc, what calls mean. Error: NotSupported, naming
-/// the place and what AIR has no form for.
-Result<AirModules> print_air(Raised& raised, std::span<const std::byte> library);
+/// Kernels take what image/metal_abi.h says. `library`: lib/cupola/air.bc, what calls mean. Kernels with what AIR has
+/// no form for, or none up to the version `newest` of MSL, are refused. Errors: NotSupported, InvalidImage, of the
+/// whole module.
+Result<AirModules> print_air(Raised& raised, std::span<const std::byte> library, uint32_t newest = UINT32_MAX);
 
 /// Leaves bytes in a module as the metadata `name`, which Metal's compiler does not look at.
 void leave_note(llvm::Module& module, const std::string& name, std::span<const std::byte> bytes);

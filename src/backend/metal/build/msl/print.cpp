@@ -8,23 +8,19 @@
 
 #include "backend/metal/build/msl/function_printer.h"
 #include "backend/metal/build/raise/metal_names.h"
-#include "backend/metal/build/raise/raise.h"
+#include "backend/metal/build/raise/refusals.h"
 #include "base/format.h"
+#include "image/metal_abi.h"
 
 namespace cupola::metal::build {
 namespace {
 
-// image/metal_abi.h has the Launch and says what the arguments are.
-constexpr std::string_view kPrelude = R"(#include <metal_stdlib>
+// image/metal_abi.h has the Launch, which stands between the two, and says what the arguments are.
+constexpr std::string_view kHead = R"(#include <metal_stdlib>
 using namespace metal;
 
-struct Launch {
-  ulong arena, module_data, faults, locks, output, grid;
-  uint dynamic_shared, dynamic_shared_bytes, total_shared_bytes, cooperative;
-  ulong saved;
-  uint turn, unused;
-};
-
+)";
+constexpr std::string_view kPrelude = R"(
 struct Thread {
   uint3 tid, ntid, ctaid, nctaid;
   uint lane, warp, warps;
@@ -75,13 +71,24 @@ llvm::SetVector<llvm::Function*> in_order(llvm::Module& module) {
   return order;
 }
 
-}  // namespace
+/// The kernel's text, or a function's.
+Result<std::string> text_of(MslModule& module, llvm::Function& function, const RaisedKernel* kernel) {
+  FunctionPrinter printer(module, function);
+  if (kernel) {
+    TRY(const std::string body, printer.body());
+    return formatted("\nkernel void {}{}{}{}}}\n", module.names[&function], kKernelArguments, thread_of(*kernel), body);
+  }
+  TRY(const std::string head, printer.signature());
+  TRY(const std::string body, printer.body());
+  return formatted("\n{} {{\n{}}}\n", head, body);
+}
 
-Result<MslSource> print_msl(Raised& raised) {
+/// All functions; those without a form in versions up to `newest` are in `refusals`.
+MslSource print_all(Raised& raised, uint32_t newest, Refusals& refusals) {
   MslModule module;
-  MslSource source;
   llvm::DenseMap<const llvm::Function*, const RaisedKernel*> kernels;
   for (const RaisedKernel& kernel : raised.kernels) {
+    if (!kernel.code) continue;
     kernels[kernel.code] = &kernel;
     module.names[kernel.code] = kernel.entry;
   }
@@ -89,25 +96,35 @@ Result<MslSource> print_msl(Raised& raised) {
   MetalNames names;
   for (llvm::Function* function : order)
     if (std::string& name = module.names[function]; name.empty()) name = names.add("function_", function->getName());
+  MslSource source;
   std::string text;
   for (llvm::Function* function : order) {
-    FunctionPrinter printer(module, *function);
-    if (const RaisedKernel* kernel = kernels.lookup(function)) {
-      TRY(const std::string body, printer.body());
-      text +=
-          formatted("\nkernel void {}{}{}{}}}\n", module.names[function], kKernelArguments, thread_of(*kernel), body);
-    } else {
-      TRY(const std::string head, printer.signature());
-      TRY(const std::string body, printer.body());
-      text += formatted("\n{} {{\n{}}}\n", head, body);
-    }
+    module.version = kMsl30;
+    const Result<std::string> printed = text_of(module, *function, kernels.lookup(function));
+    if (!printed)
+      refusals[function] = printed.error();
+    else if (module.version > newest)
+      refusals[function] = needs_newer(module.version, newest);
+    else
+      text += *printed;
+    source.version = std::max(source.version, module.version);
   }
-  source.text = kPrelude;
+  source.text = formatted("{}{}{}", kHead, image::metal::kLaunchInMsl, kPrelude);
   for (const std::string& declaration : module.types.declarations()) source.text += declaration;
   source.text += module.helpers.text();
   source.text += text;
-  source.version = module.version;
   return source;
+}
+
+}  // namespace
+
+MslSource print_msl(Raised& raised, uint32_t newest) {
+  Refusals refusals;
+  MslSource source = print_all(raised, newest, refusals);
+  if (refusals.empty()) return source;
+  refuse(raised, refusals);
+  refusals.clear();
+  return print_all(raised, newest, refusals);  // without what only the refused ones need
 }
 
 }  // namespace cupola::metal::build

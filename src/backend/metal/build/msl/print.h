@@ -19,8 +19,8 @@ struct MslSource {
 };
 
 /// Prints a raised module: a function in MSL for each of the module's, kernels by their entries, readable, with the
-/// program's source lines where the module knows them. Errors: NotSupported, naming the place and what has no form in
-/// MSL.
-Result<MslSource> print_msl(Raised& raised);
+/// program's source lines where the module knows them. Kernels with what has no form in MSL, or in versions up to
+/// `newest`, are refused; the text is that of the others.
+MslSource print_msl(Raised& raised, uint32_t newest = UINT32_MAX);
 
 }  // namespace cupola::metal::build

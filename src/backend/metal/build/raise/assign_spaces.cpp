@@ -98,18 +98,23 @@ class Assignment {
   Assignment(llvm::Module& module, uint64_t constant_bytes)
       : module_(module), context_(module.getContext()), spaces_(module), constant_bytes_(constant_bytes) {}
 
-  Result<> run() {
+  Refusals run() {
+    Refusals refused;
     llvm::SmallVector<llvm::Function*, 16> functions;
     for (llvm::Function& function : module_)
       if (!function.isDeclaration()) functions.push_back(&function);
     for (llvm::Function* function : functions) take_signature(*function);
-    for (llvm::Function* function : functions) TRY(rewrite(*anew_.lookup(function)));
+    for (llvm::Function* function : functions)
+      if (const Result<> rewritten = rewrite(*anew_.lookup(function)); !rewritten)
+        refused[anew_.lookup(function)] = rewritten.error();
+    for (llvm::Function* function : functions)
+      if (llvm::Function* made = anew_.lookup(function); refused.contains(made)) made->deleteBody();
     for (llvm::Function* function : functions)
       if (llvm::Function* made = anew_.lookup(function); made != function) {
         function->replaceAllUsesWith(llvm::PoisonValue::get(function->getType()));
         function->eraseFromParent();
       }
-    return {};
+    return refused;
   }
 
  private:
@@ -577,7 +582,7 @@ class Assignment {
 
 }  // namespace
 
-Result<> assign_spaces(llvm::Module& module, uint64_t constant_bytes) {
+Refusals assign_spaces(llvm::Module& module, uint64_t constant_bytes) {
   return Assignment(module, constant_bytes).run();
 }
 

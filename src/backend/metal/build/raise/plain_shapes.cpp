@@ -9,7 +9,6 @@
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/SROA.h>
-#include <llvm/Transforms/Scalar/Scalarizer.h>
 #include <llvm/Transforms/Utils/FixIrreducible.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -108,11 +107,8 @@ Result<> make_plain(llvm::Module& module) {
     if (function.isDeclaration()) continue;
     remove_intrinsics(function);
     kir::PassAnalyses analyses;
-    llvm::ScalarizerPassOptions vectors;
-    vectors.ScalarizeLoadStore = true;
     llvm::FunctionPassManager passes;
     passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
-    passes.addPass(llvm::ScalarizerPass(vectors));
     passes.addPass(llvm::LowerSwitchPass());
     passes.addPass(llvm::FixIrreduciblePass());
     passes.addPass(llvm::EarlyCSEPass());

@@ -1,6 +1,6 @@
 // The steps, each a file: doubles become integers, constants become instructions, variables get their places, calls
-// through pointers become direct, shared memory gets its places, kernels read their parameters from the launch, code
-// gets plain, pointers get their spaces, loops get their form.
+// through pointers become direct, shared memory gets its places, kernels read their parameters from the launch,
+// vectors become their elements, code gets plain, pointers get their spaces, loops get their form.
 
 #include "backend/metal/build/raise/raise.h"
 
@@ -19,9 +19,11 @@
 #include "backend/metal/build/raise/metal_names.h"
 #include "backend/metal/build/raise/parameters.h"
 #include "backend/metal/build/raise/plain_shapes.h"
+#include "backend/metal/build/raise/refusals.h"
 #include "backend/metal/build/raise/soften_doubles.h"
 #include "backend/metal/build/raise/spaces.h"
 #include "backend/metal/build/raise/stack_frames.h"
+#include "backend/metal/build/raise/take_vectors_apart.h"
 #include "backend/metal/build/raise/word_atomics.h"
 #include "image/metal_abi.h"
 #include "kir/address_space.h"
@@ -76,19 +78,22 @@ void place_shared(llvm::Module& module, const kir::SharedLayout& layout) {
 }
 
 /// `dispatching`: functions that call through pointers.
-Result<> refuse_recursion(llvm::Module& module, const kir::CallReach& reach,
-                          const llvm::DenseSet<const llvm::Function*>& dispatching) {
+Refusals recursive_functions(llvm::Module& module, const kir::CallReach& reach,
+                             const llvm::DenseSet<const llvm::Function*>& dispatching) {
+  Refusals recursive;
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     for (llvm::Function* callee : reach.callees(&function)) {
       if (!reach.from(callee).contains(&function)) continue;
       const bool by_pointer = dispatching.contains(&function) || dispatching.contains(callee);
-      return fail(ErrorCode::NotSupported, "metal: function '{}' {}, which Metal does not allow",
-                  kir::demangled(function.getName()),
-                  by_pointer ? "may call itself through a pointer" : "calls itself");
+      recursive[&function] = {
+          ErrorCode::NotSupported,
+          formatted("metal: function '{}' {}, which Metal does not allow", kir::demangled(function.getName()),
+                    by_pointer ? "may call itself through a pointer" : "calls itself")};
+      break;
     }
   }
-  return {};
+  return recursive;
 }
 
 /// Functions that no kernel calls: a program held them by their addresses alone, or they became part of others.
@@ -97,6 +102,22 @@ void remove_uncalled(llvm::Module& module) {
   for (llvm::Function& function : module)
     if (!function.isDeclaration() && !kir::is_kernel(function)) function.setLinkage(llvm::GlobalValue::InternalLinkage);
   kir::remove_unreached(module);
+}
+
+/// True for what writes a FaultRecord.
+bool ends_launch(const llvm::Instruction& instruction) {
+  if (const auto known = metal_intrinsic_of(instruction))
+    return *known == MetalIntrinsic::AssertFailed || *known == MetalIntrinsic::Fail;
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  if (!call) return false;
+  const auto known = kir::intrinsic_of(*call);
+  return known == kir::Intrinsic::Trap || known == kir::Intrinsic::AssertFail;
+}
+
+bool may_fail(llvm::Function& kernel, const kir::CallReach& reach) {
+  return llvm::any_of(reach.from(&kernel), [](const llvm::Function* function) {
+    return llvm::any_of(llvm::instructions(*function), ends_launch);
+  });
 }
 
 Result<> check(const llvm::Module& module) {
@@ -109,8 +130,10 @@ Result<> check(const llvm::Module& module) {
 
 }  // namespace
 
-Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::byte> library) {
+Result<Raised> raise(std::unique_ptr<llvm::Module> given, std::span<const std::byte> library) {
   Raised raised;
+  raised.module = std::move(given);
+  llvm::Module* const module = raised.module.get();
   kir::expand_narrow_float_atomics(*module);  // what they compute is expanded next
   kir::expand_float_sums(*module);
   TRY(kir::expand_narrow_floats(*module));
@@ -123,7 +146,11 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
           {.descriptor_bytes = kDescriptorBytes, .descriptor_alignment = kDescriptorBytes, .base = module_data_of}));
   const auto dispatching = dispatch_calls(*module, raised.data);
   remove_uncalled(*module);
-  TRY(refuse_recursion(*module, kir::CallReach(*module), dispatching));
+  for (llvm::Function* kernel : kir::kernels(*module)) {
+    raised.kernels.push_back({.info = {}, .entry = {}, .code = kernel});
+    raised.kernels.back().info.name = kir::own_name(*kernel).str();
+  }
+  refuse(raised, recursive_functions(*module, kir::CallReach(*module), dispatching));
   check_grid_barriers(*module);
   TRY(inline_what_needs_a_kernel(*module));
   kir::expand_constants(*module);  // inlining folds
@@ -136,32 +163,34 @@ Result<Raised> raise(std::unique_ptr<llvm::Module> module, std::span<const std::
   place_shared(*module, shared);
   for (llvm::Function& function : *module) copy_arguments_by_value(function);
   MetalNames names;
-  for (llvm::Function* kernel : kernels) {
-    KernelInfo info;
-    info.name = kir::own_name(*kernel).str();
-    info.static_shared_bytes = static_cast<uint32_t>(shared.static_bytes.lookup(kernel));
+  for (RaisedKernel& kernel : raised.kernels) {
+    if (!kernel.code) continue;
+    KernelInfo& info = kernel.info;
+    info.static_shared_bytes = static_cast<uint32_t>(shared.static_bytes.lookup(kernel.code));
     info.constant_bytes = static_cast<uint32_t>(raised.data.constant_bytes);
     info.registers = 32;
-    kir::take_launch_bounds(kir::launch_bounds(*kernel), info);
-    TRY(kir::lay_out_parameters(*kernel, 0, info));
-    TRY(llvm::Function * code, read_parameters(*kernel, info.parameters));
-    end_by_return(*code);
-    const uint32_t saved_bytes = make_threads_meet(*code);
-    std::string entry = names.add("kernel_", info.name);
-    raised.kernels.push_back(
-        {.info = std::move(info), .entry = std::move(entry), .code = code, .saved_bytes = saved_bytes});
+    kir::take_launch_bounds(kir::launch_bounds(*kernel.code), info);
+    TRY(kir::lay_out_parameters(*kernel.code, 0, info));
+    TRY(kernel.code, read_parameters(*kernel.code, info.parameters));
+    end_by_return(*kernel.code);
+    kernel.saved_bytes = make_threads_meet(*kernel.code);
+    kernel.entry = names.add("kernel_", info.name);
   }
+  take_vectors_apart(*module);
   TRY(make_plain(*module));
-  TRY(assign_spaces(*module, raised.data.constant_bytes));
+  refuse(raised, assign_spaces(*module, raised.data.constant_bytes));
   const auto stacks = place_in_stack(*module);
   for (RaisedKernel& kernel : raised.kernels) {
+    if (!kernel.code) continue;
     kernel.stack_bytes = stacks.lookup(kernel.code);
     kernel.info.local_bytes = static_cast<uint32_t>(kernel.stack_bytes);
   }
   for (llvm::Function& function : *module)
     if (!function.isDeclaration()) tidy_for_structure(function);
   TRY(check(*module));
-  raised.module = std::move(module);
+  const kir::CallReach reach(*module);
+  for (RaisedKernel& kernel : raised.kernels)
+    if (kernel.code) kernel.may_fail = may_fail(*kernel.code, reach);
   return raised;
 }
 
