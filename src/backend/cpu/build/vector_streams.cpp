@@ -9,7 +9,6 @@
 
 #include "backend/cpu/build/vector_steps.h"
 #include "backend/cpu/build/vector_turns.h"
-#include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -77,14 +76,6 @@ class Streams {
   llvm::ScalarEvolution& evolution_;
   llvm::SmallVector<Stream, 8> streams_;
 };
-
-bool meets(const llvm::Loop& loop) {
-  return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
-    return llvm::any_of(*block, [](const llvm::Instruction& instruction) {
-      return kir::intrinsic_of(instruction) == kir::Intrinsic::Barrier;
-    });
-  });
-}
 
 /// Of one loop.
 class NextTurn {

@@ -138,18 +138,24 @@ bool is_near(const SCEV* step) {
   });
 }
 
+bool meets(const llvm::Loop& loop) {
+  return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [](const llvm::Instruction& instruction) {
+      return kir::intrinsic_of(instruction) == kir::Intrinsic::Barrier;
+    });
+  });
+}
+
 bool writes_far_where_it_meets(Evolution& evolution, const llvm::LoopInfo& loops) {
+  const auto writes_far = [&](llvm::Instruction& instruction, const llvm::Loop& loop) {
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    const SCEV* step = store ? Steps(*evolution, loop).of((*evolution).getSCEV(store->getPointerOperand())) : nullptr;
+    return step && !is_near(step);
+  };
   return llvm::any_of(loops.getLoopsInPreorder(), [&](const llvm::Loop* loop) {
-    bool meets = false, writes_far = false;
-    for (llvm::BasicBlock* block : loop->blocks())
-      for (llvm::Instruction& instruction : *block) {
-        meets |= kir::intrinsic_of(instruction) == kir::Intrinsic::Barrier;
-        auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-        if (!store) continue;
-        const SCEV* step = Steps(*evolution, *loop).of((*evolution).getSCEV(store->getPointerOperand()));
-        writes_far |= step && !is_near(step);
-      }
-    return meets && writes_far;
+    return meets(*loop) && llvm::any_of(loop->blocks(), [&](llvm::BasicBlock* block) {
+             return llvm::any_of(*block, [&](llvm::Instruction& each) { return writes_far(each, *loop); });
+           });
   });
 }
 

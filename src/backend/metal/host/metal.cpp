@@ -26,8 +26,8 @@ std::string plain(const char* encoding) {
 
 }  // namespace
 
-void ObjcRuntime::check(Id receiver, Selector selector, const char* name, const std::string& type) const {
-  void* const method = method_of(class_of(receiver), selector);
+void ObjcRuntime::check(Id receiver, Selector sent, const char* name, const std::string& type) const {
+  void* const method = method_of(class_of(receiver), sent);
   const std::string found = method ? plain(types_of(method)) : "no such method";
   if (found == type) return;
   std::fprintf(stderr, "cupola: message '%s' of type %s: the receiver's class says %s\n", name, type.c_str(),
