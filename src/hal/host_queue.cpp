@@ -37,11 +37,17 @@ struct HostQueue::State {
   uint64_t submitted GUARDED_BY(mutex) = 0;
   uint64_t started GUARDED_BY(mutex) = 0;  ///< commands beyond it stay where they are, as on any device
   bool ending GUARDED_BY(mutex) = false;
+  bool is_left_behind = false;  ///< the queue is gone, from its own thread; the thread's own
 };
 
 HostQueue::HostQueue(std::shared_ptr<HostDomain> domain, std::unique_ptr<GridRunner> runner)
-    : state_(std::make_shared<State>(std::move(domain), std::move(runner))),
-      thread_([state = state_] { state->run(); }) {}
+    : state_(std::make_shared<State>(std::move(domain), std::move(runner))), thread_([state = state_]() mutable {
+        state->run();
+        HostState& device = state->domain->state;
+        const bool is_left_behind = state->is_left_behind;
+        state.reset();
+        if (is_left_behind) device.leave();
+      }) {}
 
 HostQueue::~HostQueue() {
   {
@@ -49,10 +55,13 @@ HostQueue::~HostQueue() {
     state_->ending = true;
     state_->changed.notify_one();
   }
-  if (thread_.get_id() == std::this_thread::get_id())
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    state_->is_left_behind = true;
+    state_->domain->state.stay();
     thread_.detach();
-  else
+  } else {
     thread_.join();
+  }
 }
 
 uint64_t HostQueue::enqueue(std::span<Command> commands) {

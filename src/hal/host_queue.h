@@ -15,7 +15,7 @@ class GridRunner {
 
   /// Whether begin() of the launch may come before those that have begun are done: as long as none of those may fail,
   /// for what follows a fault is dropped, and the runner has room. Not asked while none has.
-  virtual bool may_follow(const Launch& launch) const = 0;
+  virtual bool may_follow(const Launch& launch) = 0;
 
   /// Begins the grid, or sees to all of it. The launch is moved from. After an error it has not begun.
   virtual Result<> begin(Launch& launch) = 0;
@@ -26,7 +26,7 @@ class GridRunner {
 
 /// A queue of a device whose memory is the host's: one thread that executes commands in order, launches in a row as far
 /// ahead as the runner lets it. It starts with the queue and ends with it; when the queue goes on that thread, because
-/// a function that it called held the last reference, right after it.
+/// a function that it called held the last reference, right after it, and the device waits for that (HostState).
 class HostQueue final : public Queue {
  public:
   HostQueue(std::shared_ptr<HostDomain> domain, std::unique_ptr<GridRunner> runner);

@@ -15,6 +15,23 @@ struct HostState {
 
   Mutex mutex;
   Condition changed;
+  uint32_t staying GUARDED_BY(mutex) = 0;  ///< threads of queues that are gone
+
+  /// A queue has gone on its own thread, which needs the device for a moment still; and that thread is over.
+  void stay() {
+    Lock lock(mutex);
+    ++staying;
+  }
+  void leave() {
+    Lock lock(mutex);
+    --staying;
+    changed.notify_all();
+  }
+  /// Until no such thread is left: what a device does first when it goes. Not from such a thread.
+  void await_threads() {
+    Lock lock(mutex);
+    while (staying != 0) changed.wait(lock);
+  }
 };
 
 }  // namespace cupola::hal

@@ -95,7 +95,7 @@ __global__ void rotate(int* values) {
     barrier.arrive_and_wait();
     places[threadIdx.x] = next;
     auto token = barrier.arrive();
-    barrier.wait(token);
+    barrier.wait(static_cast<decltype(token)&&>(token));
   }
   values[blockIdx.x * kThreads + threadIdx.x] = places[threadIdx.x];
 }

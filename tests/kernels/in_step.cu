@@ -82,9 +82,11 @@ CASE(volatile_flags_of_all_lanes_are_read_each_turn) {
 
 template <int Times>
 __device__ void count_down(unsigned long long* number, unsigned long long end) {
-  if constexpr (Times > 0) {
-    atomicCAS(number, end + Times, end + Times - 1);
-    count_down<Times - 1>(number, end);
+  if constexpr (Times == 1) {
+    atomicCAS(number, end + 1, end);
+  } else {
+    count_down<Times - Times / 2>(number, end + Times / 2);
+    count_down<Times / 2>(number, end);
   }
 }
 

@@ -2,6 +2,8 @@
 # Takes the values of the kernel tests on a GPU, for golden_h200. Run in the repository, with OUT an empty folder: OUT/values/NAME.tsv
 # are the values, OUT/log/NAME.build and NAME.run say what did not build and which cases did not end, OUT/about.txt says where it was.
 # COMPILE replaces the compiler and its flags, LIBRARIES what is linked, JOBS (16) how many builds and RUNS (6) how many programs run at a time.
+# What goes from OUT/values into golden_h200: the files of programs that ran, each with a first line that says where (about.txt), without the rows
+# of checks that are marked (check::Unrecorded). What the cases did goes into on_a_gpu.tsv.
 set -uo pipefail
 [ -n "${OUT:-}" ] || { echo "OUT is not set" >&2; exit 2; }
 cd "$(git rev-parse --show-toplevel 2>/dev/null || pwd)/tests/kernels" || exit 2

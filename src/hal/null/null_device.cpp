@@ -15,7 +15,7 @@ std::unexpected<Error> no_kernels() {
 }
 
 struct NoKernels final : GridRunner {
-  bool may_follow(const Launch&) const override { return false; }
+  bool may_follow(const Launch&) override { return false; }
   Result<> begin(Launch&) override { return no_kernels(); }
   Result<> end() override { return {}; }
 };
@@ -27,6 +27,7 @@ class NullDevice final : public Device {
     properties_.image_target = "null";
     properties_.memory_bytes = kMemoryBytes;
   }
+  ~NullDevice() override { state_.await_threads(); }
 
   using Device::load;
   const DeviceProperties& properties() const override { return properties_; }

@@ -107,11 +107,15 @@ bool same_widths(const llvm::FunctionType& a, const llvm::FunctionType& b) {
 }
 
 /// Whether the device library's function is meant: where there is no body, and the device runtime's also where there is
-/// one. What nvcc links brings NVIDIA's device runtime as PTX, which calls what only NVIDIA's driver has.
-bool is_of_the_library(const Function& function, llvm::LLVMContext& context) {
+/// one. What nvcc links brings NVIDIA's device runtime as PTX, which calls what only NVIDIA's driver has. `type`: the
+/// function's own.
+bool is_of_the_library(const Function& function, const llvm::FunctionType& type) {
   if (function.is_kernel) return false;
+  if (!function.has_body) return true;
   const std::string name = library_name(function.name);
-  return !function.has_body || (llvm::StringRef(name).starts_with("cuda") && known_signature(context, name));
+  const llvm::FunctionType* known =
+      llvm::StringRef(name).starts_with("cuda") ? known_signature(type.getContext(), name) : nullptr;
+  return known && same_widths(type, *known);
 }
 
 /// LLVM's common variables are zeros in global memory.
@@ -248,7 +252,7 @@ llvm::GlobalValue* ModuleLowering::symbol(std::string_view name) const {
 llvm::Function* ModuleLowering::declare_function(const Function& function) {
   llvm::FunctionType* type = signature(function.results, function.parameters);
   std::string name(function.name);
-  const bool is_library = is_of_the_library(function, context());
+  const bool is_library = is_of_the_library(function, *type);
   if (is_library) {
     name = library_name(name);
     if (llvm::FunctionType* known = known_signature(context(), name); known && same_widths(*type, *known)) type = known;
@@ -444,7 +448,8 @@ Result<> ModuleLowering::lower_bodies() {
   const bool flushes = flushes_as_a_whole(m);
   for (const Function& function : m.functions) {
     auto* into = llvm::dyn_cast_or_null<llvm::Function>(symbol(function.name));
-    if (!function.has_body || !into || is_of_the_library(function, context())) continue;
+    if (!function.has_body || !into) continue;
+    if (is_of_the_library(function, *signature(function.results, function.parameters))) continue;
     Builder b(llvm::BasicBlock::Create(context(), "", into));
     Emission emission(*this, function, *into, b);
     emission.flushes_as_a_whole = flushes;

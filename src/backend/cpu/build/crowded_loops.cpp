@@ -35,9 +35,9 @@ Value* splat_of(Instruction& instruction) {
 
 /// The first half of a splat.
 bool is_inserted_scalar(Instruction& instruction) {
-  return llvm::isa<llvm::InsertElementInst>(instruction) && llvm::all_of(instruction.users(), [](llvm::User* user) {
+  return llvm::isa<llvm::InsertElementInst>(instruction) && llvm::all_of(instruction.users(), [&](llvm::User* user) {
            auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(user);
-           return shuffle && splat_of(*shuffle);
+           return shuffle && shuffle->getParent() == instruction.getParent() && splat_of(*shuffle);
          });
 }
 
@@ -120,7 +120,15 @@ class CrowdedLoop {
     if (lanes_ == 0) lanes_ = type->getNumElements();
     if (type->getNumElements() != lanes_) return false;
     return llvm::isa<llvm::PHINode>(instruction) || is_inserted_scalar(instruction) || splat_of(instruction) ||
-           is_lane_by_lane(instruction);
+           (is_lane_by_lane(instruction) && takes_lanes(instruction));
+  }
+  /// Of vectors of as many lanes alone.
+  bool takes_lanes(const Instruction& instruction) const {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    return llvm::all_of(call ? call->args() : instruction.operands(), [&](const llvm::Use& each) {
+      const auto* type = as_vector(*each);
+      return type && type->getNumElements() == lanes_;
+    });
   }
   static bool reads_lanes(const Instruction& instruction) {
     return llvm::any_of(instruction.operands(), [](const llvm::Use& each) { return each->getType()->isVectorTy(); });
@@ -209,8 +217,8 @@ class CrowdedLoop {
         for (llvm::Use* use : uses) use->set(whole);
       }
     b.CreateBr(after_);
-    after_->replacePhiUsesWith(exiting_, &last);
-    llvm::DeleteDeadBlocks(blocks_);
+    for (llvm::PHINode& phi : after_->phis()) phi.addIncoming(phi.getIncomingValueForBlock(exiting_), &last);
+    llvm::DeleteDeadBlocks(blocks_);  // and their edges
   }
 
   BasicBlock& header_;

@@ -1,10 +1,13 @@
 #include "backend/cpu/build/crowded_loops.h"
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include <set>
 
@@ -65,6 +68,52 @@ std::set<unsigned> lanes_kept(int words, const std::string& turn = "%m = add <32
 TEST(CrowdedLoops, KeepARegistersWidthOfLanes) {
   EXPECT_EQ(lanes_kept(25), std::set{4u});
   EXPECT_EQ(lanes_kept(5), std::set{4u}) << "40 registers";
+}
+
+/// Where the loop may be left out, what follows has values of two ways.
+TEST(CrowdedLoops, MayBeLeftOut) {
+  llvm::LLVMContext context;
+  std::string loop, steps;
+  for (int i = 0; i < 6; ++i) {
+    loop += formatted("%w{0} = phi <32 x i64> [ %first, %start ], [ %n{0}, %loop ]\n", i);
+    steps += formatted("%n{0} = xor <32 x i64> %w{1}, splat (i64 {0})\n", i, (i + 1) % 6);
+  }
+  const auto module = parse(context, R"(
+    define void @k(ptr %in, ptr %out, i32 %count) {
+    start:
+      %first = load <32 x i64>, ptr %in
+      %some = icmp sgt i32 %count, 0
+      br i1 %some, label %loop, label %over
+    loop:
+      %turn = phi i32 [ 0, %start ], [ %next, %loop ]
+      )" + loop + steps + R"(
+      %next = add i32 %turn, 1
+      %go = icmp slt i32 %next, %count
+      br i1 %go, label %loop, label %over
+    over:
+      %result = phi <32 x i64> [ %first, %start ], [ %n3, %loop ]
+      %turns = phi i32 [ 0, %start ], [ %next, %loop ]
+      store <32 x i64> %result, ptr %out
+      store i32 %turns, ptr %in
+      ret void
+    })");
+  llvm::Function& function = *module->getFunction("k");
+  const auto machine = *machine_for("cpu:x86_64:x86-64-v4");
+  module->setDataLayout(machine->createDataLayout());
+  llvm::DominatorTree dominators(function);
+  llvm::LoopInfo loops(dominators);
+  llvm::BasicBlock* start = &function.getEntryBlock();
+  llvm::SplitEdge(start, start->getTerminator()->getSuccessor(0), &dominators, &loops);  // a block before the loop
+  narrow_crowded_loops(function, machine->getTargetTransformInfo(function));
+  EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
+  unsigned wide = 0;
+  for (const llvm::Instruction& each : llvm::instructions(function))
+    if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(&each)) {
+      EXPECT_EQ(phi->getNumIncomingValues(), 2u);
+      const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(phi->getType());
+      wide += type && type->getNumElements() == 32;
+    }
+  EXPECT_EQ(wide, 1u) << "the result alone";
 }
 
 TEST(CrowdedLoops, StayWhereTheRegistersAreEnough) {

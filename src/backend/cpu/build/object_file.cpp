@@ -51,7 +51,8 @@ Processor processor_of(llvm::StringRef target) {
   llvm::SubtargetFeatures features;
   for (const auto& [name, present] : llvm::sys::getHostCPUFeatures())
     features.AddFeature(name, present && !flushes_denormals(name));
-  features.AddFeature("prefer-256-bit", false);  // a warp fills registers of any width
+  if (llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86())
+    features.AddFeature("prefer-256-bit", false);  // a warp fills registers of any width
   return {llvm::sys::getHostCPUName().str(), features.getString()};
 }
 

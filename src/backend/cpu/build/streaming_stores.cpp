@@ -136,7 +136,7 @@ void end_with_fence(llvm::Function& code) {
 void stream_large_outputs(llvm::Function& code) {
   const auto stores = outputs_of(code);
   if (stores.empty()) return;
-  llvm::MapVector<const llvm::Argument*, uint64_t> bytes;  // that a warp writes; of alternatives, all
+  llvm::MapVector<const llvm::Argument*, uint64_t> bytes;  // that a warp writes, in all its rows and alternatives
   for (const llvm::StoreInst* store : stores) bytes[argument_of(store->getPointerOperand())] += bytes_of(*store);
   llvm::BasicBlock& entry = code.getEntryBlock();
   llvm::IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());

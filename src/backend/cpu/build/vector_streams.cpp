@@ -19,6 +19,8 @@ using llvm::SCEV;
 constexpr uint64_t kAhead = 1024;
 /// From block to block, in bytes: with more the next block's lies elsewhere.
 constexpr uint64_t kMostStep = 4096;
+/// From thread to thread, where a block's width is not known.
+constexpr uint64_t kMostOfThread = 16;
 
 class Streams {
  public:
@@ -60,7 +62,9 @@ class Streams {
     if (const auto* known = llvm::dyn_cast<llvm::SCEVConstant>(step))
       return known->getAPInt().isStrictlyPositive() && known->getAPInt().ule(kMostStep);
     const auto* product = llvm::dyn_cast<llvm::SCEVMulExpr>(step);
-    if (!product || product->getNumOperands() != 2 || !llvm::isa<llvm::SCEVConstant>(product->getOperand(0)))
+    if (!product || product->getNumOperands() != 2) return false;
+    const auto* of_thread = llvm::dyn_cast<llvm::SCEVConstant>(product->getOperand(0));
+    if (!of_thread || !of_thread->getAPInt().isStrictlyPositive() || of_thread->getAPInt().ugt(kMostOfThread))
       return false;
     const SCEV* factor = product->getOperand(1);
     if (const auto* cast = llvm::dyn_cast<llvm::SCEVIntegralCastExpr>(factor)) factor = cast->getOperand();

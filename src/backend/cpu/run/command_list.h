@@ -49,7 +49,7 @@ class CommandList {
     size_ += commands.size();
   }
 
-  /// What the first command owned goes.
+  /// What the first command owned goes; code that launches own together when no command of their chunk is left.
   void pop() {
     front().emplace<hal::Timestamp>();
     --size_;
@@ -75,6 +75,7 @@ class CommandList {
     std::unique_ptr<Chunk> next;
     std::shared_ptr<hal::Executable> owner;  ///< of the code of the launches that do not own it themselves
 
+    /// The launch may come with code that it does not own, as a kernel's launches do, which end before that kernel.
     void own(hal::Launch& launch) {
       if (!owner) owner = launch.executable;
       if (launch.executable == owner) launch.executable = {std::shared_ptr<void>(), owner.get()};

@@ -107,9 +107,18 @@ Result<Launcher::Room> Launcher::take_room() {
   return Room{std::move(faults), std::move(output), {}};
 }
 
-bool Launcher::may_follow(const hal::Launch& launch) const {
+/// For one more grid. Where memory is short grids wait for those before them.
+bool Launcher::has_room() {
+  if (!rooms_.empty()) return true;
+  Result<Room> room = take_room();
+  if (room) rooms_.push_back(std::move(*room));
+  return room.has_value();
+}
+
+bool Launcher::may_follow(const hal::Launch& launch) {
   const hal::Launch& last = in_flight_.back().launch;
-  return in_flight_.size() < kMostInFlight && !executable_of(last).may_fail(last.kernel) && !takes_turns(launch);
+  return in_flight_.size() < kMostInFlight && !executable_of(last).may_fail(last.kernel) && !takes_turns(launch) &&
+         has_room();
 }
 
 Result<> Launcher::begin(hal::Launch& launch) {

@@ -11,8 +11,9 @@
 namespace cupola::metal {
 
 /// Runs the grids of one queue as command buffers of a MTLCommandQueue, which runs them in their order. Several are
-/// committed before the first is done, unless one may write a FaultRecord: what follows a fault must not run. One
-/// thread at a time.
+/// committed before the first is done, as long as there is memory for their output, unless one may write a FaultRecord:
+/// what follows a fault must not run. (What Metal itself ends, a page fault or a time-out, may be followed by those
+/// that are committed.) One thread at a time.
 class Launcher final : public hal::GridRunner {
  public:
   static constexpr size_t kMostInFlight = 8;  ///< command buffers; Metal has 64 of a queue
@@ -20,7 +21,7 @@ class Launcher final : public hal::GridRunner {
   /// Errors: OutOfMemory; DevicesUnavailable.
   static Result<std::unique_ptr<Launcher>> make(const MetalServices& services);
 
-  bool may_follow(const hal::Launch& launch) const override;
+  bool may_follow(const hal::Launch& launch) override;
 
   /// A cooperative launch with grid-wide barriers is several of Metal's, and done when this returns. Errors, which name
   /// the kernel: what no launch may be, before it is one, and those of end().
@@ -50,6 +51,7 @@ class Launcher final : public hal::GridRunner {
 
   Launcher(const MetalServices& services, Object queue) : services_(services), queue_(std::move(queue)) {}
   Result<Room> take_room();
+  bool has_room();
   Result<> commit(InFlight& grid, Id pipeline, const Turn& turn);
   Result<> run_turns(InFlight& grid, Id pipeline, uint64_t number);
   Result<> encode(InFlight& grid, Id command_buffer, Id pipeline, const Turn& turn);

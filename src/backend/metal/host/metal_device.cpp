@@ -79,6 +79,8 @@ class MetalDevice final : public hal::Device {
         locks_(std::move(locks)),
         services_{metal, device_.id(), properties_, msl, *arena_, state_, locks_.address(), output_, cache_} {}
 
+  ~MetalDevice() override { state_.await_threads(); }
+
   using Device::load;
   const hal::DeviceProperties& properties() const override { return properties_; }
   uint64_t memory_in_use() const override { return state_.backed_bytes; }

@@ -46,9 +46,10 @@ PipelineArchive::PipelineArchive(const MetalServices& services, std::span<const 
   const Metal& metal = services_.metal;
   const Metal::Pool pool(metal);
   if (const auto bytes = services_.cache.get(key_)) {
-    file_ = new_file();
-    if (!file_.empty() && write_file(file_, *bytes))
-      archive_ = opened(metal.file_url(metal.class_named("NSURL"), metal.string(file_)));
+    const std::string file = new_file();
+    if (!file.empty() && write_file(file, *bytes))
+      archive_ = opened(metal.file_url(metal.class_named("NSURL"), metal.string(file)));
+    remove(file);  // at once: a process need not come to the destructor
     if (!archive_) log::line(log::Topic::Cache, "{}: Metal does not take these pipelines; they are made anew", key_);
   }
   if (!archive_) archive_ = opened(nullptr);
@@ -56,8 +57,6 @@ PipelineArchive::PipelineArchive(const MetalServices& services, std::span<const 
 
 PipelineArchive::~PipelineArchive() {
   if (added_ != kept_) keep();
-  archive_ = Object();
-  remove(file_);
 }
 
 /// A null url: an empty one.

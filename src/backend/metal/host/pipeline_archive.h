@@ -31,7 +31,6 @@ class PipelineArchive {
 
   const MetalServices services_;
   const std::string key_;
-  std::string file_;  ///< what Metal has the archive from, for as long as it has it; or empty
   Object archive_;
   uint32_t added_ = 0, kept_ = 0;  ///< pipelines, in this process
 };
