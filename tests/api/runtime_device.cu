@@ -1,6 +1,7 @@
 // The device that a program finds, its attributes, flags and limits, and versions.
 // Oracle: "CUDA Runtime API", Device Management, Version Management, Profiler Control, and what they say must agree.
 
+#include <cuda.h>
 #include <cuda_profiler_api.h>
 
 #include "api.h"
@@ -37,6 +38,18 @@ CASE(current_device_belongs_to_the_thread) {
   int other = -1;
   std::thread([&] { CUDA_OK(cudaGetDevice(&other)); }).join();
   EXPECT_EQUAL(other, 0);
+}
+
+CASE(init) {
+  CUDA_OK(cudaDeviceReset());
+  unsigned flags = 0;
+  int active = -1;
+  EXPECT_CUDA(cudaInit(1), cudaErrorInvalidValue);
+  EXPECT_EQUAL(cuDevicePrimaryCtxGetState(0, &flags, &active), CUDA_SUCCESS);
+  EXPECT_EQUAL(active, 0);
+  CUDA_OK(cudaInit(0));
+  EXPECT_EQUAL(cuDevicePrimaryCtxGetState(0, &flags, &active), CUDA_SUCCESS);
+  EXPECT_EQUAL(active, 1);
 }
 
 CASE(init_device) {

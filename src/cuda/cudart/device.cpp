@@ -72,6 +72,17 @@ cudaError_t cudaSetDevice(int device) {
   return with_driver([&](const Driver& cu) { return choose_device(cu, device); });
 }
 
+/// A name of ours: the primary context of the current device, as the first call that needs one makes it. Errors:
+/// InvalidValue for flags other than 0; what cudaFree(0) has. Any thread.
+cudaError_t cudaInit(unsigned int flags) {
+  return with_driver([&](const Driver& cu) -> Result<> {
+    if (flags != 0) return fail(ErrorCode::InvalidValue, "flags is {:#x}; there are none", flags);
+    TRY(const int device, current_device(cu));
+    TRY(primary_context(cu, device));
+    return {};
+  });
+}
+
 cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags) {
   return with_driver([&](const Driver& cu) -> Result<> {
     if (flags & ~cudaInitDeviceFlagsAreValid) {

@@ -28,11 +28,11 @@ TEST(Exports, AreExactlyTheTable) {
 }
 
 TEST(Exports, AreThePublicNames) {
-  const std::set<std::string> none, public_names = listed_names(CUPOLA_RUNTIME_NAMES),
-                                    names = exported_names(CUPOLA_CUDART);
+  const std::set<std::string> none, ours{"cudaInit"}, public_names = listed_names(CUPOLA_RUNTIME_NAMES),
+                                                      names = exported_names(CUPOLA_CUDART);
   EXPECT_EQ(public_names.size(), 422u);
   EXPECT_EQ(without(public_names, names), none) << "are not exported";
-  EXPECT_EQ(without(names, public_names), none) << "are nobody's";
+  EXPECT_EQ(without(names, public_names), ours) << "are nobody's";
 }
 
 TEST(Exports, CarryTheVersionNode) {
