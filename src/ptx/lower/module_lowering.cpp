@@ -46,7 +46,11 @@ constexpr KnownFunction kKnownFunctions[] = {
     {"cudaLaunchDevice", "ippppip"},
     {"cudaGetParameterBufferV2", "ppppi"},
     {"cudaLaunchDeviceV2", "ipp"},
-    // The device runtime's other functions: src/device/launches.cu, src/device/device_queries.cu.
+    // The device runtime's other functions: src/device/launches.cu, device_queries.cu and cooperation.cu.
+    {"cudaCGGetIntrinsicHandle", "li"},
+    {"cudaCGSynchronize", "ili"},
+    {"cudaCGGetSize", "ippl"},
+    {"cudaCGGetRank", "ippl"},
     {"cudaStreamCreateWithFlags", "ipi"},
     {"cudaStreamDestroy", "ip"},
     {"cudaStreamWaitEvent", "ippi"},
