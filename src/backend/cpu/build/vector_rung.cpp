@@ -17,6 +17,7 @@
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_next_block.h"
+#include "backend/cpu/build/vector_next_turn.h"
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_report.h"
 #include "backend/cpu/build/vector_shapes.h"

@@ -5,10 +5,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 #include "backend/cpu/build/vector_steps.h"
-#include "backend/cpu/build/vector_turns.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -81,36 +79,6 @@ class Streams {
   llvm::SmallVector<Stream, 8> streams_;
 };
 
-/// Of one loop.
-class NextTurn {
- public:
-  NextTurn(llvm::ScalarEvolution& evolution, const llvm::Loop& loop)
-      : evolution_(evolution), loop_(loop), expander_(evolution, "next_turn") {}
-
-  /// What is read in loops within is read often.
-  void fetch_in(const llvm::LoopInfo& loops, Fetches& fetches) {
-    for (llvm::BasicBlock* block : loop_.blocks())
-      if (loops.getLoopFor(block) == &loop_)
-        for (llvm::Instruction& instruction : *block)
-          if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) fetch(*load, fetches);
-  }
-
- private:
-  void fetch(llvm::LoadInst& load, Fetches& fetches) {
-    llvm::Value* place = load.getPointerOperand();
-    const SCEV* step = Steps(evolution_, loop_).of(evolution_.getSCEV(place));
-    llvm::Instruction* before = loop_.getLoopPreheader()->getTerminator();
-    if (!step || is_near(step) || !expander_.isSafeToExpandAt(step, before)) return;
-    llvm::IRBuilder<> builder(&load);
-    llvm::Value* distance = expander_.expandCodeFor(step, builder.getInt64Ty(), before);
-    fetches.push_back(fetch_line(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance), Level::Second));
-  }
-
-  llvm::ScalarEvolution& evolution_;
-  const llvm::Loop& loop_;
-  llvm::SCEVExpander expander_;
-};
-
 }  // namespace
 
 Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, const llvm::LoopInfo& loops) {
@@ -119,13 +87,6 @@ Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, c
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && !loops.getLoopFor(load->getParent()))
       streams.add(*load);
   return streams.fetch();
-}
-
-Fetches fetch_next_turns(Evolution& evolution, const llvm::LoopInfo& loops) {
-  Fetches fetches;
-  for (const llvm::Loop* loop : loops.getLoopsInPreorder())
-    if (loop->getLoopPreheader() && meets(*loop)) NextTurn(*evolution, *loop).fetch_in(loops, fetches);
-  return fetches;
 }
 
 }  // namespace cupola::cpu::build

@@ -1,0 +1,79 @@
+#include "backend/cpu/build/vector_next_turn.h"
+
+#include <llvm/IR/Verifier.h>
+
+#include "backend/cpu/build/analysed_kernel.h"
+#include "backend/cpu/build/vector_steps.h"
+
+// Which loops fetch for their next turn. That it arrives in time only benchmarks tell.
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+/// How many lines a thread fetches for the next turn of a loop that reads %place, the thread's of %p, and goes on by
+/// `step` bytes.
+size_t fetched_for_next_turn(const std::string& turn, const std::string& step) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, R"(
+    declare i32 @cupola.tid.x()
+    declare void @cupola.barrier(i32, i32)
+    define void @k(ptr %context, ptr %p, i64 %plane, i32 %n) {
+    start:
+      %t = call i32 @cupola.tid.x()
+      %wide = zext i32 %t to i64
+      %first = getelementptr float, ptr %p, i64 %wide
+      br label %loop
+    loop:
+      %i = phi i32 [ 0, %start ], [ %next, %latch ]
+      %place = phi ptr [ %first, %start ], [ %further, %latch ]
+      )" + turn + R"(
+      br label %latch
+    latch:
+      %further = getelementptr i8, ptr %place, i64 )" +
+                                         step + R"(
+      %next = add i32 %i, 1
+      %go = icmp slt i32 %next, %n
+      br i1 %go, label %loop, label %over
+    over:
+      ret void
+    })");
+  llvm::Function& function = *module->getFunction("k");
+  llvm::DominatorTree dominators(function);
+  llvm::LoopInfo loops(dominators);
+  Evolution evolution(function, loops, dominators);
+  const Fetches fetches = fetch_next_turns(evolution, loops);
+  EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
+  return fetches.size();
+}
+
+constexpr const char *kMeet = "call void @cupola.barrier(i32 0, i32 -1)\n",
+                     *kReadPlace = "%a = load float, ptr %place\n";
+
+TEST(NextTurns, AreFetchedWhereABlockMeetsAndGoesFar) {
+  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + kReadPlace, "%plane"), 1u);
+  EXPECT_EQ(fetched_for_next_turn(std::string(kReadPlace) + kMeet, "65536"), 1u);
+}
+
+TEST(NextTurns, AreNotFetchedWhereItGoesNearOrMeetsNobodyOrOnlyWrites) {
+  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + kReadPlace, "1024"), 0u);
+  EXPECT_EQ(fetched_for_next_turn(kReadPlace, "%plane"), 0u);
+  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + "store float 1.0, ptr %place\n", "%plane"), 0u);
+}
+
+TEST(NextTurns, AreNotFetchedForLoopsWithin) {
+  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + R"(
+      br label %inner
+    inner:
+      %j = phi i32 [ 0, %loop ], [ %more, %inner ]
+      %a = load float, ptr %place
+      %more = add i32 %j, 1
+      %again = icmp slt i32 %more, %n
+      br i1 %again, label %inner, label %done
+    done:
+    )",
+                                  "%plane"),
+            0u);
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
