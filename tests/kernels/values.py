@@ -107,7 +107,9 @@ def compare(program, name, device):
     total = 0
     found = []
     for case, golden in theirs.items():
-        if case not in skipped:
+        if device == "cpu" and NOT_HERE in ours.get(case, {}) and NOT_HERE not in golden:
+            found.append(f"{case}: is not here, but the GPU has it")
+        elif case not in skipped:
             compared, more = problems_of(case, ours.get(case, {}), golden)
             total += compared
             found += more
