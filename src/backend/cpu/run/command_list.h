@@ -22,14 +22,18 @@ class CommandList {
     drop(std::move(spare_));
   }
 
-  void swap(CommandList& other) noexcept {
+  /// All commands of the other list, which gets this list's room: this one is empty.
+  void take(CommandList& other) noexcept {
     std::swap(first_, other.first_);
-    std::swap(spare_, other.spare_);
     std::swap(last_, other.last_);
     std::swap(begin_, other.begin_);
     std::swap(end_, other.end_);
     std::swap(size_, other.size_);
-    std::swap(spares_, other.spares_);
+    while (std::unique_ptr<Chunk> chunk = std::move(spare_)) {
+      spare_ = std::move(chunk->next);
+      other.keep(std::move(chunk));
+    }
+    spares_ = 0;
   }
 
   bool empty() const { return size_ == 0; }
@@ -62,10 +66,7 @@ class CommandList {
     }
     std::unique_ptr<Chunk> used = std::move(first_);
     first_ = std::move(used->next);
-    if (spares_ == kMostSpares) return;
-    ++spares_;
-    used->next = std::move(spare_);
-    spare_ = std::move(used);
+    keep(std::move(used));
   }
 
  private:
@@ -101,6 +102,13 @@ class CommandList {
       }
       chunk = chunk->next.get();
     }
+  }
+
+  void keep(std::unique_ptr<Chunk> chunk) {
+    if (spares_ == kMostSpares) return;
+    ++spares_;
+    chunk->next = std::move(spare_);
+    spare_ = std::move(chunk);
   }
 
   static void drop(std::unique_ptr<Chunk> chunk) {

@@ -96,11 +96,11 @@ TEST(CommandList, LaunchesInARowOwnTheirCodeTogether) {
   EXPECT_LE(code.use_count(), 1 + 160 / 16);
 }
 
-TEST(CommandList, SwapsWhatItHolds) {
+TEST(CommandList, TakesWhatAnotherHolds) {
   CommandList a, b;
   std::vector<hal::Command> commands(20, hal::Command(hal::Fill{.value = 5}));
   a.append(commands);
-  a.swap(b);
+  b.take(a);
   EXPECT_TRUE(a.empty());
   hal::Command one = hal::Fill{.value = 6};
   a.append(std::span(&one, 1));

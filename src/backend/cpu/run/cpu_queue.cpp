@@ -66,7 +66,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
       Lock lock(mutex_);
       if (driven_.load(std::memory_order_relaxed) || coming_.empty()) return;
       driven_.store(true, std::memory_order_relaxed);
-      in_turn_.swap(coming_);
+      in_turn_.take(coming_);
     }
     run_in_turn(*this);
   }
@@ -112,7 +112,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
     bool more = !in_turn_.empty();
     if (!more) {
       Lock lock(mutex_);
-      in_turn_.swap(coming_);
+      in_turn_.take(coming_);
       more = !in_turn_.empty();
       if (!more) {
         driven_.store(false, std::memory_order_release);
