@@ -193,7 +193,8 @@ def cell(items, statuses, tables, problems):
 
 
 def readme_table(rows, tables, problems):
-    statuses = {id_: status for id_, _, status, _, _ in rows}
+    # What waits for a Mac's word but has tests works in part: on a double.
+    statuses = {id_: "partial" if status == "needs-mac" and tests else status for id_, _, status, tests, _ in rows}
     lines = (ROOT / "docs" / "readme_table.tsv").read_text().splitlines()
     if lines[0].split("\t") != ["group", *DEVICES]:
         sys.exit("features: docs/readme_table.tsv: wrong header")
