@@ -1,7 +1,6 @@
 #include "cupola/selftest/session.h"
 
 namespace cupola::tool::selftest {
-namespace {}  // namespace
 
 Memory::~Memory() {
   if (address_) (void)session_->call("cuMemFree_v2", address_);

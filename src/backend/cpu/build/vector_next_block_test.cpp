@@ -3,7 +3,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "backend/cpu/build/analysed_kernel.h"
-#include "backend/cpu/build/vector_steps.h"
+#include "backend/cpu/build/fetching_kernel.h"
 
 // Which loops fetch for the next block. That it arrives in time only benchmarks tell.
 
@@ -48,16 +48,14 @@ std::vector<std::string> fetched(const std::string& turn, const std::string& ste
       )" + more + R"(
       ret void
     })");
-  llvm::Function& function = *module->getFunction("k");
-  llvm::DominatorTree dominators(function);
-  llvm::LoopInfo loops(dominators);
-  Evolution evolution(function, loops, dominators);
-  const Fetches fetches = fetch_for_next_block(function, evolution, loops);
-  const llvm::PostDominatorTree post_dominators(function);
-  keep_fetches_of_rows(fetches, Shapes(function, BlockClass::Rows, loops, post_dominators));
-  EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
+  fetches_in(*module, [](llvm::Function& function, Evolution& evolution, llvm::LoopInfo& loops) {
+    const Fetches fetches = fetch_for_next_block(function, evolution, loops);
+    const llvm::PostDominatorTree post_dominators(function);
+    keep_fetches_of_rows(fetches, Shapes(function, BlockClass::Rows, loops, post_dominators));
+    return Fetches();  // some are gone
+  });
   std::vector<std::string> names;
-  for (const llvm::Instruction& one : llvm::instructions(function)) {
+  for (const llvm::Instruction& one : llvm::instructions(*module->getFunction("k"))) {
     const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&one);
     if (!call || call->getIntrinsicID() != llvm::Intrinsic::prefetch) continue;
     const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(call->getArgOperand(0)->stripPointerCasts());

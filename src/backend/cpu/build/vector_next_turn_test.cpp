@@ -1,9 +1,6 @@
 #include "backend/cpu/build/vector_next_turn.h"
 
-#include <llvm/IR/Verifier.h>
-
-#include "backend/cpu/build/analysed_kernel.h"
-#include "backend/cpu/build/vector_steps.h"
+#include "backend/cpu/build/fetching_kernel.h"
 
 // Which loops fetch for their next turn. That it arrives in time only benchmarks tell.
 
@@ -37,13 +34,9 @@ size_t fetched_for_next_turn(const std::string& turn, const std::string& step) {
     over:
       ret void
     })");
-  llvm::Function& function = *module->getFunction("k");
-  llvm::DominatorTree dominators(function);
-  llvm::LoopInfo loops(dominators);
-  Evolution evolution(function, loops, dominators);
-  const Fetches fetches = fetch_next_turns(evolution, loops);
-  EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
-  return fetches.size();
+  return fetches_in(*module, [](llvm::Function&, Evolution& evolution,
+                                const llvm::LoopInfo& loops) { return fetch_next_turns(evolution, loops); })
+      .size();
 }
 
 constexpr const char *kMeet = "call void @cupola.barrier(i32 0, i32 -1)\n",

@@ -2,10 +2,8 @@
 
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/Verifier.h>
 
-#include "backend/cpu/build/analysed_kernel.h"
-#include "backend/cpu/build/vector_steps.h"
+#include "backend/cpu/build/fetching_kernel.h"
 
 // What blocks fetch ahead. That it arrives in time only benchmarks tell.
 
@@ -32,12 +30,7 @@ size_t fetched(const std::string& body, const std::string& number = "%first = mu
       )" + body + R"(
       ret void
     })");
-  llvm::Function& function = *module->getFunction("k");
-  llvm::DominatorTree dominators(function);
-  llvm::LoopInfo loops(dominators);
-  Evolution evolution(function, loops, dominators);
-  const Fetches fetches = fetch_ahead_in_streams(function, evolution, loops);
-  EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
+  const Fetches fetches = fetches_in(*module, fetch_ahead_in_streams);
   for (const llvm::CallInst* fetch : fetches) {
     const llvm::APInt ahead(64, 1024);
     const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(fetch->getArgOperand(0));

@@ -73,6 +73,25 @@ TEST_F(InFlight, LaunchesInARowAreCommittedAheadAndRunInTheirOrder) {
   EXPECT_EQ(listed(*buffer), expected);
 }
 
+/// Each that is in flight has room for its output; without memory for one more a launch waits, as it would alone.
+TEST_F(InFlight, LaunchesWaitWhereMemoryIsShort) {
+  auto buffer = make_buffer(4096);
+  std::vector<hal::Command> commands = launches(safe(appends()), buffer->address(), 20);
+  std::vector<std::unique_ptr<hal::Buffer>> rest;
+  for (uint64_t bytes = device->properties().memory_bytes; bytes >= device->chunk_bytes(); bytes /= 2)
+    while (auto taken = device->reserve(bytes)) rest.push_back(std::move(*taken));
+  hold(true);
+  const uint64_t last = queue->enqueue(commands);
+  queue->start();
+  EXPECT_TRUE(comes_true([] { return in_flight() > 0; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // for all that have room
+  EXPECT_LT(in_flight(), long{Launcher::kMostInFlight});
+  hold(false);
+  const Result<> waited = queue->progress()->wait(last);
+  ASSERT_TRUE(waited) << waited.error().message;
+  EXPECT_EQ(listed(*buffer).size(), 20u);
+}
+
 TEST_F(InFlight, NothingElseOvertakesThem) {
   auto buffer = make_buffer(4096);
   auto seen = std::make_shared<std::vector<uint64_t>>();
