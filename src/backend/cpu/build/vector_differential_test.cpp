@@ -244,17 +244,17 @@ TEST(VectorDifferential, LanesThatAddToOnePlaceFindWhatLowerOnesAdded) {
   }
 }
 
-// Of a matrix with rows of 37 numbers each block writes 16 columns, but for some rows and columns.
+// Of a matrix with rows of 37 numbers each block writes some lines, a thread in y a column, but for some of both.
 TEST(VectorDifferential, StoresDownColumnsAreThoseOfTheirThreads) {
   const std::string columns = R"(
       %some = and i32 %me, 255
       %i = getelementptr TYPE, ptr %in, i32 %some
       %value = load TYPE, ptr %i
       %block = call i32 @cupola.ctaid.x()
-      %first = mul i32 %block, 16
-      %down = mul i32 %x, %n
-      %across = add i32 %down, %first
-      %number = add i32 %across, %y
+      %first = mul i32 %block, %width
+      %line.of.all = add i32 %first, %x
+      %down = mul i32 %line.of.all, %n
+      %number = add i32 %down, %y
       %number64 = zext i32 %number to i64
       %p = getelementptr TYPE, ptr OUT, i64 %number64
       %inside = icmp ult i32 %x, 13
