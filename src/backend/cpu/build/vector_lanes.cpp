@@ -37,15 +37,16 @@ Type* widened(Type* type) {
   return llvm::FixedVectorType::get(type, kLanes);
 }
 
-Lanes::Lanes(llvm::Function& old, llvm::Function& made, BlockClass of, const Shapes& known, const Exits& exits,
-             const llvm::TargetMachine& processor)
+Lanes::Lanes(llvm::Function& old, llvm::Function& made, const image::BlocksOfCode& of, const Shapes& known,
+             const Exits& exits, const llvm::TargetMachine& processor)
     : from(old),
       to(made),
       machine(processor),
       target(processor.getTargetTransformInfo(old)),
       shapes(known),
       layout(old.getDataLayout()),
-      blocks(of),
+      blocks(of.blocks),
+      block_shape(of.shape),
       builder(made.getContext()),
       context(context_of(made)),
       has_exits_(!exits.empty()) {
