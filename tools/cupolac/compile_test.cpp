@@ -219,6 +219,15 @@ TEST_F(Compile, MissingClangIsNamed) {
   EXPECT_EQ(output.text, "cupolac: CUPOLA_CLANG is '/missing/clang++', which is no program\n");
 }
 
+TEST_F(Compile, AloneItSaysThatItsHeadersAreMissing) {
+  fs::create_directories(path("moved/bin"));
+  fs::copy_file(CUPOLA_BUILD_DIR "/bin/cupolac", path("moved/bin/cupolac"));
+  const ShellOutput output = run_shell("cd " + path("") + " && moved/bin/cupolac -c square.cu");
+  EXPECT_EQ(output.status, 1);
+  EXPECT_THAT(output.text, AllOf(HasSubstr("cupolac: Cupola's headers are not in '"),
+                                 HasSubstr("/moved/include/cuda': build all of it (scripts/build)")));
+}
+
 TEST_F(Compile, VersionCanBeReadByScripts) {
   const ShellOutput output = cupolac("--version");
   EXPECT_THAT(output.text, AllOf(HasSubstr("Cupola"), HasSubstr("release 13.0, V13.0.0")));
