@@ -85,6 +85,14 @@ Result<> check_headers(const Installation& installation) {
               installation.headers.string());
 }
 
+Result<> check_inputs(const Options& options) {
+  std::error_code error;
+  for (const Input& input : options.inputs)
+    if (!std::filesystem::exists(input.path, error))
+      return fail(ErrorCode::FileNotFound, "there is no file '{}'", input.path);
+  return {};
+}
+
 /// Keeps another toolkit's headers in the system's folders from the program.
 Result<> refuse_foreign_headers(Installation& installation, const Scratch& scratch) {
   const auto headers = find_foreign_headers(system_include_folders(), installation.headers);
@@ -110,6 +118,7 @@ Result<int> compile(const Options& options) {
     print_plan(plan);
     return 0;
   }
+  TRY(check_inputs(options));
   hide_toolkits(installation);
   return run_plan(plan, options.threads, options.verbose);
 }
