@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cupolac/foreign_headers.h"
+#include "cupolac/foreign_libraries.h"
 #include "cupolac/host_link.h"
 #include "cupolac/installation.h"
 #include "cupolac/link_units.h"
@@ -119,6 +120,7 @@ Result<int> compile(const Options& options) {
     return 0;
   }
   TRY(check_inputs(options));
+  if (options.goal == Goal::Link) TRY(check_libraries(options, installation.libraries, system_library_folders()));
   hide_toolkits(installation);
   return run_plan(plan, options.threads, options.verbose);
 }
