@@ -104,7 +104,7 @@ void Lanes::find_needed(llvm::ArrayRef<BasicBlock*> order) {
   while (!open.empty()) {
     const Instruction* next = open.pop_back_val();
     if (!needed_.insert(next).second || llvm::isa<llvm::PHINode>(next)) continue;
-    // What an address is made of, too: see look_for_row.
+    // What an address is made of, too: see look_for_runs.
     if (!shapes.of(next).is_extended && !llvm::isa<llvm::GetElementPtrInst, llvm::SExtInst, llvm::ZExtInst>(next))
       continue;
     for (const Value* operand : next->operands())

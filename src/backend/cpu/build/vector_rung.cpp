@@ -13,6 +13,7 @@
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/lone_threads.h"
+#include "backend/cpu/build/turned_stores.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_groups.h"
@@ -224,6 +225,7 @@ class Rung {
     const Draft prepared(copy_of(*kernel_.body));
     if (shape) set_known_sizes(*prepared, *shape);
     TRY(prepare_for_lanes(*prepared, reach_));
+    if (shape) turn_stores(*prepared, *shape);
     lower_address_questions(*prepared, constant_bytes_);
     TRY(WarpBodies made, widen(*prepared, blocks));
     for (WideBody& body : made) body.shape = shape;
