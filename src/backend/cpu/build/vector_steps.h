@@ -28,8 +28,8 @@ class Evolution {
   llvm::ScalarEvolution evolution_;
 };
 
-/// Whether the register says where a thread is in its block or the block in the grid, or what size they have. The others
-/// (the lane, the active mask) follow from that and more.
+/// Whether the register says where a thread is in its block or the block in the grid, or what size they have. The
+/// others (the lane, the active mask) follow from that and more.
 bool is_place_or_size(kir::Intrinsic known);
 
 /// The register of the thread or the launch (threadIdx.x) that the value is; nothing: it is another.
