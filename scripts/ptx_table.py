@@ -75,7 +75,7 @@ def sets():
 
 def slot(text, known):
     words = []
-    for word in text.removesuffix("?").split("|"):
+    for word in text.partition("?")[0].split("|"):
         words += known[word[1:]].split("|") if word.startswith("@") else [word]
     return words, text.endswith("?")
 

@@ -434,6 +434,30 @@ bool has(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
+// mad.f32 without a rounding is mad.rn.f32 before PTX 3.2: (1 + 2^-23)^2 - (1 + 2^-22) is 2^-46, in one rounding.
+CASE(old_text_leaves_the_rounding_of_mad_out) {
+  const auto text = [](const std::string& head) {
+    return head + R"(
+.entry k (.param .u64 p)
+{
+	.reg .u64 %rd<2>; .reg .f32 %f<4>; .reg .u32 %r<2>;
+	ld.param.u64 %rd1, [p];
+	mov.b32 %f1, 0x3f800001;
+	mov.b32 %f2, 0xbf800002;
+	mad.f32 %f3, %f1, %f1, %f2;
+	mov.b32 %r1, %f3;
+	st.global.u32 [%rd1], %r1;
+	exit;
+})";
+  };
+  CUmodule module = check::load_ptx(text(".version 1.4\n.target sm_13\n"));
+  if (!module) return;
+  EXPECT_EQUAL(run(module, {0})[0], 0x28800000u);
+  CU_OK(cuModuleUnload(module));
+  std::string log;
+  EXPECT_CUDA(refused(text(".version 3.2\n.target sm_20\n.address_size 64\n"), log), CUDA_ERROR_INVALID_PTX);
+}
+
 CASE(errors_come_when_the_text_is_loaded) {
   std::string log;
   EXPECT_CUDA(refused(std::string(kHead) +

@@ -65,9 +65,12 @@ void add_words(Slot& slot, std::string_view words) {
 
 Slot slot_of(std::string_view text) {
   Slot slot;
-  if (text.ends_with('?')) {
-    slot.optional = true;
-    text.remove_suffix(1);
+  const size_t mark = text.find('?');
+  if (mark != std::string_view::npos) {
+    slot.optional = mark + 1 == text.size();
+    for (const char digit : text.substr(mark + 1))
+      slot.optional_before = slot.optional_before * 10 + static_cast<uint32_t>(digit - '0');
+    text = text.substr(0, mark);
   }
   add_words(slot, text);
   return slot;
@@ -212,7 +215,8 @@ size_t slot_for(const Row& row, const std::vector<bool>& filled, std::optional<T
 }
 
 /// Fills the row's slots with the words; nothing when all fits.
-std::optional<Mismatch> mismatch(const Row& row, std::span<const std::string_view> words, Form& form) {
+std::optional<Mismatch> mismatch(const Row& row, uint32_t version, std::span<const std::string_view> words,
+                                 Form& form) {
   std::vector<bool> filled(row.slots.size());
   std::optional<size_t> stranger;
   size_t taken = 0;
@@ -235,7 +239,7 @@ std::optional<Mismatch> mismatch(const Row& row, std::span<const std::string_vie
   }
   if (stranger) return Mismatch{.word = *stranger, .taken = taken};
   for (size_t s = 0; s < row.slots.size(); ++s)
-    if (!filled[s] && !row.slots[s].optional)
+    if (!filled[s] && !row.slots[s].may_stay_empty(version))
       return Mismatch{.word = words.size(), .slot = &row.slots[s], .taken = taken};
   return std::nullopt;
 }
@@ -299,13 +303,14 @@ std::string shown(const Row& row) {
 
 /// Why the words are of none of the rows, to stand behind the spelling: what is wrong with the row that has these types
 /// and takes the most words.
-std::string misfit(const std::vector<const Row*>& candidates, std::span<const std::string_view> words) {
+std::string misfit(const std::vector<const Row*>& candidates, uint32_t version,
+                   std::span<const std::string_view> words) {
   Mismatch closest;
   const Row* nearest = nullptr;
   bool has_types = false;
   for (const Row* row : candidates) {
     Form unused;
-    const auto bad = mismatch(*row, words, unused);
+    const auto bad = mismatch(*row, version, words, unused);
     const bool has = !row->any_words && takes_types(*row, words);
     if (!bad || (nearest && std::pair(has, bad->taken) <= std::pair(has_types, closest.taken))) continue;
     closest = *bad, nearest = row, has_types = has;
@@ -389,14 +394,14 @@ Result<const Form*> FormTable::understand(std::string_view text, size_t operands
   std::vector<const Row*> fitting;
   for (const Row* row : *candidates) {
     Form form{.text = std::string(text), .row = row, .modifiers = {}, .types = {}, .present = {}};
-    if (mismatch(*row, modifiers, form)) continue;
+    if (mismatch(*row, version_, modifiers, form)) continue;
     fitting.push_back(row);
     if (!takes(form, operands)) continue;
     forms_.push_back(std::move(form));
     by_text_.emplace(std::move(key), &forms_.back());
     return &forms_.back();
   }
-  if (fitting.empty()) return fail(ErrorCode::InvalidPtx, "'{}'{}", text, misfit(*candidates, modifiers));
+  if (fitting.empty()) return fail(ErrorCode::InvalidPtx, "'{}'{}", text, misfit(*candidates, version_, modifiers));
   return fail(ErrorCode::InvalidPtx, "'{}' does not take {} operands; it takes {}", text, operands,
               operand_counts(fitting));
 }

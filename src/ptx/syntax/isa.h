@@ -59,6 +59,8 @@ struct Slot {
   std::vector<Modifier> modifiers;
   std::vector<Type> types;
   bool optional = false;
+  uint32_t optional_before = 0;  ///< optional in modules of earlier PTX ISA versions, times ten
+  bool may_stay_empty(uint32_t version) const { return optional || (version != 0 && version < optional_before); }
 };
 
 /// A row of isa.def, taken apart.
@@ -111,7 +113,11 @@ class FormTable {
   /// of one opcode apart.
   Result<const Form*> understand(std::string_view text, size_t operands);
 
+  /// What the module says, before its first instruction; 0, at first: it does not.
+  void set_version(uint32_t version) { version_ = version; }
+
  private:
+  uint32_t version_ = 0;
   std::deque<Form> forms_;
   std::unordered_map<std::string, const Form*> by_text_;  ///< key: text and operand count
 };

@@ -41,6 +41,19 @@ TEST(FormTable, WordsGoWithTypes) {
   EXPECT_EQ(refusal("add.s33", 3), "'add.s33': '.s33' does not fit there");
 }
 
+TEST(FormTable, OldModulesLeaveARoundingOut) {
+  const auto takes = [](uint32_t version, std::string_view form) {
+    FormTable table;
+    table.set_version(version);
+    return table.understand(form, 4).has_value();
+  };
+  for (const std::string_view form : {"mad.f32", "mad.ftz.f32", "mad.sat.f32"}) {
+    EXPECT_TRUE(takes(14, form) && takes(31, form)) << form;
+    EXPECT_FALSE(takes(32, form) || takes(87, form) || takes(0, form)) << form;
+  }
+  EXPECT_FALSE(takes(31, "fma.f32") || takes(31, "mad.f64"));
+}
+
 TEST(FormTable, OperandsGoWithWords) {
   EXPECT_EQ(refusal("setp.eq.u32", 4), "'setp.eq.u32' does not take 4 operands; it takes 'd/p:pred a b c:pred?@bool'");
   EXPECT_EQ(refusal("setp.eq.and.u32", 4), "");

@@ -36,6 +36,7 @@ Result<> Parser::module() {
     return error("a version such as 8.7 is expected, not " + shown());
   for (const char c : version)
     if (c != '.') m_.version = m_.version * 10 + static_cast<uint32_t>(c - '0');
+  m_.forms.set_version(m_.version);
   advance();
   if (!accept_directive("target")) return error("'.target' is expected, not " + shown());
   do {
