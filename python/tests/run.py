@@ -24,7 +24,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "python" / "tests"
-LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libnvrtc.so.13", "libnvvm.so.4", "libnvJitLink.so.13", "libnvidia-ml.so.1", "libcupola-compiler.so", "libcupola-frontend.so")
+LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libnvrtc.so.13", "libnvvm.so.4", "libnvJitLink.so.13", "libnvidia-ml.so.1", "libcupola-pipeline.so", "libcupola-compiler.so", "libcupola-frontend.so")
 NUMBA_TESTS = [TESTS / "test_numba.py", TESTS / "test_numba_programs.py"]
 # Host arrays over device memory are not made there yet; the demonstrations take minutes.
 NOT_ON_METAL = ("buffers_are_arrays_of_numba", "demo")
@@ -106,7 +106,7 @@ def check_wheel(wheel, folder, build):
     problems = absolute_paths(wheel, {str(ROOT), str(folder), str(build)})
     names = zipfile.ZipFile(wheel).namelist()
     for part in (*(f"_toolkit/lib/{name}" for name in LIBRARIES), "_toolkit/lib/cupola/device.bc", "_toolkit/lib/cupola/metal.bc", "_toolkit/lib/cupola/air.bc", "_toolkit/lib/cupola/toolkit/nvvm/libdevice/libdevice.10.bc",
-                 "_toolkit/include/cuda/cuda_runtime.h", "_toolkit/bin/cupola", "_driver.pyi", "py.typed", "demos/add.py"):
+                 "_toolkit/include/cuda/cuda_runtime.h", "_toolkit/include/cupola/pipeline.h", "_toolkit/bin/cupola", "_driver.pyi", "py.typed", "demos/add.py"):
         if f"cupola/{part}" not in names:
             problems.append(f"{part} is not in the wheel")
     if problems:
