@@ -64,7 +64,8 @@ FAST(selu, X)
 
 template <typename Math, typename T>
 LOCAL T celu(T x, T y) {
-  return x < 0 ? y * Math::expm1(Math::quotient(x, y)) : x;
+  const T quotient = Math::quotient(x, y);
+  return x < 0 && !(math::fabs(quotient) < kNegligible<T>) ? y * Math::expm1(quotient) : x;
 }
 FAST(celu, XY)
 

@@ -94,10 +94,10 @@ FAST(xlogy, XY)
 
 /// Near 1 the power's distance from it is taken from expm1, elsewhere from the power.
 LOCAL double boxcox_of(double x, double y) {
-  if (y == 0) return math::log(x);
-  const double exponent = y * math::log(x);
-  const double rest = math::fabs(exponent) < 0.5 ? math::expm1(exponent) : math::pow(x, y) - 1;
-  return x < 0 ? kNan<double> : rest / y;
+  const double logarithm = math::log(x), exponent = y * logarithm;
+  if (math::fabs(exponent) < kNegligible<double>) return logarithm;
+  const double rest = math::fabs(exponent) < 0.5 ? math::expm1(exponent) : math::pow(math::fabs(x), y) - 1;
+  return is_nan(exponent) ? (y == 0 ? logarithm : exponent) : rest / y;
 }
 template <typename T>
 LOCAL T boxcox(T x, T y) {
@@ -105,18 +105,24 @@ LOCAL T boxcox(T x, T y) {
 }
 FLOATS(boxcox, XY)
 
-template <typename Math>
-LOCAL double inv_boxcox(double x, double y) {
-  if (y == 0) return math::exp(x);
-  return math::exp(math::log1p(y * x) / y);
+/// log(1 + xy) / y, and its limit x; where the product is out of range it is all.
+LOCAL double inverse_exponent(double x, double y) {
+  const double product = y * x;
+  if (y == 0 || math::fabs(product) < kNegligible<double>) return x;
+  return (product == kInfinity ? math::log(math::fabs(x)) + math::log(math::fabs(y)) : math::log1p(product)) / y;
 }
-template <typename Math>
-LOCAL float inv_boxcox(float x, float y) {
-  if constexpr (!Math::kPrecise) {
-    return y == 0 ? Math::exp(x) : Math::exp(Math::quotient(Math::log1p(y * x), y));
-  } else {
-    return (float)inv_boxcox<Math>((double)x, (double)y);
-  }
+LOCAL double inv_boxcox_by(Precise, double x, double y) {
+  return math::exp(inverse_exponent(x, y));
+}
+LOCAL float inv_boxcox_by(Precise, float x, float y) {
+  return (float)math::exp(inverse_exponent((double)x, (double)y));
+}
+LOCAL float inv_boxcox_by(Fast, float x, float y) {
+  return Fast::exp(y == 0 ? x : Fast::quotient(math::log1p(y * x), y));
+}
+template <typename Math, typename T>
+LOCAL T inv_boxcox(T x, T y) {
+  return inv_boxcox_by(Math{}, x, y);
 }
 FAST(inv_boxcox, XY)
 

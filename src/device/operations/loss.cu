@@ -36,21 +36,21 @@ LOCAL T entr(T x) {
 }
 FAST(entr, X)
 
-/// x log(y), 0 for x = 0.
-template <typename Math, typename T>
-LOCAL T weighted(T x, T logarithm) {
-  return x == 0 && !is_nan(logarithm) ? (T)0 : x * logarithm;
+/// x times the logarithm of y, 0 for x = 0.
+template <typename T>
+LOCAL T weighted(T x, T logarithm, T y) {
+  return x == 0 && !is_nan(y) ? (T)0 : x * logarithm;
 }
 
 template <typename Math, typename T>
 LOCAL T cross_entropy(T x, T y) {
-  return -weighted<Math>(x, Math::log(y));
+  return -weighted(x, Math::log(y), y);
 }
 FAST(cross_entropy, XY)
 
 template <typename Math, typename T>
 LOCAL T binary_cross_entropy(T x, T y) {
-  return -(weighted<Math>(x, Math::log(y)) + weighted<Math>(1 - x, Math::log1p(-y)));
+  return -(weighted(x, Math::log(y), y) + weighted(1 - x, Math::log1p(-y), y));
 }
 FAST(binary_cross_entropy, XY)
 

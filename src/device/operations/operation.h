@@ -98,6 +98,9 @@ namespace cupola::device {
 
 template <typename T>
 inline constexpr T kNan = (T)__builtin_nan("");
+/// Of a number below this, half of its square is nothing beside it.
+template <typename T>
+inline constexpr T kNegligible = sizeof(T) == 4 ? (T)0x1p-26 : (T)0x1p-55;
 template <typename T>
 inline constexpr T kInfinite = (T)__builtin_inf();
 
