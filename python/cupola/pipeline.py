@@ -200,11 +200,11 @@ class Pipeline:
         driver().memory_info()  # makes a context current, the new one after a reset
         handle = ctypes.c_void_p()
         _check(_library().cupola_pipeline_compile(expression._handle, ctypes.byref(handle)))
-        self._handle = handle
+        self._handle, self._resets = handle, driver().resets()
         self._destroy = _library().cupola_pipeline_destroy
 
     def __del__(self) -> None:
-        if handle := getattr(self, "_handle", None):
+        if (handle := getattr(self, "_handle", None)) and self._resets == driver().resets():  # a reset takes the code away
             self._destroy(handle)
 
     def __call__(self, *arguments: Any, out: Any = None, stream: Any = None) -> Any:
@@ -296,6 +296,8 @@ def _scalar(value: Any, dtype: np.dtype) -> np.ndarray:
         raise TypeError(f"a number is wanted, not an array of {array.size}")
     if dtype.kind in "iu" and array.dtype.kind not in "iub":
         raise TypeError(f"{value!r} is no whole number, and the elements are of dtype {dtype}")
+    if dtype.kind in "iu" and not np.iinfo(dtype).min <= array.item() <= np.iinfo(dtype).max:
+        raise OverflowError(f"{value!r} does not fit into {dtype}")
     return np.array([array.item()], dtype)
 
 

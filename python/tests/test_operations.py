@@ -1,8 +1,11 @@
 """Every row of the table of operations, on the device that CUPOLA_DEVICE names, against NumPy, SciPy, mpmath and Python's integers
 (operation_references.py). The bounds are the table's own, as `cupola.pipeline.operations()` gives them.
 
-Each operation is a kernel of its own here: on the metal device one that is printed as MSL, or compiled to AIR with CUPOLA_METAL=air."""
+On the cpu device each operation is a kernel of its own. On the metal device, whose double takes half a second a kernel, operations share kernels,
+each with inputs and an output of its own: printed as MSL, or compiled to AIR with CUPOLA_METAL=air."""
 
+import functools
+import os
 import zlib
 
 import cupola
@@ -58,6 +61,44 @@ def floats(name, count, dtype):
         with np.errstate(all="ignore"):
             arguments = [np.concatenate([a, near * dtype.type(1 + i * 2.0**-15)]) for i, a in enumerate(arguments)]
     return arguments
+
+
+# -- running them --
+
+
+@functools.cache
+def shared_kernel(of, dtype, names, fast):
+    """Arguments and result of each of the operations, computed by one kernel."""
+    expression, given = cupola.pipeline.Expression(dtype), {}
+    for name in names:
+        given[name] = of(name, len(OPERATIONS[name].parameters), dtype)
+        expression.output(expression.apply(name, *(expression.input() for _ in given[name]), fast=fast))
+    longest = max(len(arguments[0]) for arguments in given.values())
+    columns = [np.resize(column, longest) for arguments in given.values() for column in arguments]
+    results = expression.compile()(*columns)
+    results = results if isinstance(results, tuple) else (results,)
+    return {name: (arguments, result[:len(arguments[0])]) for (name, arguments), result in zip(given.items(), results)}
+
+
+def groups(names):
+    """In the table's order, of at most 20 operations and 60 inputs."""
+    found, inputs = [[]], 0
+    for name in names:
+        inputs += len(OPERATIONS[name].parameters)
+        if len(found[-1]) == 20 or inputs > 60:
+            found.append([])
+            inputs = len(OPERATIONS[name].parameters)
+        found[-1].append(name)
+    return [tuple(group) for group in found]
+
+
+def computed(name, dtype, of, fast=False):
+    """Arguments, and what the device makes of them."""
+    if os.environ.get("CUPOLA_DEVICE") != "metal":
+        arguments = of(name, len(OPERATIONS[name].parameters), dtype)
+        return arguments, cupola.pipeline.run(name, *arguments, fast=fast)
+    names = FAST if fast else [each for each, row in OPERATIONS.items() if dtype in row.dtypes]
+    return shared_kernel(of, dtype, next(group for group in groups(names) if name in group), fast)[name]
 
 
 def unit_at(exact, dtype):
@@ -138,11 +179,6 @@ def check_steps(name, got, wanted, arguments):
     assert wrong.size == 0, f"{name}: {wrong.size} of {got.size} wrong: {[(tuple(float(a[i]) for a in arguments), float(got[i]), float(wanted[i])) for i in wrong[:6]]}"
 
 
-def reference_of(name):
-    assert (name in STEPS) != (name in REALS) or name in SHIFTS or OPERATIONS[name].dtypes[0].kind == "i", f"no reference for {name}"
-    return STEPS.get(name)
-
-
 def test_the_table_is_whole():
     assert len(OPERATIONS) == 190
     for name, row in OPERATIONS.items():
@@ -157,8 +193,7 @@ def test_the_table_is_whole():
 @pytest.mark.parametrize("name", FLOATS)
 def test_floats(name, dtype):
     row = OPERATIONS[name]
-    arguments = floats(name, len(row.parameters), dtype)
-    got = cupola.pipeline.run(name, *arguments)
+    arguments, got = computed(name, dtype, floats)
     if row.accuracy == "exact":
         with np.errstate(all="ignore"):
             wanted = STEPS[name](*arguments)
@@ -170,10 +205,9 @@ def test_floats(name, dtype):
 @pytest.mark.parametrize("name", FAST)
 def test_fast(name):
     row = OPERATIONS[name]
-    arguments = floats(name, len(row.parameters), F32)
+    arguments, got = computed(name, F32, floats, fast=True)
     usual = np.all([(np.abs(a) <= FAST_RANGE.get(name, 80)) & np.isfinite(a) & (np.abs(a) > 1e-4) for a in arguments], axis=0)
-    arguments = [a[usual] for a in arguments]
-    got = cupola.pipeline.run(name, *arguments, fast=True)
+    arguments, got = [a[usual] for a in arguments], got[usual]
     if name in OTHER_FAST:
         check_steps(name, got, OTHER_FAST[name](*arguments), arguments)
     else:
@@ -196,8 +230,7 @@ def integers(name, count, dtype):
 @pytest.mark.parametrize("dtype", cupola.pipeline.TYPES[2:], ids=str)
 @pytest.mark.parametrize("name", INTEGERS)
 def test_integers(name, dtype):
-    arguments = integers(name, len(OPERATIONS[name].parameters), dtype)
-    got = cupola.pipeline.run(name, *arguments)
+    arguments, got = computed(name, dtype, integers)
     if name in WHOLES or name in SHIFTS:
         width = 8 * dtype.itemsize
         of = WHOLES.get(name) or (lambda *x: SHIFTS[name](*x, width))
