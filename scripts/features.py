@@ -7,6 +7,8 @@ one that is Partial must have its gap in docs/api_gaps.tsv, with the tests that 
 
 Every form of the PTX census must lower and be run by a test, or have its gap in docs/ptx_gaps.tsv (ptx_table.py).
 
+Every setting of settings.def must stand in the table of docs/using.md, and nothing else.
+
 README.md holds a table of feature groups by device, which --readme writes anew from docs/readme_table.tsv: each cell is a list
 of feature ids, or table:NAME for the coverage of a .def table. A stale table is a problem too, as are docs/api.md, docs/ptx.md, docs/libdevice.md and docs/operations.md.
 """
@@ -27,6 +29,7 @@ DRIVER_TABLE = ROOT / "src/cuda/driver/driver.def"
 RUNTIME_TABLE = ROOT / "src/cuda/cudart/runtime.def"
 NVML_TABLE = ROOT / "src/cuda/nvml/nvml.def"
 FUNCTION_TABLES = {"driver": DRIVER_TABLE, "runtime": RUNTIME_TABLE, "nvml": NVML_TABLE}
+SETTINGS_TABLE = ROOT / "src/base/settings.def"
 UFUNC_STAGES = ("python.operations", "python.operations-metal", "python.operations-air")
 # A row with a signature: name, suffix (none for internal rows), version (none in nvml.def), status.
 FUNCTION_ROW = r"^\s*\w+_(?:FN\(|FN_AS\([^,]*,|INTERNAL\([^,]*,)\s*(\w+)\s*,(?:\s*((?!\d)\w*)\s*,)?(?:\s*\d+\s*,)?\s*(\w+)\s*,\s*\("
@@ -223,6 +226,16 @@ def check_readme(table, pages, write, problems):
             problems.append(f"{file.relative_to(ROOT)} is stale; run ./features --readme")
 
 
+def check_settings(problems):
+    """The table of docs/using.md and settings.def name the same environment variables."""
+    rows = re.findall(r'^CUPOLA_SETTING\(\w+, "(\w+)"', SETTINGS_TABLE.read_text(), re.M)
+    _, _, section = (ROOT / "docs" / "using.md").read_text().partition("\n## Settings\n")
+    cells = re.findall(r"^\| (`[^|]*`) \|", section, re.M)
+    documented = [name for names in cells for name in re.findall(r"`(\w+)`", names)]
+    problems += [f"docs/using.md: the table of settings lacks {name}" for name in rows if name not in documented]
+    problems += [f"docs/using.md: {name} is no row of {SETTINGS_TABLE.relative_to(ROOT)}" for name in documented if name not in rows]
+
+
 def intrinsics_line(problems):
     """How many rows of intrinsics.def each back-end's lowering has a case for."""
     rows = re.findall(r"^KIR_INTRINSIC\((\w+)", (ROOT / "src/kir/intrinsics.def").read_text(), re.M)
@@ -270,6 +283,7 @@ def main():
     tables["isa"] = isa = ptx_table.census(results, problems)
     pages = {"docs/api.md": api_page(gaps), "docs/ptx.md": ptx_table.page(), "docs/libdevice.md": libdevice_page.page(), "docs/operations.md": operations_page.page()}
     check_readme(readme_table(rows, tables, problems), pages, arguments.readme, problems)
+    check_settings(problems)
     errors = api_errors.expected_errors()
     for label in FUNCTION_TABLES:
         print(functions_line(label, tables[label]))

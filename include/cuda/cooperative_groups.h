@@ -166,7 +166,7 @@ CUPOLA_GROUP auto group_size(const Group& group) -> decltype(group.num_threads()
 #define CUPOLA_CLUSTERS \
   __attribute__((unavailable("thread block clusters need sm_90; Cupola's devices have compute capability 8.9")))
 class CUPOLA_CLUSTERS cluster_group;
-CUPOLA_CLUSTERS __device__ void this_cluster();
+CUPOLA_CLUSTERS __device__ thread_block this_cluster();  // of a type, so that `auto` is not what is complained of
 #undef CUPOLA_CLUSTERS
 
 /// One member calls the function.

@@ -33,8 +33,10 @@ def jit(source: str, name: str | None = None, options: tuple[str, ...] | list[st
     """
     if name is None:
         names = _signature.kernel_names(source)
-        if len(names) != 1:
-            raise ValueError(f"the source has {len(names)} kernels{': ' if names else ''}{', '.join(names)}: say the name of one")
+        if not names:
+            raise ValueError("the source has no kernel: a kernel is a function with __global__")
+        if len(names) > 1:
+            raise ValueError(f"the source has {len(names)} kernels: {', '.join(names)}: say the name of one")
         name = names[0]
     calls = driver()
     with _compiling:

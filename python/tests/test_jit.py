@@ -45,6 +45,8 @@ def test_the_only_kernel_needs_no_name(x):
     assert cupola.jit(SCALE).name == "scale"
     with pytest.raises(ValueError, match="2 kernels: a, b: say the name of one"):
         cupola.jit("__global__ void a() {} __global__ void b(int n) {}")
+    with pytest.raises(ValueError, match="no kernel: a kernel is a function with __global__"):
+        cupola.jit("int f() { return 1; }")
 
 
 def test_signature_is_the_sources(scale):

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <concepts>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <ranges>
 #include <string_view>
@@ -18,15 +19,19 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kOn = {"1", "on", "true", "yes"}, kOff = {"0", "off", "false", "no"};
 
-/// The words that a text may be, or that it may be a list of; any text if there are none.
+/// The words that a text may be, or that it may be a list of; any text if there are none. What a number may be.
 struct Words {
   std::vector<std::string_view> allowed;
   bool is_list = false;
+  int64_t least = 0, most = std::numeric_limits<int64_t>::max();
 };
 
 // The words of the table's rows.
 Words any() {
   return {};
+}
+Words between(int64_t least, int64_t most) {
+  return {{}, false, least, most};
 }
 template <typename... Texts>
 Words one_of(Texts... allowed) {
@@ -68,10 +73,12 @@ Wanted read_into(Text& value, std::string_view text, const Words& words) {
   return {};
 }
 
-Wanted read_into(int64_t& value, std::string_view text, const Words&) {
+Wanted read_into(int64_t& value, std::string_view text, const Words& words) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return "a number, 0 or above";
+  if (error != std::errc() || end != text.data() + text.size() || number < words.least || number > words.most)
+    return words.most == Words().most ? formatted("a number, {} or above", words.least)
+                                      : formatted("a number from {} to {}", words.least, words.most);
   value = number;
   return {};
 }

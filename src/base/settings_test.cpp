@@ -71,16 +71,31 @@ TEST(Settings, OffSwitchesOff) {
 
 TEST(Settings, ValuesOfAnotherTypeAreReportedAndIgnored) {
   for (const char* wrong : {"abc", "3x", "-1", "1e3", "99999999999999999999", " "}) {
-    Variable workers("CUPOLA_WORKERS", wrong), cache("CUPOLA_CACHE", "maybe");
+    Variable days("CUPOLA_CACHE_DAYS", wrong), cache("CUPOLA_CACHE", "maybe");
     std::vector<std::string> problems;
     const Settings read = cupola::read_settings(problems);
-    EXPECT_EQ(read.workers, Settings().workers);
+    EXPECT_EQ(read.cache_days, Settings().cache_days);
     EXPECT_EQ(read.cache, Settings().cache);
     ASSERT_EQ(problems.size(), 2u) << wrong;
-    EXPECT_EQ(problems[0],
-              "CUPOLA_WORKERS is '" + std::string(wrong) + "', which is ignored: it must be a number, 0 or above");
-    EXPECT_NE(problems[1].find("CUPOLA_CACHE is 'maybe'"), std::string::npos);
+    EXPECT_EQ(problems[1],
+              "CUPOLA_CACHE_DAYS is '" + std::string(wrong) + "', which is ignored: it must be a number, 0 or above");
+    EXPECT_NE(problems[0].find("CUPOLA_CACHE is 'maybe'"), std::string::npos);
   }
+}
+
+TEST(Settings, NumbersOutOfTheirRangeAreReportedAndIgnored) {
+  for (const char* wrong : {"0", "65"}) {
+    Variable count("CUPOLA_DEVICE_COUNT", wrong), workers("CUPOLA_WORKERS", "1025");
+    std::vector<std::string> problems;
+    EXPECT_EQ(cupola::read_settings(problems).device_count, 1);
+    EXPECT_EQ(problems, (std::vector<std::string>{
+                            "CUPOLA_DEVICE_COUNT is '" + std::string(wrong) +
+                                "', which is ignored: it must be a number from 1 to 64",
+                            "CUPOLA_WORKERS is '1025', which is ignored: it must be a number from 0 to 1024"}));
+  }
+  Variable count("CUPOLA_DEVICE_COUNT", "64"), workers("CUPOLA_WORKERS", "1024");
+  EXPECT_EQ(read_settings().device_count, 64);
+  EXPECT_EQ(read_settings().workers, 1024);
 }
 
 TEST(Settings, MisspeltWordsAreReportedWithThoseAllowed) {

@@ -37,7 +37,7 @@ struct HostQueue::State {
   uint64_t submitted GUARDED_BY(mutex) = 0;
   uint64_t started GUARDED_BY(mutex) = 0;  ///< commands beyond it stay where they are, as on any device
   bool ending GUARDED_BY(mutex) = false;
-  bool is_left_behind = false;  ///< the queue is gone, from its own thread; the thread's own
+  bool is_left_behind = false;  ///< the queue is gone before its commands were done; written before `ending`
 };
 
 HostQueue::HostQueue(std::shared_ptr<HostDomain> domain, std::unique_ptr<GridRunner> runner)
@@ -49,18 +49,24 @@ HostQueue::HostQueue(std::shared_ptr<HostDomain> domain, std::unique_ptr<GridRun
         if (is_left_behind) device.leave();
       }) {}
 
+/// Nobody waits here for commands. What is left is done by the thread alone, for which the device waits.
 HostQueue::~HostQueue() {
+  HostState& device = state_->domain->state;
+  device.stay();
+  const bool is_own_thread = thread_.get_id() == std::this_thread::get_id();
+  const uint64_t done = state_->progress->value();
+  bool is_left_behind = false;
   {
     Lock lock(state_->mutex);
+    is_left_behind = state_->is_left_behind = is_own_thread || done != state_->started;
     state_->ending = true;
     state_->changed.notify_one();
   }
-  if (thread_.get_id() == std::this_thread::get_id()) {
-    state_->is_left_behind = true;
-    state_->domain->state.stay();
+  if (is_left_behind) {
     thread_.detach();
   } else {
     thread_.join();
+    device.leave();
   }
 }
 

@@ -25,8 +25,9 @@ class GridRunner {
 };
 
 /// A queue of a device whose memory is the host's: one thread that executes commands in order, launches in a row as far
-/// ahead as the runner lets it. It starts with the queue and ends with it; when the queue goes on that thread, because
-/// a function that it called held the last reference, right after it, and the device waits for that (HostState).
+/// ahead as the runner lets it. It starts with the queue and ends with it; when the queue goes before its commands are
+/// done, or on that thread, because a function that it called held the last reference, it ends after them, and the
+/// device waits for that (HostState).
 class HostQueue final : public Queue {
  public:
   HostQueue(std::shared_ptr<HostDomain> domain, std::unique_ptr<GridRunner> runner);

@@ -17,7 +17,7 @@ struct HostState {
   Condition changed;
   uint32_t staying GUARDED_BY(mutex) = 0;  ///< threads of queues that are gone
 
-  /// A queue has gone on its own thread, which needs the device for a moment still; and that thread is over.
+  /// A queue has gone before its thread, which needs the device still; and that thread is over.
   void stay() {
     Lock lock(mutex);
     ++staying;

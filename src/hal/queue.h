@@ -9,7 +9,8 @@
 namespace cupola::hal {
 
 /// Commands in order. Commands of different queues may run at the same time. Any thread; commands submitted by several
-/// threads are ordered as they arrive. Destroying a queue lets what was submitted run to its end first.
+/// threads are ordered as they arrive. Destroying a queue lets what was submitted run to its end, and does not wait for
+/// it.
 class Queue {
  public:
   virtual ~Queue() = default;

@@ -1,6 +1,5 @@
 #include "runtime/backends.h"
 
-#include <algorithm>
 #include <functional>
 
 #include "backend/cpu/run/cpu_device.h"
@@ -11,14 +10,6 @@
 // The one place that names back-ends.
 
 namespace cupola::runtime {
-namespace {
-
-int64_t device_count() {
-  constexpr int64_t kMost = 64;  // a device's place is the bus in its address
-  return std::clamp<int64_t>(settings().device_count, 1, kMost);
-}
-
-}  // namespace
 
 Result<std::vector<std::unique_ptr<hal::Device>>> make_devices(const std::string& backend) {
   std::function<Result<std::unique_ptr<hal::Device>>()> make;
@@ -31,7 +22,7 @@ Result<std::vector<std::unique_ptr<hal::Device>>> make_devices(const std::string
   else
     return fail(ErrorCode::NoDevice, "CUPOLA_DEVICE is '{}'; it may be cpu, metal or null", backend);
   std::vector<std::unique_ptr<hal::Device>> devices;
-  for (int64_t i = 0; i < device_count(); ++i) {
+  for (int64_t i = 0; i < settings().device_count; ++i) {
     TRY(devices.emplace_back(), make());
   }
   return devices;

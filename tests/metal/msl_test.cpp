@@ -33,6 +33,7 @@ const std::string kDeclarations = R"(
     declare void @cupola.trap() noreturn
     declare i1 @cupola.is_shared(ptr)
     declare i32 @cupola.vprintf(ptr, ptr)
+    declare ptr @cupola.malloc(i64)
     declare float @llvm.ldexp.f32.i32(float, i32)
     declare half @llvm.ldexp.f16.i32(half, i32)
 )";
@@ -614,6 +615,8 @@ TEST(Msl, WhatMetalLacksIsRefusedWithItsPlace) {
   const Finished again =
       run("call void @f(i32 %n)\n ret void", 1, 0, "define void @f(i32 %n) {\n call void @f(i32 %n)\n ret void\n}");
   EXPECT_THAT(again.failure, HasSubstr("function 'f' calls itself"));
+  const Finished heap = run("%p = call ptr @cupola.malloc(i64 4)\n store ptr %p, ptr %place\n ret void", 1);
+  EXPECT_THAT(heap.failure, HasSubstr("can neither allocate memory, launch kernels nor ask the runtime: do it on the"));
 }
 
 const std::string kFunctions = R"(

@@ -207,6 +207,26 @@ TEST_F(Compile, ToolkitsAreNotSeen) {
   EXPECT_THAT(output.text, HasSubstr("warning: 'toolkit' holds another CUDA toolkit's headers"));
 }
 
+TEST_F(Compile, ToolkitsLibrariesAreNotSeen) {
+  for (const char* folder : {"toolkit", "other"}) {
+    fs::create_directories(path(folder));
+    write(folder + std::string("/libsolver.so"), "INPUT(-lm)\n");
+  }
+  write("toolkit/libcuda.so", "INPUT(-lm)\n");
+  const std::string command = "square.cu -o square -lsolver", before = "LIBRARY_PATH=$PWD/toolkit";
+  const ShellOutput refused = cupolac(command, before);
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.text, HasSubstr("-lsolver"));
+  const ShellOutput taken = cupolac(command, before + ":$PWD/other");
+  EXPECT_EQ(taken.status, 0) << taken.text;
+}
+
+TEST_F(Compile, MissingFilesAreNamed) {
+  const ShellOutput output = cupolac("square.cu missing.cu");
+  EXPECT_EQ(output.status, 1);
+  EXPECT_EQ(output.text, "cupolac: there is no file 'missing.cu'\n");
+}
+
 TEST_F(Compile, FurtherOptionsComeFromTheEnvironment) {
   write("needs.cu", "static_assert(BEFORE + AFTER == 3, \"\");\n");
   EXPECT_EQ(cupolac("-c needs.cu", "NVCC_PREPEND_FLAGS=-DBEFORE=1 NVCC_APPEND_FLAGS=-DAFTER=2").status, 0);
@@ -217,6 +237,15 @@ TEST_F(Compile, MissingClangIsNamed) {
   const ShellOutput output = cupolac("-c square.cu", "CUPOLA_CLANG=/missing/clang++");
   EXPECT_EQ(output.status, 1);
   EXPECT_EQ(output.text, "cupolac: CUPOLA_CLANG is '/missing/clang++', which is no program\n");
+}
+
+TEST_F(Compile, AloneItSaysThatItsHeadersAreMissing) {
+  fs::create_directories(path("moved/bin"));
+  fs::copy_file(CUPOLA_BUILD_DIR "/bin/cupolac", path("moved/bin/cupolac"));
+  const ShellOutput output = run_shell("cd " + path("") + " && moved/bin/cupolac -c square.cu");
+  EXPECT_EQ(output.status, 1);
+  EXPECT_THAT(output.text, AllOf(HasSubstr("cupolac: Cupola's headers are not in '"),
+                                 HasSubstr("/moved/include/cuda': build all of it (scripts/build)")));
 }
 
 TEST_F(Compile, VersionCanBeReadByScripts) {

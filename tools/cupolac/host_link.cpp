@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ bool is_host_link(const char* program) {
 
 Result<int> host_link(int count, char** words) {
   TRY(const Installation installation, find_installation());
+  if (const char* folders = std::getenv("LIBRARY_PATH"))  // clang takes libraries from there
+    setenv("LIBRARY_PATH", without_toolkit_libraries(folders, installation.libraries).c_str(), 1);
   std::string clang = installation.clang.string(), rpath = "-Wl,-rpath," + installation.libraries.string();
   std::string unused = "-Qunused-arguments", unknown = "-Wno-unknown-warning-option";
   std::vector<char*> command = {clang.data(), unused.data(), unknown.data()};

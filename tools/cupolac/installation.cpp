@@ -97,11 +97,30 @@ bool is_foreign_toolkit(const fs::path& folder, const fs::path& own_headers) {
   return !fs::equivalent(folder, own_headers, error) && !fs::exists(folder / "cupola" / "device_begin.h", error);
 }
 
-std::string without_toolkits(const std::string& search_path, const fs::path& own_headers) {
+namespace {
+
+bool has_foreign_libraries(const fs::path& folder, const fs::path& own_libraries) {
+  std::error_code error;
+  if (!fs::exists(folder / "libcudart.so", error) && !fs::exists(folder / "libcuda.so", error)) return false;
+  return !fs::equivalent(folder, own_libraries, error) && !fs::exists(folder / "cupola" / "device.bc", error);
+}
+
+template <typename Is>
+std::string without(const std::string& search_path, Is is_foreign) {
   std::string kept;
   for (const std::string& folder : split_at_colons(search_path))
-    if (!is_foreign_toolkit(folder, own_headers)) kept += (kept.empty() ? "" : ":") + folder;
+    if (!is_foreign(folder)) kept += (kept.empty() ? "" : ":") + folder;
   return kept;
+}
+
+}  // namespace
+
+std::string without_toolkits(const std::string& search_path, const fs::path& own_headers) {
+  return without(search_path, [&](const fs::path& folder) { return is_foreign_toolkit(folder, own_headers); });
+}
+
+std::string without_toolkit_libraries(const std::string& search_path, const fs::path& own_libraries) {
+  return without(search_path, [&](const fs::path& folder) { return has_foreign_libraries(folder, own_libraries); });
 }
 
 }  // namespace cupola::cupolac

@@ -52,4 +52,7 @@ bool is_foreign_toolkit(const std::filesystem::path& folder, const std::filesyst
 /// A search path such as CPATH without such folders.
 std::string without_toolkits(const std::string& search_path, const std::filesystem::path& own_headers);
 
+/// LIBRARY_PATH without the folders of another toolkit's libraries.
+std::string without_toolkit_libraries(const std::string& search_path, const std::filesystem::path& own_libraries);
+
 }  // namespace cupola::cupolac

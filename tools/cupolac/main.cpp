@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cupolac/foreign_headers.h"
+#include "cupolac/foreign_libraries.h"
 #include "cupolac/host_link.h"
 #include "cupolac/installation.h"
 #include "cupolac/link_units.h"
@@ -76,6 +77,23 @@ bool asks_for_steps(const std::vector<std::string>& arguments) {
   return false;
 }
 
+/// Without its own headers clang would name another toolkit's, or none.
+Result<> check_headers(const Installation& installation) {
+  std::error_code error;
+  if (std::filesystem::exists(installation.headers / "cuda_runtime.h", error)) return {};
+  return fail(ErrorCode::FileNotFound,
+              "Cupola's headers are not in '{}': build all of it (scripts/build), and move an installation as a whole",
+              installation.headers.string());
+}
+
+Result<> check_inputs(const Options& options) {
+  std::error_code error;
+  for (const Input& input : options.inputs)
+    if (!std::filesystem::exists(input.path, error))
+      return fail(ErrorCode::FileNotFound, "there is no file '{}'", input.path);
+  return {};
+}
+
 /// Keeps another toolkit's headers in the system's folders from the program.
 Result<> refuse_foreign_headers(Installation& installation, const Scratch& scratch) {
   const auto headers = find_foreign_headers(system_include_folders(), installation.headers);
@@ -89,6 +107,7 @@ Result<int> compile(const Options& options) {
     if (input.kind == FileKind::Metal && options.goal == Goal::Metallib)
       TRY(find_xcrun(formatted("'{}' is Metal's source, which", input.path), "give a .cu file"));
   TRY(Installation installation, find_installation());
+  TRY(check_headers(installation));
   if (options.verbose || options.dry_run) print_places(installation);
   TRY(const Scratch scratch, options.keep ? Scratch::kept(options.keep_folder) : Scratch::temporary());
   TRY(refuse_foreign_headers(installation, scratch));
@@ -100,6 +119,8 @@ Result<int> compile(const Options& options) {
     print_plan(plan);
     return 0;
   }
+  TRY(check_inputs(options));
+  if (options.goal == Goal::Link) TRY(check_libraries(options, installation.libraries, system_library_folders()));
   hide_toolkits(installation);
   return run_plan(plan, options.threads, options.verbose);
 }

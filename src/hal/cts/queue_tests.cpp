@@ -201,6 +201,24 @@ void destroying_a_queue_lets_its_commands_end(TestCase& t) {
   EXPECT_EQ(*calls, 200);
 }
 
+void destroying_a_queue_waits_for_nothing(TestCase& t) {
+  struct Gate {
+    std::atomic<bool> open{false}, is_late{false};
+  };
+  const auto gate = std::make_shared<Gate>();
+  const auto done = t.device->create_semaphore(0);
+  auto queue = t.device->create_queue(0).value();
+  queue->submit(HostCall{[gate] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!gate->open && !gate->is_late) gate->is_late = std::chrono::steady_clock::now() > end;
+  }});
+  queue->submit(Signal{done, 1});
+  queue.reset();
+  EXPECT_FALSE(gate->is_late) << "the queue's end waited for its commands";
+  gate->open = true;
+  EXPECT_TRUE(done->wait(1));
+}
+
 void many_queues_live_together(TestCase& t) {
   std::vector<std::unique_ptr<Queue>> queues;
   std::atomic<int> calls{0};
@@ -258,6 +276,7 @@ std::vector<Test> queue_tests() {
       {"Queue", "TimestampsGrowAndSpanWhatIsBetween", false, timestamps_grow_and_span_what_is_between},
       {"Queue", "ThreadsMaySubmitTogether", false, threads_may_submit_together},
       {"Queue", "DestroyingAQueueLetsItsCommandsEnd", false, destroying_a_queue_lets_its_commands_end},
+      {"Queue", "DestroyingAQueueWaitsForNothing", false, destroying_a_queue_waits_for_nothing},
       {"Queue", "ManyQueuesLiveTogether", false, many_queues_live_together},
       {"Queue", "AQueueMayGoOnItsOwnThread", false, a_queue_may_go_on_its_own_thread},
       {"Queue", "AQueueMayGoOnceItsCommandsAreDone", false, a_queue_may_go_once_its_commands_are_done},

@@ -85,7 +85,7 @@ class AnalysedKernel {
     const Exits exits = separate();
     auto* made = llvm::Function::Create(function_->getFunctionType(), llvm::GlobalValue::InternalLinkage, "widened",
                                         module_.get());
-    accesses_ = widen(*function_, *made, blocks_, *shapes_, groups(), departures(), *loops_, exits, *machine_);
+    accesses_ = widen(*function_, *made, {blocks_}, *shapes_, groups(), departures(), *loops_, exits, *machine_);
     EXPECT_FALSE(llvm::verifyFunction(*made, &llvm::errs()));
     return *made;
   }

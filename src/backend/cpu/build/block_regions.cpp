@@ -15,6 +15,7 @@
 
 #include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/coroutine_frame.h"
+#include "backend/cpu/build/frame_layout.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/warp_coroutine.h"
@@ -249,7 +250,8 @@ class Cutting {
       }
       for (llvm::Use& use : instruction.operands()) plan(use);
     }
-    result_.frame_bytes = llvm::alignTo(bytes_, kFrameAlignment);
+    for (llvm::PHINode* phi : kept_phis_) share_slots(*phi);
+    result_.frame_bytes = slots_.settle();
     return result_.frame_bytes <= most_bytes;
   }
 
@@ -262,15 +264,29 @@ class Cutting {
     if (is_far && !is_recomputed(use, left)) give_slot(use);
   }
 
-  void give_slot(Value* value, uint64_t bytes, llvm::Align alignment) {
-    if (slots_.contains(value)) return;
-    bytes_ = llvm::alignTo(bytes_, alignment);
-    slots_[value] = bytes_;
-    bytes_ += bytes;
-  }
   void give_slot(Value* value) {
-    give_slot(value, layout_.getTypeAllocSize(value->getType()).getFixedValue(),
-              layout_.getPrefTypeAlign(value->getType()));
+    slots_.add(value, layout_.getTypeAllocSize(value->getType()).getFixedValue(),
+               layout_.getPrefTypeAlign(value->getType()));
+  }
+
+  /// What the phi alone takes of another region lies where the phi will, unless that is asked for in between.
+  void share_slots(llvm::PHINode& phi) {
+    for (llvm::Use& incoming : phi.incoming_values())
+      if (auto* value = llvm::dyn_cast<Instruction>(incoming.get());
+          value && slots_.contains(value) && !llvm::isa<llvm::PHINode, llvm::AllocaInst>(value) &&
+          llvm::count_if(crossing_, [&](const llvm::Use* use) { return use->get() == value; }) == 1 &&
+          !is_asked_for_behind(phi, region_of_.lookup(value->getParent())))
+        slots_.share(value, &phi);
+  }
+
+  /// Before it is set anew. What the region itself asks for it has read when it begins.
+  bool is_asked_for_behind(llvm::PHINode& phi, const BlockRegion* region) const {
+    if (!region) return true;
+    const kir::Ways ways = kir::ways_between(region->end->getSingleSuccessor(), phi.getParent());
+    return llvm::any_of(phi.uses(), [&](const llvm::Use& use) {
+      const auto* next = llvm::dyn_cast<llvm::PHINode>(use.getUser());
+      return ways.contains(next ? next->getIncomingBlock(use) : llvm::cast<Instruction>(use.getUser())->getParent());
+    });
   }
 
   /// From arguments, what is the same for all warps, and arrays' places.
@@ -294,7 +310,7 @@ class Cutting {
       result_.arrays.push_back(&array);
       return true;
     }
-    give_slot(&array, array.getAllocationSize(layout_)->getFixedValue(), array.getAlign());
+    slots_.add(&array, array.getAllocationSize(layout_)->getFixedValue(), array.getAlign());
     return true;
   }
 
@@ -345,7 +361,7 @@ class Cutting {
       BlockRegion& region = *region_of(*use);
       keep(*use->getUser(), value, region.end->getTerminator()->getIterator(), region);
     }
-    for (const auto& [value, offset] : slots_) {
+    for (Value* value : slots_.values()) {
       auto* instruction = llvm::cast<Instruction>(value);
       if (llvm::isa<llvm::AllocaInst>(instruction)) {
         replace_array(*instruction);
@@ -360,11 +376,11 @@ class Cutting {
 
   Value* slot(Value* value, BlockRegion& region, BasicBlock::iterator place) {
     builder_.SetInsertPoint(place->getParent(), place);
-    return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), region.frame, slots_.lookup(value));
+    return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), region.frame, slots_.offset(value));
   }
   void keep(Value& of, Value* value, BasicBlock::iterator place, BlockRegion& region) {
     Value* address = slot(&of, region, place);
-    builder_.CreateAlignedStore(value, address, layout_.getPrefTypeAlign(value->getType()));
+    builder_.CreateAlignedStore(value, address, slots_.alignment(&of));
   }
 
   /// The value as the region has it.
@@ -386,8 +402,7 @@ class Cutting {
     }
     Value* address = slot(value, region, firsts_[&region]->getIterator());
     if (llvm::isa<llvm::AllocaInst>(value)) return address;
-    return builder_.CreateAlignedLoad(value->getType(), address, layout_.getPrefTypeAlign(value->getType()),
-                                      value->getName());
+    return builder_.CreateAlignedLoad(value->getType(), address, slots_.alignment(value), value->getName());
   }
 
   void replace_array(Instruction& array) {
@@ -447,8 +462,7 @@ class Cutting {
   llvm::DenseMap<BasicBlock*, BlockRegion*> region_of_;
   llvm::SmallVector<llvm::Use*, 32> crossing_;
   llvm::SmallVector<llvm::PHINode*, 8> kept_phis_;
-  llvm::MapVector<Value*, uint64_t> slots_;  ///< where in a frame
-  uint64_t bytes_ = 0;
+  FrameLayout slots_;
   llvm::DenseMap<std::pair<BlockRegion*, Value*>, Value*> taken_;
   llvm::DenseMap<BlockRegion*, Instruction*> firsts_;  ///< before what a region takes from others: its code
 };

@@ -36,7 +36,7 @@ struct BlockRegions {
   llvm::SmallVector<BlockRegion, 8> regions;
   llvm::BasicBlock* over = nullptr;                ///< returns
   llvm::SmallVector<llvm::AllocaInst*, 4> arrays;  ///< that one warp after the other uses
-  uint64_t frame_bytes = 0;                        ///< of a warp; a multiple of kFrameAlignment
+  uint64_t frame_bytes = 0;                        ///< of a warp; a multiple of FrameLayout::kAlignment
   bool beside = false;                             ///< what lies in no region is the same for blocks beside each other
 };
 

@@ -132,7 +132,7 @@ uint64_t kept(const std::string& made) {
 }
 
 TEST(BlockRegions, WarpsKeepWhatCannotBeMadeAgain) {
-  EXPECT_EQ(kept("%v = load <32 x i32>, ptr %p"), 256u);
+  EXPECT_EQ(kept("%v = load <32 x i32>, ptr %p"), 128u);
   EXPECT_EQ(kept("%one = insertelement <32 x i32> zeroinitializer, i32 %t, i32 0\n"
                  "%v = shufflevector <32 x i32> %one, <32 x i32> poison, <32 x i32> zeroinitializer"),
             0u);
@@ -141,7 +141,7 @@ TEST(BlockRegions, WarpsKeepWhatCannotBeMadeAgain) {
             0u);  // the same for all
   EXPECT_EQ(kept("%one = insertelement <32 x i32> zeroinitializer, i32 %t, i32 0\n"
                  "%v = udiv <32 x i32> splat (i32 100), %one"),
-            256u);  // takes longer than to read it
+            128u);  // takes longer than to read it
 }
 
 // What is made again of what is made again comes from the region's own warp.
@@ -159,8 +159,41 @@ TEST(BlockRegions, NothingIsTakenFromAnotherRegionsWarp) {
 
 TEST(BlockRegions, NoMoreIsKeptThanAskedFor) {
   const std::string text = "%v = load <32 x i32>, ptr %p\n" + kMeet + "store <32 x i32> %v, ptr %q";
-  EXPECT_TRUE(Cut(text, 256));
-  EXPECT_FALSE(Cut(text, 255));
+  EXPECT_TRUE(Cut(text, 128));
+  EXPECT_FALSE(Cut(text, 127));
+}
+
+TEST(BlockRegions, WhatIsKeptLiesWithoutGaps) {
+  const std::string row = " = load volatile <32 x i32>, ptr %p\n", word = " = load volatile i32, ptr %p\n";
+  EXPECT_EQ(Cut("%one" + word + "%v" + row + "%two" + word + "%u" + row + kMeet +
+                "store <32 x i32> %v, ptr %q\n store <32 x i32> %u, ptr %q\n store i32 %one, ptr %q\n"
+                "store i32 %two, ptr %q\n")
+                .regions->frame_bytes,
+            2u * 128 + 64);
+}
+
+// What a turn makes for the next one lies where this turn's was, unless that is asked for after it was made.
+TEST(BlockRegions, WhatAPhiTakesLiesWhereThePhiDoes) {
+  const auto rows_kept = [](const std::string& before, const std::string& after) {
+    return Cut(R"(
+      br label %turn
+    turn:
+      %i = phi i32 [ 0, %start ], [ %next, %turn ]
+      %sum = phi <32 x i32> [ zeroinitializer, %start ], [ %new, %turn ]
+      )" + kMeet +
+               before + "%new = load volatile <32 x i32>, ptr %p\n" + kMeet + after + R"(
+      %next = add i32 %i, 1
+      %go = icmp ult i32 %next, %n
+      br i1 %go, label %turn, label %over
+    over:
+      )")
+               .regions->frame_bytes /
+           128;
+  };
+  const std::string use = "store volatile <32 x i32> %sum, ptr %q\n";
+  EXPECT_EQ(rows_kept(use, ""), 1u);
+  EXPECT_EQ(rows_kept("", use), 2u);
+  EXPECT_EQ(rows_kept(use, use), 2u);
 }
 
 TEST(BlockRegions, ArraysAreKeptThatAreUsedAgain) {

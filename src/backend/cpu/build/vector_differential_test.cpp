@@ -46,11 +46,17 @@ class RungComparison {
       outcome.difference += formatted(" (block {} x {} x {})", block.x, block.y, block.z);
       return outcome;
     }
-    const Dim3& block = kBlocks[shaped_++ % std::size(kBlocks)];
-    outcome.difference = run(reference, block).compare(run(load_for_shape(text, block), block));
-    if (!outcome.difference.empty())
-      outcome.difference += formatted(" (code for blocks of {} x {} x {} alone)", block.x, block.y, block.z);
+    outcome.difference = compare_for_shape(text, reference, kBlocks[shaped_++ % std::size(kBlocks)]);
     return outcome;
+  }
+
+  /// With code for blocks of that shape alone.
+  std::string compare_for_shape(const std::string& text, const Dim3& block) {
+    llvm::LLVMContext context;
+    auto built = build(parse(context, text), {.target = device_->properties().image_target});
+    if (!built) return "does not compile: " + built.error().message;
+    built->kernels[0].wide_entries = {};
+    return compare_for_shape(text, load(*built), block);
   }
 
  private:
@@ -61,6 +67,14 @@ class RungComparison {
 
   std::shared_ptr<hal::Executable> load(const image::KernelImage& image) {
     return device_->load(image::serialize(image)).value();
+  }
+
+  std::string compare_for_shape(const std::string& text, const std::shared_ptr<hal::Executable>& reference,
+                                const Dim3& block) {
+    std::string difference = run(reference, block).compare(run(load_for_shape(text, block), block));
+    if (!difference.empty())
+      difference += formatted(" (code for blocks of {} x {} x {} alone)", block.x, block.y, block.z);
+    return difference;
   }
 
   /// Compiles at the first launch, for blocks of that shape alone.
@@ -227,6 +241,40 @@ TEST(VectorDifferential, LanesThatAddToOnePlaceFindWhatLowerOnesAdded) {
     const RungComparison::Outcome outcome = RungComparison().compare(adds(operation));
     EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
     EXPECT_EQ(outcome.difference, "") << operation;
+  }
+}
+
+// Of a matrix with rows of 37 numbers each block writes some lines, a thread in y a column, but for some of both.
+TEST(VectorDifferential, StoresDownColumnsAreThoseOfTheirThreads) {
+  const std::string columns = R"(
+      %some = and i32 %me, 255
+      %i = getelementptr TYPE, ptr %in, i32 %some
+      %value = load TYPE, ptr %i
+      %block = call i32 @cupola.ctaid.x()
+      %first = mul i32 %block, %width
+      %line.of.all = add i32 %first, %x
+      %down = mul i32 %line.of.all, %n
+      %number = add i32 %down, %y
+      %number64 = zext i32 %number to i64
+      %p = getelementptr TYPE, ptr OUT, i64 %number64
+      %inside = icmp ult i32 %x, 13
+      br i1 %inside, label %next, label %last
+    next:
+      %up = icmp ugt i32 %y, 2
+      br i1 %up, label %store, label %last
+    store:
+      store TYPE %value, ptr %p
+      br label %last
+    last:
+      %r = add i32 0, 0
+      br label %out)";
+  for (const auto& [type, out] : {std::pair("i32", "%o32"), {"i8", "%o8"}, {"i16", "%o16"}, {"i64", "%o64"}}) {
+    std::string body = columns;
+    for (const auto& [from, to] : {std::pair("TYPE", type), {"OUT", out}})
+      for (size_t at; (at = body.find(from)) != std::string::npos;) body.replace(at, strlen(from), to);
+    const std::string text = kernel(body) + "\ndeclare i32 @cupola.ctaid.x()";
+    for (const Dim3& block : {Dim3{16, 16}, Dim3{8, 8}, Dim3{32, 32}, Dim3{5, 5}, Dim3{16, 8}})
+      EXPECT_EQ(RungComparison().compare_for_shape(text, block), "") << type;
   }
 }
 

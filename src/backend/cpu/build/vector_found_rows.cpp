@@ -53,9 +53,38 @@ llvm::CastInst* counter_of(const Lanes& lanes, const llvm::GetElementPtrInst& ad
   return extension;
 }
 
+/// Where the lane's place lies, behind lane 0's.
+unsigned place_of(unsigned lane, unsigned run) {
+  return 2 * lane - (lane & (run - 1));
+}
+/// Whose it is; negative: it lies between two runs.
+int owner_of(unsigned place, unsigned run) {
+  const unsigned in_pair = place % (2 * run);
+  return in_pair < run ? static_cast<int>(place / (2 * run) * run + in_pair) : -1;
+}
+
+/// The values of the owners of 32 places from `begin` on.
+Value* spread(Lanes& lanes, Value* wide, unsigned begin, unsigned run) {
+  llvm::SmallVector<int, kLanes> owners;
+  for (unsigned i = 0; i < kLanes; ++i) owners.push_back(owner_of(begin + i, run));
+  return lanes.builder.CreateShuffleVector(wide, owners);
+}
+
+/// Which of these places are asked for.
+Value* asked_for(Lanes& lanes, unsigned begin, unsigned run) {
+  llvm::SmallVector<llvm::Constant*, kLanes> are_places;
+  for (unsigned i = 0; i < kLanes; ++i) are_places.push_back(lanes.builder.getInt1(owner_of(begin + i, run) >= 0));
+  Value *all = llvm::ConstantVector::get(are_places), *mask = lanes.mask();
+  return mask ? lanes.builder.CreateSelect(all, spread(lanes, mask, begin, run), lanes.no_lanes()) : all;
+}
+
+Value* place_at(Lanes& lanes, const FoundRuns& found, llvm::Type* type, unsigned number) {
+  return lanes.builder.CreateConstGEP1_64(type, found.first, number);
+}
+
 }  // namespace
 
-std::optional<FoundRow> look_for_row(Lanes& lanes, Value* address, llvm::Type* type) {
+std::optional<FoundRuns> look_for_runs(Lanes& lanes, Value* address, llvm::Type* type) {
   const auto* sum = llvm::dyn_cast<llvm::GetElementPtrInst>(address);
   if (!sum || !lanes.shape(address).is_varying() || lanes.at_length >= Lanes::kMostAtLength) return std::nullopt;
   llvm::CastInst* extension = counter_of(lanes, *sum, type);
@@ -63,16 +92,53 @@ std::optional<FoundRow> look_for_row(Lanes& lanes, Value* address, llvm::Type* t
   ++lanes.at_length;
 
   llvm::IRBuilder<>& builder = lanes.builder;
+  constexpr unsigned kLast = kLanes - 1, kMostPlaces = 2 * kLanes - 1;
   Value* numbers = builder.CreateFreeze(lanes.vector(extension->getOperand(0)));  // lanes may not be there
   Value* first = builder.CreateExtractElement(numbers, uint64_t{0});
-  Value* row = builder.CreateAdd(lanes.splat(first), lanes.lane_numbers(builder.getInt32Ty()));
-  Value* in_order = builder.CreateICmpEQ(lanes.bits(builder.CreateICmpEQ(numbers, row)), builder.getInt32(~0u));
+  Value* distance = builder.CreateSub(builder.CreateExtractElement(numbers, uint64_t{kLast}), first);
+  Value* run = builder.CreateSub(builder.getInt32(kMostPlaces), distance);  // if it is one
+  Value* lane = lanes.lane_numbers(builder.getInt32Ty());
+  Value* in_run = builder.CreateAnd(lane, lanes.splat(builder.CreateSub(run, builder.getInt32(1))));
+  Value* expected = builder.CreateAdd(lanes.splat(first), builder.CreateSub(builder.CreateAdd(lane, lane), in_run));
+  Value* is_run = builder.CreateICmpEQ(lanes.bits(builder.CreateICmpEQ(numbers, expected)), builder.getInt32(~0u));
   const bool is_signed = llvm::isa<llvm::SExtInst>(extension);
-  Value* last = builder.getInt32((is_signed ? INT32_MAX : UINT32_MAX) - (kLanes - 1));
+  Value* last = builder.getInt32((is_signed ? INT32_MAX : UINT32_MAX) - kMostPlaces);
   Value* stays = is_signed ? builder.CreateICmpSLE(first, last) : builder.CreateICmpULE(first, last);
   Value* wide = builder.CreateCast(extension->getOpcode(), first, extension->getDestTy());
-  return FoundRow{builder.CreateAnd(in_order, stays),
-                  builder.CreateGEP(sum->getSourceElementType(), lanes.scalar(sum->getOperand(0)), wide)};
+  return FoundRuns{builder.CreateSelect(builder.CreateAnd(is_run, stays), run, builder.getInt32(0)),
+                   builder.CreateGEP(sum->getSourceElementType(), lanes.scalar(sum->getOperand(0)), wide)};
+}
+
+/// Two rows. What lies between two places that are asked for can be read: it is on the page of one of them. What lies
+/// behind the last cannot, so that the second row ends with it.
+Value* load_runs(Lanes& lanes, const llvm::LoadInst& load, const FoundRuns& found, unsigned run) {
+  llvm::IRBuilder<>& builder = lanes.builder;
+  llvm::Type *type = load.getType(), *wide = widened(type);
+  const bool needs_mask = lanes.has_mask();
+  const unsigned begins[] = {0, run == kLanes || needs_mask ? kLanes : kLanes - run};
+  const auto read = [&](unsigned begin) -> Value* {
+    Value* place = place_at(lanes, found, type, begin);
+    if (!needs_mask) return builder.CreateAlignedLoad(wide, place, load.getAlign());
+    return builder.CreateMaskedLoad(wide, place, load.getAlign(), asked_for(lanes, begin, run),
+                                    llvm::Constant::getNullValue(wide));
+  };
+  Value* row = read(begins[0]);
+  if (run == kLanes) return row;
+  llvm::SmallVector<int, kLanes> places;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const unsigned place = place_of(lane, run);
+    places.push_back(static_cast<int>(place < kLanes ? place : kLanes + place - begins[1]));
+  }
+  return builder.CreateShuffleVector(row, read(begins[1]), places);
+}
+
+void store_runs(Lanes& lanes, const llvm::StoreInst& store, Value* wide, const FoundRuns& found, unsigned run) {
+  llvm::IRBuilder<>& builder = lanes.builder;
+  if (run == kLanes && !lanes.has_mask()) return void(builder.CreateAlignedStore(wide, found.first, store.getAlign()));
+  for (unsigned begin = 0; begin < (run == kLanes ? 1 : 2) * kLanes; begin += kLanes)
+    builder.CreateMaskedStore(spread(lanes, wide, begin, run),
+                              place_at(lanes, found, store.getValueOperand()->getType(), begin), store.getAlign(),
+                              asked_for(lanes, begin, run));
 }
 
 }  // namespace cupola::cpu::build

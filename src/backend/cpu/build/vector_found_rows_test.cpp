@@ -6,6 +6,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "backend/cpu/build/differential_memory.h"
 #include "backend/cpu/build/test_program.h"
 
 namespace cupola::cpu::build::testing {
@@ -84,6 +85,75 @@ TEST(VectorFoundRows, OrderTheSameAsThreadAfterThread) {
       program.call_for_blocks("k", {1}, block, 1, keys.data(), j);
       EXPECT_EQ(keys, expected) << "rows of " << block.x << ", " << j << " apart";
     }
+}
+
+/// Thread i of 64 copies the number that it finds at 2 * i - (i & (%j - 1)), if its bit in %wanted is set, to the same
+/// place.
+std::string copy_of_runs(const std::string& type) {
+  std::string text = R"(
+  declare i32 @cupola.tid.x()
+  define ptx_kernel void @k(ptr %in, ptr %out, i32 %j, i64 %wanted) {
+    %t = call i32 @cupola.tid.x()
+    %twice = shl i32 %t, 1
+    %mask = add i32 %j, -1
+    %low = and i32 %t, %mask
+    %i = sub i32 %twice, %low
+    %far = sext i32 %i to i64
+    %a = getelementptr TYPE, ptr %in, i64 %far
+    %b = getelementptr TYPE, ptr %out, i64 %far
+    %bit = zext i32 %t to i64
+    %shifted = lshr i64 %wanted, %bit
+    %is_wanted = trunc i64 %shifted to i1
+    %all = icmp eq i64 %wanted, -1
+    br i1 %all, label %copy, label %some
+  copy:
+    %v = load TYPE, ptr %a
+    store TYPE %v, ptr %b
+    br label %over
+  some:
+    br i1 %is_wanted, label %copy_some, label %over
+  copy_some:
+    %w = load TYPE, ptr %a
+    store TYPE %w, ptr %b
+    br label %over
+  over:
+    ret void
+  })";
+  for (size_t at; (at = text.find("TYPE")) != std::string::npos;) text.replace(at, 4, type);
+  return text;
+}
+
+/// Memory that ends with the last place that is asked for.
+template <typename T>
+void copy_runs(const std::string& type) {
+  TestProgram program(copy_of_runs(type));
+  for (int32_t j = 1; j <= 64; j *= 2)
+    for (const uint64_t wanted : {~uint64_t{0}, uint64_t{0x8000'0001'ffff'0003}, uint64_t{0x0123'4567'89ab'cdef}}) {
+      const size_t last = std::max<size_t>(63 + (63 & ~(j - 1)), 63);
+      const Fenced in((last + 1) * sizeof(T)), out((last + 1) * sizeof(T));
+      T *from = reinterpret_cast<T*>(in.bytes().data()), *to = reinterpret_cast<T*>(out.bytes().data());
+      std::vector<T> expected(last + 1, T{99});
+      std::fill(to, to + last + 1, T{99});
+      std::iota(from, from + last + 1, T{1});
+      for (int32_t t = 0; t < 64; ++t)
+        if (const int32_t i = 2 * t - (t & (j - 1)); wanted >> t & 1) expected[i] = from[i];
+      program.call_for_blocks("k", {1}, {64}, 1, from, to, j, wanted);
+      EXPECT_EQ(std::vector<T>(to, to + last + 1), expected) << type << ", " << j << " apart, for " << wanted;
+    }
+}
+
+TEST(VectorFoundRows, AreRunsOfWhichNothingElseIsTouched) {
+  copy_runs<uint8_t>("i8");
+  copy_runs<uint16_t>("i16");
+  copy_runs<uint32_t>("i32");
+  copy_runs<uint64_t>("i64");
+  copy_runs<double>("double");
+}
+
+TEST(VectorFoundRows, AreRunsOfHalvesOfAButterfly) {
+  const std::string code = host_code(kStep);
+  EXPECT_THAT(code, HasSubstr("<i32 0, i32 2, i32 4, i32 6, i32 8, i32 10, i32 12, i32 14, i32 16,"));
+  EXPECT_THAT(code, HasSubstr("<i32 0, i32 1, i32 4, i32 5, i32 8, i32 9, i32 12, i32 13, i32 16,"));
 }
 
 /// Numbers that are in order modulo 2^32 are no row where what they are extended to jumps.

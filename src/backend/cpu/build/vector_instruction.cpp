@@ -39,8 +39,19 @@ Value* place_in_block(Lanes& lanes, llvm::CallInst& call) {
 
 /// threadIdx.y or z of the segments.
 Bases rows_in_block(Lanes& lanes, llvm::CallInst& call) {
-  Value* table = places_in_block(lanes, call);
   Bases result;
+  if (kir::intrinsic_of(call) == kir::Intrinsic::TidY && lanes.block_shape && lanes.block_shape->z == 1) {
+    // Not of the table: rows that follow each other are read as such, and those of a warp that is written out are
+    // known.
+    llvm::IRBuilder<>& builder = lanes.builder;
+    Value* warp = load_field(builder, lanes.context, offsetof(image::cpu::ThreadContext, warp), builder.getInt32Ty(),
+                             /*constant=*/true);
+    Value* first = builder.CreateNUWMul(warp, builder.getInt32(lanes.segment_count()));
+    for (unsigned i = 0; i < lanes.segment_count(); ++i)
+      result.push_back(builder.CreateAdd(first, builder.getInt32(i), "", /*HasNUW=*/true, /*HasNSW=*/true));
+    return result;
+  }
+  Value* table = places_in_block(lanes, call);
   for (unsigned i = 0; i < lanes.segment_count(); ++i) {
     Value* place =
         lanes.builder.CreateConstInBoundsGEP1_64(lanes.builder.getInt32Ty(), table, i * lanes.segment_lanes());

@@ -37,15 +37,16 @@ Type* widened(Type* type) {
   return llvm::FixedVectorType::get(type, kLanes);
 }
 
-Lanes::Lanes(llvm::Function& old, llvm::Function& made, BlockClass of, const Shapes& known, const Exits& exits,
-             const llvm::TargetMachine& processor)
+Lanes::Lanes(llvm::Function& old, llvm::Function& made, const image::BlocksOfCode& of, const Shapes& known,
+             const Exits& exits, const llvm::TargetMachine& processor)
     : from(old),
       to(made),
       machine(processor),
       target(processor.getTargetTransformInfo(old)),
       shapes(known),
       layout(old.getDataLayout()),
-      blocks(of),
+      blocks(of.blocks),
+      block_shape(of.shape),
       builder(made.getContext()),
       context(context_of(made)),
       has_exits_(!exits.empty()) {
@@ -104,7 +105,7 @@ void Lanes::find_needed(llvm::ArrayRef<BasicBlock*> order) {
   while (!open.empty()) {
     const Instruction* next = open.pop_back_val();
     if (!needed_.insert(next).second || llvm::isa<llvm::PHINode>(next)) continue;
-    // What an address is made of, too: see look_for_row.
+    // What an address is made of, too: see look_for_runs.
     if (!shapes.of(next).is_extended && !llvm::isa<llvm::GetElementPtrInst, llvm::SExtInst, llvm::ZExtInst>(next))
       continue;
     for (const Value* operand : next->operands())

@@ -26,8 +26,8 @@ using Bases = llvm::SmallVector<llvm::Value*, 4>;
 /// it for 32. Values that more than one block needs lie in slots, which mem2reg turns into registers at the end.
 class Lanes {
  public:
-  Lanes(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Exits& exits,
-        const llvm::TargetMachine& machine);
+  Lanes(llvm::Function& from, llvm::Function& to, const image::BlocksOfCode& blocks, const Shapes& shapes,
+        const Exits& exits, const llvm::TargetMachine& machine);
 
   llvm::Function &from, &to;
   const llvm::TargetMachine& machine;
@@ -35,6 +35,7 @@ class Lanes {
   const Shapes& shapes;
   const llvm::DataLayout& layout;
   const BlockClass blocks;
+  const std::optional<Dim3> block_shape;  ///< where it is known
   llvm::IRBuilder<> builder;
   llvm::Value* const context;
 

@@ -276,11 +276,23 @@ bool can_be_wide(const Lanes& lanes, const llvm::StoreInst& store) {
   return !store.isAtomic() && (!lanes.has_mask() || lanes.target.isLegalMaskedStore(type, store.getAlign(), 0));
 }
 
-Value* read_wide(Lanes& lanes, llvm::LoadInst& load, const FoundRow& row) {
-  Type* type = widened(load.getType());
-  Value* mask = lanes.mask();
-  if (!mask) return lanes.builder.CreateAlignedLoad(type, row.first, load.getAlign());
-  return lanes.builder.CreateMaskedLoad(type, row.first, load.getAlign(), mask, llvm::Constant::getNullValue(type));
+/// Whether runs with gaps can be written: a row needs no mask where all lanes run.
+bool has_masked_stores(const Lanes& lanes, const llvm::StoreInst& store) {
+  return lanes.target.isLegalMaskedStore(widened(store.getValueOperand()->getType()), store.getAlign(), 0);
+}
+
+/// The way for the runs that are found (`in_runs`, given their length), or the other one.
+template <typename InRuns, typename Otherwise>
+Value* choose_way(Lanes& lanes, const FoundRuns& found, Type* type, bool rows_only, InRuns in_runs,
+                  Otherwise otherwise) {
+  llvm::IRBuilder<>& builder = lanes.builder;
+  const auto from = [&](auto& next, unsigned run) -> Value* {
+    if (run == 0) return otherwise();
+    const auto smaller = [&] { return next(next, rows_only ? 0 : run / 2); };
+    return lanes.choose(
+        builder.CreateICmpEQ(found.run, builder.getInt32(run)), type, [&] { return in_runs(run); }, smaller);
+  };
+  return from(from, kLanes);
 }
 
 }  // namespace
@@ -311,9 +323,10 @@ void widen_load(Lanes& lanes, llvm::LoadInst& load) {
     return lanes.define(load, has_steps ? lanes.choose(has_steps, widened(type), strides, gathered) : strides());
   }
   if (way == Access::Gather) {
-    const auto found = can_be_wide(lanes, load) ? look_for_row(lanes, address, type) : std::nullopt;
-    const auto found_row = [&] { return read_wide(lanes, load, *found); };
-    return lanes.define(load, found ? lanes.choose(found->is_row, widened(type), found_row, gathered) : gathered());
+    const auto found = can_be_wide(lanes, load) ? look_for_runs(lanes, address, type) : std::nullopt;
+    const auto in_runs = [&](unsigned run) { return load_runs(lanes, load, *found, run); };
+    return lanes.define(
+        load, found ? choose_way(lanes, *found, widened(type), /*rows_only=*/false, in_runs, gathered) : gathered());
   }
   Value* condition = lanes.straight(address);
   lanes.define(load, condition ? lanes.choose(condition, widened(type), row, gathered) : row());
@@ -361,7 +374,7 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   Value* has_steps = has_strides ? lanes.straight(address) : nullptr;
   const bool always = has_strides && !has_steps;
   const auto found = !can_be_row && !has_strides && can_be_wide(lanes, store)
-                         ? look_for_row(lanes, address, value->getType())
+                         ? look_for_runs(lanes, address, value->getType())
                          : std::nullopt;
   if (store.isAtomic() || !(can_be_row || can_scatter || always || found)) return widen_lane_by_lane(lanes, store);
   lanes.accesses[&store] = can_be_row ? Access::Row : Access::Gather;
@@ -384,11 +397,11 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   };
   if (always) return void(strides());
   if (has_strides) return void(lanes.choose(has_steps, nullptr, strides, scatter));
-  const auto found_row = [&]() -> Value* {
-    if (mask) return builder.CreateMaskedStore(wide, found->first, alignment, mask);
-    return builder.CreateAlignedStore(wide, found->first, alignment);
+  const auto in_runs = [&](unsigned run) -> Value* {
+    store_runs(lanes, store, wide, *found, run);
+    return nullptr;
   };
-  if (found) return void(lanes.choose(found->is_row, nullptr, found_row, scatter));
+  if (found) return void(choose_way(lanes, *found, nullptr, !has_masked_stores(lanes, store), in_runs, scatter));
   if (!can_be_row) return void(scatter());
   Value* condition = lanes.straight(address);
   if (!condition) return void(row());

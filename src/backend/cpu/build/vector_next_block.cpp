@@ -76,7 +76,7 @@ class NextBlock {
     uint64_t nearest;           ///< the least distance, in bytes
   };
   void fetch(llvm::Instruction& access, Value* place, const How& how) {
-    const SCEV* step = Steps(evolution_).of(evolution_.getSCEV(place));
+    const SCEV* step = Steps(evolution_, kir::Intrinsic::CtaidX).of(evolution_.getSCEV(place));
     llvm::SCEVExpander expander(evolution_, "next_block");
     if (!step || is_never_near_by(step, how.nearest) || !expander.isSafeToExpandAt(step, how.before)) return;
     if (!fetched_.insert({how.once, step}).second) return;

@@ -13,6 +13,7 @@
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/lone_threads.h"
+#include "backend/cpu/build/turned_stores.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_groups.h"
@@ -145,8 +146,9 @@ llvm::Function* code_for_one(llvm::Function& prepared, const std::string& name) 
   return made;
 }
 
-Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const std::string& name,
+Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& code, const std::string& name,
                            const kir::CallReach& reach, const llvm::TargetMachine& machine, std::string* report) {
+  const BlockClass blocks = code.blocks;
   const Draft draft(copy_of(prepared));
   set_known_sizes(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
@@ -179,7 +181,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, BlockClass blocks, const st
   (*whole).setSubprogram((*draft).getSubprogram());
   (*draft).setSubprogram(nullptr);
   const Groups groups(*draft, shapes, dominators);
-  const Accesses accesses = widen(*draft, *whole, blocks, shapes, groups, departures, loops, exits, machine);
+  const Accesses accesses = widen(*draft, *whole, code, shapes, groups, departures, loops, exits, machine);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
@@ -224,17 +226,18 @@ class Rung {
     const Draft prepared(copy_of(*kernel_.body));
     if (shape) set_known_sizes(*prepared, *shape);
     TRY(prepare_for_lanes(*prepared, reach_));
+    if (shape) turn_stores(*prepared, *shape);
     lower_address_questions(*prepared, constant_bytes_);
-    TRY(WarpBodies made, widen(*prepared, blocks));
+    TRY(WarpBodies made, widen(*prepared, blocks, shape));
     for (WideBody& body : made) body.shape = shape;
     return made;
   }
 
  private:
-  Result<WarpBodies> widen(llvm::Function& prepared, Wanted blocks) {
+  Result<WarpBodies> widen(llvm::Function& prepared, Wanted blocks, const std::optional<Dim3>& shape) {
     WarpBodies made;
     const auto widen_prepared = [&](BlockClass one) -> Result<> {
-      TRY(made[one], widen_for(prepared, one, prefix_of(one) + kernel_.name, reach_, machine_, report_));
+      TRY(made[one], widen_for(prepared, {one, shape}, prefix_of(one) + kernel_.name, reach_, machine_, report_));
       return {};
     };
     const bool rows = has_rows(prepared);

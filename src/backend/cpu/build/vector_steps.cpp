@@ -10,21 +10,16 @@
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
-namespace {
 
 using kir::Intrinsic;
 using llvm::SCEV;
 
-/// The same for a thread of one block as for that of another, for certain.
-bool is_of_all_blocks(const llvm::SCEVUnknown& value) {
+bool is_place_or_size(Intrinsic known) {
   using enum Intrinsic;
-  const auto known = register_of(&value);
-  return llvm::isa<llvm::Argument, llvm::Constant>(value.getValue()) || known == TidX || known == TidY ||
-         known == TidZ || known == NtidX || known == NtidY || known == NtidZ || known == NctaidX || known == NctaidY ||
-         known == NctaidZ || known == CtaidY || known == CtaidZ;
+  constexpr Intrinsic kAll[] = {TidX,  TidY,  TidZ,  CtaidX,  CtaidY,  CtaidZ,
+                                NtidX, NtidY, NtidZ, NctaidX, NctaidY, NctaidZ};
+  return llvm::is_contained(kAll, known);
 }
-
-}  // namespace
 
 std::optional<Intrinsic> register_of(const SCEV* value) {
   const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(value);
@@ -38,9 +33,11 @@ const SCEV* Steps::zero(const SCEV* value) const {
 
 bool Steps::is_fixed(const SCEV* value) const {
   if (loop_) return evolution_.isLoopInvariant(value, loop_);
-  return !llvm::SCEVExprContains(value, [](const SCEV* part) {
+  return !llvm::SCEVExprContains(value, [this](const SCEV* part) {
     const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
-    return unknown && !is_of_all_blocks(*unknown);
+    if (!unknown || llvm::isa<llvm::Argument, llvm::Constant>(unknown->getValue())) return false;
+    const auto known = register_of(unknown);
+    return !known || known == moves_ || !is_place_or_size(*known);
   });
 }
 
@@ -58,7 +55,7 @@ const SCEV* Steps::of_what_moves(const SCEV* value) const {
   if (!loop_) {
     if (turns)
       return turns->isAffine() && is_fixed(turns->getStepRecurrence(evolution_)) ? of(turns->getStart()) : nullptr;
-    return register_of(value) == Intrinsic::CtaidX ? evolution_.getOne(value->getType()) : nullptr;
+    return register_of(value) == moves_ ? evolution_.getOne(value->getType()) : nullptr;
   }
   const SCEV* step = turns && turns->isAffine() ? turns->getStepRecurrence(evolution_) : nullptr;
   return step && is_fixed(step) ? step : nullptr;

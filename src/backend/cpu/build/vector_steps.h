@@ -28,17 +28,22 @@ class Evolution {
   llvm::ScalarEvolution evolution_;
 };
 
+/// Whether the register says where a thread is in its block or the block in the grid, or what size they have. The
+/// others (the lane, the active mask) follow from that and more.
+bool is_place_or_size(kir::Intrinsic known);
+
 /// The register of the thread or the launch (threadIdx.x) that the value is; nothing: it is another.
 std::optional<kir::Intrinsic> register_of(const llvm::SCEV* value);
 
 /// By how much values of a thread's code move, in most turns and unless they wrap: from turn to turn of a loop, or from
-/// a block to the next one in x, of the same thread of it and in the same turns of loops.
+/// a thread to that for which one register is one more (the same thread of the next block, the next one of the block),
+/// in the same turns of loops.
 class Steps {
  public:
   /// From turn to turn.
   Steps(llvm::ScalarEvolution& evolution, const llvm::Loop& loop) : evolution_(evolution), loop_(&loop) {}
-  /// From block to block.
-  explicit Steps(llvm::ScalarEvolution& evolution) : evolution_(evolution) {}
+  /// From thread to thread.
+  Steps(llvm::ScalarEvolution& evolution, kir::Intrinsic moves) : evolution_(evolution), moves_(moves) {}
 
   /// Null: it is not known to move evenly.
   const llvm::SCEV* of(const llvm::SCEV* value) const;
@@ -50,7 +55,8 @@ class Steps {
   const llvm::SCEV* of_what_moves(const llvm::SCEV* value) const;
 
   llvm::ScalarEvolution& evolution_;
-  const llvm::Loop* loop_ = nullptr;  ///< null: from block to block
+  const llvm::Loop* loop_ = nullptr;          ///< null: from thread to thread
+  std::optional<kir::Intrinsic> moves_ = {};  ///< the register, then
 };
 
 }  // namespace cupola::cpu::build

@@ -32,7 +32,7 @@ class Streams {
       if (!is_beside(address, other.address)) other.is_alone = false;
       return;
     }
-    const SCEV* step = Steps(evolution_).of(address);
+    const SCEV* step = Steps(evolution_, kir::Intrinsic::CtaidX).of(address);
     streams_.push_back({&load, address, base, step && goes_on(step)});
   }
 

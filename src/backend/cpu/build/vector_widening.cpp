@@ -28,8 +28,8 @@ using llvm::Value;
 
 class Widening {
  public:
-  Widening(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
-           const Departures& departures, const llvm::LoopInfo& loops, const Exits& exits,
+  Widening(llvm::Function& from, llvm::Function& to, const image::BlocksOfCode& blocks, const Shapes& shapes,
+           const Groups& groups, const Departures& departures, const llvm::LoopInfo& loops, const Exits& exits,
            const llvm::TargetMachine& machine)
       : lanes_(from, to, blocks, shapes, exits, machine),
         builder_(lanes_.builder),
@@ -373,8 +373,8 @@ class Widening {
 
 }  // namespace
 
-Accesses widen(llvm::Function& from, llvm::Function& to, BlockClass blocks, const Shapes& shapes, const Groups& groups,
-               const Departures& departures, const llvm::LoopInfo& loops, const Exits& exits,
+Accesses widen(llvm::Function& from, llvm::Function& to, const image::BlocksOfCode& blocks, const Shapes& shapes,
+               const Groups& groups, const Departures& departures, const llvm::LoopInfo& loops, const Exits& exits,
                const llvm::TargetMachine& machine) {
   return Widening(from, to, blocks, shapes, groups, departures, loops, exits, machine).run();
 }

@@ -15,6 +15,7 @@
 #include "backend/cpu/build/shared_memory.h"
 #include "backend/cpu/build/streaming_stores.h"
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/turned_stores.h"
 #include "backend/cpu/build/vector_shape.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/warp_coroutine.h"
@@ -67,7 +68,8 @@ bool counts_threads(const llvm::Function& code) {
 
 /// Whether blocks whose warps take turns may do so beside each other, each with shared memory of its own.
 bool can_take_turns_beside(const WideBody& body) {
-  return !counts_threads(*body.code) && shared_alignment(*body.code) <= kSharedAlignment;
+  return !counts_threads(*body.code) && shared_alignment(*body.code) <= kSharedAlignment &&
+         !has_turned_stores(*body.code);
 }
 
 /// Whether a call may run blocks beside each other from barrier to barrier, each with shared memory of its own, a row

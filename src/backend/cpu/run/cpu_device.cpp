@@ -10,24 +10,14 @@
 #include "backend/cpu/run/machine.h"
 #include "backend/cpu/run/worker.h"
 #include "backend/cpu/run/worker_pool.h"
-#include "base/byte_count.h"
-#include "base/log.h"
 #include "base/settings.h"
+#include "hal/reported_memory.h"
 
 namespace cupola::cpu {
 namespace {
 
-uint64_t device_memory() {
-  const uint64_t usual = memory_bytes() / 4 * 3 / static_cast<uint64_t>(std::max<int64_t>(1, settings().device_count));
-  if (settings().memory.empty()) return usual;
-  const Result<uint64_t> asked = parse_bytes(settings().memory);
-  if (asked) return *asked;
-  log::line(log::Topic::Error, "CUPOLA_MEMORY: {}; using {} bytes", asked.error().message, usual);
-  return usual;
-}
-
 uint32_t worker_count() {
-  if (settings().workers > 0) return static_cast<uint32_t>(std::min<int64_t>(settings().workers, 1024));
+  if (settings().workers > 0) return static_cast<uint32_t>(settings().workers);
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
@@ -36,7 +26,7 @@ hal::DeviceProperties make_properties() {
   const uint32_t workers = worker_count();
   result.name = formatted("Cupola CPU ({}, {} core{})", processor_name(), workers, workers == 1 ? "" : "s");
   result.image_target = formatted("cpu:{}:{}", instruction_set(), processor_to_compile_for(settings().processor));
-  result.memory_bytes = device_memory();
+  result.memory_bytes = hal::reported_memory(memory_bytes() / 4 * 3);
   result.multiprocessors = workers;
   result.clock_khz = clock_khz();
   return result;

@@ -45,8 +45,9 @@ void Worker::loop() {
       idle_rounds_ = 0;
     } else if (!residents_.empty()) {
       rest(seen);
-    } else if (!pool_.park(*this, seen)) {
-      return;
+    } else {
+      core_.reset();
+      if (!pool_.park(*this, seen)) return;
     }
   }
 }
@@ -106,6 +107,7 @@ bool Worker::begin_next() {
   if (continue_pending()) return true;
   Range range;
   if (!pool_.take(*this, range)) return false;
+  if (!core_) core_.emplace(pool_.cores());
   run_range(range);
   return true;
 }

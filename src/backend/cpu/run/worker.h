@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backend/cpu/run/block.h"
+#include "backend/cpu/run/cores.h"
 #include "backend/cpu/run/fibre_runner.h"
 #include "backend/cpu/run/grid.h"
 #include "backend/cpu/run/shared_windows.h"
@@ -58,6 +60,7 @@ class Worker {
 
   // -- for the pool --
   WaitWord& word() { return word_; }
+  Cores::Sleeper& sleeper() { return sleeper_; }
   SpinBudget& spin_budget() { return spin_budget_; }
 
   uint32_t index() const { return index_; }
@@ -94,7 +97,9 @@ class Worker {
   uint32_t idle_rounds_ = 0;
   bool in_item_ = false;
   const Work::Owner* helped_ = nullptr;  ///< while a host thread has the worker's place: whose works it takes
+  std::optional<OnCore> core_;           ///< while its thread has something to do
   WaitWord word_;
+  Cores::Sleeper sleeper_;
   SpinBudget spin_budget_;
   // Under the pool's lock.
   bool looks_ = false;

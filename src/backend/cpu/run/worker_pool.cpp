@@ -54,7 +54,8 @@ WorkerPool::~WorkerPool() {
 }
 
 Result<> WorkerPool::submit(Work& work) {
-  Worker* wake = nullptr;
+  Worker* woken = nullptr;
+  const uint64_t count = work.count_;  // it may be over before the worker wakes up
   {
     Lock lock(mutex_);
     TRY(start_threads(work));
@@ -64,9 +65,9 @@ Result<> WorkerPool::submit(Work& work) {
     open_.push_back(work);
     open_count_.fetch_add(1, std::memory_order_relaxed);
     epoch_.fetch_add(1, std::memory_order_release);
-    if (!Worker::this_thread_will_look(*this, work)) wake = worker_to_wake();
+    if (!Worker::this_thread_will_look(*this, work)) woken = worker_to_wake();
   }
-  if (wake) wake->word().raise(1);
+  wake(woken, count > 1 ? Beside::Yes : Beside::No);
   return {};
 }
 
@@ -108,6 +109,13 @@ Worker* WorkerPool::worker_to_wake() {
   return napping_.pop();
 }
 
+/// After the lock. Null: nobody.
+void WorkerPool::wake(Worker* worker, Beside beside) {
+  if (!worker) return;
+  if (beside == Beside::Yes) cores_.send(worker->sleeper());
+  worker->word().raise(1);
+}
+
 void WorkerPool::bump() {
   SleepingWorkers woken;
   {
@@ -132,7 +140,7 @@ void WorkerPool::hand_out(Work& work, Range& range) {
 }
 
 bool WorkerPool::take(Worker& worker, Range& range) {
-  Worker* wake = nullptr;
+  Worker* woken = nullptr;
   bool taken = false;
   {
     Lock lock(mutex_);
@@ -149,9 +157,9 @@ bool WorkerPool::take(Worker& worker, Range& range) {
       worker.looks_ = !taken;
       taken ? --looking_ : ++looking_;
     }
-    if (taken && !open_.empty()) wake = worker_to_wake();
+    if (taken && !open_.empty()) woken = worker_to_wake();
   }
-  if (wake) wake->word().raise(1);
+  wake(woken, Beside::Yes);
   return taken;
 }
 
@@ -195,12 +203,14 @@ bool WorkerPool::park(Worker& worker, uint64_t seen) {
     Lock lock(mutex_);
     if (stopping_) return false;
     if (epoch() != seen) return true;
+    worker.sleeper().sleeps();
     worker.looks_ = false;
     --looking_;
     worker.word().clear();
     parked_.push(worker);
   }
   worker.word().wait();
+  worker.sleeper().wakes();
   Lock lock(mutex_);
   return !stopping_;
 }
@@ -229,6 +239,7 @@ bool WorkerPool::help(const Work::Owner& owner, const std::function<bool()>& eno
   if (!worker) return false;
   {
     const Worker::OnThread here(*worker);
+    const OnCore core(cores_);
     worker->helped_ = &owner;
     do worker->run_to_end(range);
     while (!enough() && take_of(owner, range));
@@ -251,39 +262,39 @@ bool WorkerPool::hand_out_of(const Work::Owner& owner, Range& range) {
 
 /// A parked worker whose place the caller takes, and a first range for it; or null.
 Worker* WorkerPool::borrow(const Work::Owner& owner, Range& range) {
-  Worker *worker = nullptr, *wake = nullptr;
+  Worker *worker = nullptr, *woken = nullptr;
   {
     Lock lock(mutex_);
     if (parked_.empty() || !hand_out_of(owner, range)) return nullptr;
     ++borrowed_;
     worker = parked_.pop();
-    if (!open_.empty()) wake = worker_to_wake();
+    if (!open_.empty()) woken = worker_to_wake();
   }
-  if (wake) wake->word().raise(1);
+  wake(woken, Beside::Yes);
   return worker;
 }
 
 bool WorkerPool::take_of(const Work::Owner& owner, Range& range) {
-  Worker* wake = nullptr;
+  Worker* woken = nullptr;
   {
     Lock lock(mutex_);
     if (!hand_out_of(owner, range)) return false;
-    if (!open_.empty()) wake = worker_to_wake();
+    if (!open_.empty()) woken = worker_to_wake();
   }
-  if (wake) wake->word().raise(1);
+  wake(woken, Beside::Yes);
   return true;
 }
 
 /// The worker's thread sleeps in its place still; it is woken if there is something for it.
 void WorkerPool::give_back(Worker& worker) {
-  Worker* wake = nullptr;
+  Worker* woken = nullptr;
   {
     Lock lock(mutex_);
     parked_.push(worker);
-    if (!open_.empty()) wake = worker_to_wake();
+    if (!open_.empty()) woken = worker_to_wake();
     if (--borrowed_ == 0 && ending_) idle_.notify_all();
   }
-  if (wake) wake->word().raise(1);
+  wake(woken, Beside::Yes);
 }
 
 }  // namespace cupola::cpu

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "backend/cpu/run/cores.h"
 #include "backend/cpu/run/work.h"
 #include "base/mutex.h"
 #include "base/result.h"
@@ -73,6 +74,8 @@ class WorkerPool {
   /// `items` of the work are over.
   void finish(Work& work, uint64_t items);
 
+  Cores& cores() { return cores_; }
+
   /// Sleeps until epoch() differs from `seen`; false when the thread is to end.
   bool park(Worker& worker, uint64_t seen);
 
@@ -83,6 +86,9 @@ class WorkerPool {
   Result<> start_threads(const Work& work) REQUIRES(mutex_);
   void hand_out(Work& work, Range& range) REQUIRES(mutex_);
   Worker* worker_to_wake() REQUIRES(mutex_);
+  /// Whether there is something to do beside what the waking thread may do itself.
+  enum class Beside : bool { No, Yes };
+  void wake(Worker* worker, Beside beside);
   bool hand_out_of(const Work::Owner& owner, Range& range) REQUIRES(mutex_);
   Worker* borrow(const Work::Owner& owner, Range& range);
   bool take_of(const Work::Owner& owner, Range& range);
@@ -90,6 +96,7 @@ class WorkerPool {
 
   const uint32_t workers_wanted_;
   ExecutionEnvironment& environment_;
+  Cores cores_;
 
   // What workers look at while they spin lies apart from what submitting changes.
   alignas(64) std::atomic<uint64_t> epoch_{0};

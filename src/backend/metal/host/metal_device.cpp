@@ -5,11 +5,10 @@
 #include "backend/metal/host/launcher.h"
 #include "backend/metal/host/metal_buffer.h"
 #include "backend/metal/host/metal_executable.h"
-#include "base/byte_count.h"
-#include "base/log.h"
 #include "base/settings.h"
 #include "hal/host_queue.h"
 #include "hal/host_semaphore.h"
+#include "hal/reported_memory.h"
 #include "image/metal_abi.h"
 
 namespace cupola::metal {
@@ -32,17 +31,6 @@ Result<uint32_t> newest_msl(const Metal& metal) {
   for (const SystemMsl& system : kMslOfSystems)
     if (metal.is_system_at_least(process, {system.macos, 0, 0})) return system.msl;
   return fail(ErrorCode::NoDevice, "the metal device needs macOS 13 or newer");
-}
-
-/// Bytes that buffers may commit.
-uint64_t device_memory(const Metal& metal, Id device) {
-  const uint64_t count = static_cast<uint64_t>(std::max<int64_t>(1, settings().device_count));
-  const uint64_t usual = metal.recommended_memory(device) / count;
-  if (settings().memory.empty()) return usual;
-  const Result<uint64_t> asked = parse_bytes(settings().memory);
-  if (asked) return *asked;
-  log::line(log::Topic::Error, "CUPOLA_MEMORY: {}; using {} bytes", asked.error().message, usual);
-  return usual;
 }
 
 /// Bytes of addresses for it: more than the memory, so that what is freed leaves room in a row.
@@ -144,7 +132,7 @@ Result<std::unique_ptr<hal::Device>> make_metal_device() {
   if (!metal->has_unified_memory(device.id()))
     return fail(ErrorCode::NoDevice, "the metal device needs memory that host and GPU share, as Apple Silicon has");
   TRY(const uint32_t msl, newest_msl(*metal));
-  const uint64_t wanted = device_memory(*metal, device.id());
+  const uint64_t wanted = hal::reported_memory(metal->recommended_memory(device.id()));
   TRY(std::unique_ptr<Arena> arena, Arena::make(*metal, device.id(), arena_bytes(*metal, device.id(), wanted)));
   hal::DeviceProperties properties = make_properties(*metal, device.id(), msl, std::min(wanted, arena->size()));
   TRY(ArenaPart locks, arena->take(image::metal::kLocks * sizeof(uint32_t), sizeof(uint32_t)));

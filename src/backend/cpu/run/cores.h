@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace cupola::cpu {
+
+/// Which of the machine's cores have threads that run a device's blocks, so that a thread that is woken goes to another
+/// one at once: systems may put it on the core of who wakes it, to wait there for milliseconds, which are all of a
+/// kernel's. On systems that do not say where threads are, nothing happens.
+class Cores {
+ public:
+  /// A thread that sleeps and is woken. Used by it while it is awake, and by who wakes it.
+  class Sleeper {
+   public:
+    /// By the thread: before it sleeps, and when it was woken, with the affinity that it had before.
+    void sleeps();
+    void wakes();
+
+   private:
+    friend class Cores;
+#if defined(__linux__)
+    pid_t thread_ = 0;
+    cpu_set_t allowed_;
+#endif
+    bool is_sent_ = false;
+  };
+
+  Cores();
+
+  /// The calling thread begins to work. Returns where, to be given to leave(). Any thread.
+  int enter();
+  void leave(int core);
+
+  /// Before `sleeper` is woken: to a core that neither has a thread that works nor is the calling one's, if it may run
+  /// on such a one. Any thread.
+  void send(Sleeper& sleeper);
+
+ private:
+  std::vector<std::atomic<uint32_t>> threads_;  ///< by core: of those that work
+};
+
+/// The calling thread works while this lives.
+class OnCore {
+ public:
+  explicit OnCore(Cores& cores) : cores_(cores), core_(cores.enter()) {}
+  ~OnCore() { cores_.leave(core_); }
+  OnCore(const OnCore&) = delete;
+  OnCore& operator=(const OnCore&) = delete;
+
+ private:
+  Cores& cores_;
+  const int core_;
+};
+
+}  // namespace cupola::cpu
