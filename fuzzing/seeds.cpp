@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "array/expression.h"
 #include "backend/metal/metallib/sample_container.h"
 #include "cases.h"
 #include "image/compile_request.h"
@@ -110,6 +111,17 @@ bool write_modules(const std::filesystem::path& folder) {
   return true;
 }
 
+/// Something of everything that an expression holds.
+std::vector<std::byte> sample_expression() {
+  array::Expression expression(array::ElementType::F32);
+  const array::NodeNumber arguments[] = {expression.add_input().value(), expression.add_scalar().value()};
+  const array::NodeNumber more[] = {expression.add_operation("add", false, arguments).value(),
+                                    expression.add_constant(0x3f800000).value()};
+  const array::NodeNumber sum[] = {expression.add_operation("multiply", false, more).value()};
+  (void)expression.add_output(expression.add_operation("sin", true, sum).value());
+  return array::serialize(expression);
+}
+
 /// A kernel for each row of the table of instructions that the referee knows how to call.
 bool write_instructions(const std::filesystem::path& folder) {
   std::set<uint16_t> seen;
@@ -147,6 +159,7 @@ int main(int argc, char** argv) {
       write_seed(argv[1], "source_request", image::serialize(image::SourceAnswer{.log = "l", .kir = code}),
                  "-answer") &&
       write_seed(argv[1], "nvrtc", std::as_bytes(std::span(kRuntimeSource))) &&
+      write_seed(argv[1], "expression", sample_expression()) &&
       write_seed(argv[1], "fatbin", image::write_fatbin(entries)) &&
       write_seed(argv[1], "metallib", metallib::sample_container()) &&
       write_seed(argv[1], "metallib", metallib::sample_module({.note = "what the host must know"}), "-module") &&

@@ -10,7 +10,7 @@ Every form of the PTX census must lower and be run by a test, or have its gap in
 Every setting of settings.def must stand in the table of docs/using.md, and nothing else.
 
 README.md holds a table of feature groups by device, which --readme writes anew from docs/readme_table.tsv: each cell is a list
-of feature ids, or table:NAME for the coverage of a .def table. A stale table is a problem too, as are docs/api.md, docs/ptx.md and docs/libdevice.md.
+of feature ids, or table:NAME for the coverage of a .def table. A stale table is a problem too, as are docs/api.md, docs/ptx.md, docs/libdevice.md and docs/operations.md.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import sys
 import api_calls
 import api_errors
 import libdevice_page
+import operations_page
 import ptx_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -28,8 +29,8 @@ DRIVER_TABLE = ROOT / "src/cuda/driver/driver.def"
 RUNTIME_TABLE = ROOT / "src/cuda/cudart/runtime.def"
 NVML_TABLE = ROOT / "src/cuda/nvml/nvml.def"
 FUNCTION_TABLES = {"driver": DRIVER_TABLE, "runtime": RUNTIME_TABLE, "nvml": NVML_TABLE}
-UFUNC_TABLE = ROOT / "src/array/ufunc.def"
 SETTINGS_TABLE = ROOT / "src/base/settings.def"
+UFUNC_STAGES = ("python.operations", "python.operations-metal", "python.operations-air")
 # A row with a signature: name, suffix (none for internal rows), version (none in nvml.def), status.
 FUNCTION_ROW = r"^\s*\w+_(?:FN\(|FN_AS\([^,]*,|INTERNAL\([^,]*,)\s*(\w+)\s*,(?:\s*((?!\d)\w*)\s*,)?(?:\s*\d+\s*,)?\s*(\w+)\s*,\s*\("
 STATUSES = {"done", "partial", "todo", "na", "needs-mac"}
@@ -248,11 +249,20 @@ def intrinsics_line(problems):
     return f"intrinsics: {', '.join(texts)}"
 
 
-def ufunc_line(problems):
-    if not UFUNC_TABLE.exists():
-        return "ufunc: 0 of 0 (no table yet)"
-    problems.append(f"ufunc: nothing counts the rows of {UFUNC_TABLE.relative_to(ROOT)} that tests hold: do it here")
-    return "ufunc: not counted"
+def ufunc_line(results, problems):
+    """How many rows of ufunc.def have all their tests passed, by each of the stages that run them."""
+    rows = operations_page.rows()
+    if not results:
+        return f"ufunc: {len(rows)} rows"
+    held = {row["name"] for row in rows}
+    for stage in UFUNC_STAGES:
+        passed, other = set(), set()
+        for test, status in results.items():
+            if match := re.fullmatch(rf"{re.escape(stage)}/operations\.(?:floats|integers|fast)\[(\w+?)(?:-\w+)?\]", test):
+                (passed if status == "passed" else other).add(match[1])
+        held &= passed - other
+    problems += [f"ufunc: {row['name']}: no passing test by each of {', '.join(UFUNC_STAGES)}" for row in rows if row["name"] not in held]
+    return f"ufunc: {len(held)} of {len(rows)} rows held to their bounds on the cpu device, as MSL and as AIR"
 
 
 def main():
@@ -271,7 +281,7 @@ def main():
     tables = {label: check_functions(label, path, called, gaps, problems) for label, path in FUNCTION_TABLES.items()}
     check_gaps(gaps, problems)
     tables["isa"] = isa = ptx_table.census(results, problems)
-    pages = {"docs/api.md": api_page(gaps), "docs/ptx.md": ptx_table.page(), "docs/libdevice.md": libdevice_page.page()}
+    pages = {"docs/api.md": api_page(gaps), "docs/ptx.md": ptx_table.page(), "docs/libdevice.md": libdevice_page.page(), "docs/operations.md": operations_page.page()}
     check_readme(readme_table(rows, tables, problems), pages, arguments.readme, problems)
     check_settings(problems)
     errors = api_errors.expected_errors()
@@ -280,7 +290,7 @@ def main():
         print(api_errors.line(label, errors))
     print(f"isa: {isa['Full']} of {sum(isa.values())} census forms")
     print(intrinsics_line(problems))
-    print(ufunc_line(problems))
+    print(ufunc_line(results, problems))
     for problem in problems:
         print(f"features: {problem}")
     print(f"features: {counts['done']} done, {counts['partial']} partial, {counts['todo']} todo of {len(rows)}")

@@ -22,7 +22,7 @@ _FROM = {
     "Event": "streams", "Stream": "streams",
     "Kernel": "_jit", "jit": "_jit",
 }
-_MODULES = ("demos", "env", "numba", "streams")
+_MODULES = ("demos", "env", "numba", "pipeline", "streams")
 
 __all__ = [*_FROM, *_MODULES, "patch", "__version__"]
 

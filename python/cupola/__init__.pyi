@@ -1,4 +1,4 @@
-from . import demos as demos, env as env, numba as numba, streams as streams
+from . import demos as demos, env as env, numba as numba, pipeline as pipeline, streams as streams
 from ._buffer import Buffer as Buffer, pinned as pinned
 from ._devices import Device as Device, devices as devices, memory_info as memory_info, synchronize as synchronize
 from ._errors import CompileError as CompileError, CudaError as CudaError

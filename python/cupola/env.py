@@ -18,6 +18,7 @@ LIBRARIES = {
     "libcuda.so.1": "the driver API", "libcudart.so.13": "the runtime API", "libnvrtc.so.13": "cupola.jit, and Numba with CUDA C++",
     "libnvvm.so.4": "Numba", "libnvJitLink.so.13": "Numba, to link", "libcupola-compiler.so": "code for devices",
     "libcupola-frontend.so": "CUDA C++", "libnvidia-ml.so.1": "NVML, for tools that watch devices",
+    "libcupola-pipeline.so": "cupola.pipeline",
 }
 LIBDEVICE = "lib/cupola/toolkit/nvvm/libdevice/libdevice.10.bc"
 PACKAGES = ("numpy", "numba", "numba-cuda", "llvmlite", "cuda-bindings", "cuda-core", "cuda-pathfinder", "cupy", "tinygrad")

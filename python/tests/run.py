@@ -6,6 +6,8 @@
   numba-builtin the same with the target that Numba has built in
   numba-0.59    the same with the oldest Numba and an old NumPy, in a virtual environment of its own
   numba-metal   runs kernels of Numba on the software Metal of the tests
+  operations    runs every operation of cupola.pipeline against NumPy, SciPy and mpmath, on the CPU
+  operations-metal, operations-air  the same on the software Metal of the tests, as MSL and as compiled kernels
   editable      installs the checkout with `pip install -e`, and runs a demonstration
   sdist         makes a source distribution, and checks that it holds what a build needs
   pythons       makes wheels with the other Pythons of this machine, from 3.10 on, and runs the tests of the stage `package` with each
@@ -24,7 +26,8 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "python" / "tests"
-LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libnvrtc.so.13", "libnvvm.so.4", "libnvJitLink.so.13", "libnvidia-ml.so.1", "libcupola-compiler.so", "libcupola-frontend.so")
+LIBRARIES = ("libcuda.so.1", "libcudart.so.13", "libnvrtc.so.13", "libnvvm.so.4", "libnvJitLink.so.13", "libnvidia-ml.so.1", "libcupola-pipeline.so", "libcupola-compiler.so", "libcupola-frontend.so")
+OPERATION_TESTS = TESTS / "test_operations.py"
 NUMBA_TESTS = [TESTS / "test_numba.py", TESTS / "test_numba_programs.py"]
 # Host arrays over device memory are not made there yet; the demonstrations take minutes.
 NOT_ON_METAL = ("buffers_are_arrays_of_numba", "demo")
@@ -106,7 +109,7 @@ def check_wheel(wheel, folder, build):
     problems = absolute_paths(wheel, {str(ROOT), str(folder), str(build)})
     names = zipfile.ZipFile(wheel).namelist()
     for part in (*(f"_toolkit/lib/{name}" for name in LIBRARIES), "_toolkit/lib/cupola/device.bc", "_toolkit/lib/cupola/metal.bc", "_toolkit/lib/cupola/air.bc", "_toolkit/lib/cupola/toolkit/nvvm/libdevice/libdevice.10.bc",
-                 "_toolkit/include/cuda/cuda_runtime.h", "_toolkit/bin/cupola", "_driver.pyi", "py.typed", "demos/add.py"):
+                 "_toolkit/include/cuda/cuda_runtime.h", "_toolkit/include/cupola/pipeline.h", "_toolkit/bin/cupola", "_driver.pyi", "py.typed", "demos/add.py"):
         if f"cupola/{part}" not in names:
             problems.append(f"{part} is not in the wheel")
     if problems:
@@ -136,7 +139,7 @@ def pytest(venv, folder, files, words, **variables):
 
 
 def package_tests():
-    return sorted(set(TESTS.glob("test_*.py")) - set(NUMBA_TESTS))
+    return sorted(set(TESTS.glob("test_*.py")) - {*NUMBA_TESTS, OPERATION_TESTS})
 
 
 def package_stage(_, folder, words):
@@ -154,6 +157,19 @@ def builtin_stage(_, folder, words):
 def metal_stage(build, folder, words):
     software = build / "lib" / "cupola" / "libcupola-software-metal.so"
     return numba_stage(build, folder, ["-k", f"not {' and not '.join(NOT_ON_METAL)}", *words], CUPOLA_DEVICE="metal", CUPOLA_METAL_LIBRARY=str(software))
+
+
+def operations_stage(_, folder, words, **variables):
+    return pytest(folder / "venv", folder, [OPERATION_TESTS], words, **variables)
+
+
+def operations_metal_stage(build, folder, words, **variables):
+    software = build / "lib" / "cupola" / "libcupola-software-metal.so"
+    return operations_stage(build, folder, words, CUPOLA_DEVICE="metal", CUPOLA_METAL_LIBRARY=str(software), **variables)
+
+
+def operations_air_stage(build, folder, words):
+    return operations_metal_stage(build, folder, words, CUPOLA_METAL="air")
 
 
 def oldest_numba_stage(_, folder, words):
@@ -229,6 +245,9 @@ STAGES = {
     "numba-builtin": builtin_stage,
     "numba-0.59": oldest_numba_stage,
     "numba-metal": metal_stage,
+    "operations": operations_stage,
+    "operations-metal": operations_metal_stage,
+    "operations-air": operations_air_stage,
     "editable": editable_stage,
     "sdist": sdist_stage,
     "pythons": pythons_stage,

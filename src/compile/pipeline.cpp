@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 
+#include "array/expression.h"
 #include "backend/cpu/build/build.h"
 #include "backend/cpu/build/keep_file.h"
 #include "backend/cpu/build/vector_report.h"
@@ -15,6 +16,7 @@
 #include "base/dynlib.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "compile/expression_kernel.h"
 #include "compile/metal_kernels.h"
 #include "compile/ptx_text.h"
 #include "compile/separate_units.h"
@@ -123,6 +125,10 @@ Result<std::unique_ptr<llvm::Module>> read_unit(llvm::LLVMContext& context, cons
                              .approximate_roots = options.approximate_roots,
                              .approximate_quotients = options.approximate_quotients,
                              .keep_inline = options.keep_inline});
+    case image::CodeKind::Expression: {
+      TRY(const array::Expression expression, array::deserialize_expression(unit.bytes));
+      return expression_kernel(context, expression);
+    }
     case image::CodeKind::KernelUnit:
       return fail(ErrorCode::InvalidImage,
                   "compiler: the unit of a kernel stands for itself, and for a class of blocks");

@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "image/bitcode.h"
 #include "image/device_unit.h"
+#include "image/expression_frame.h"
 #include "image/fatbin.h"
 #include "image/lto_code.h"
 #include "image/object_file.h"
@@ -173,6 +174,12 @@ Result<Code> read_code(const void* data, size_t limit) {
     code.images.emplace_back(bytes, bytes + limit);
     return code;
   }
+  if (begins(bytes, limit, kExpressionMagic)) {
+    TRY(const std::span<const std::byte> expression, expression_at(bytes, limit));
+    code.units.push_back(unit_of(CodeKind::Expression, expression));
+    code.compile_at_load = true;
+    return code;
+  }
   if (begins(bytes, limit, kMetallib)) {
     TRY(const std::span<const std::byte> library, metallib_at(bytes, limit));
     code.images.emplace_back(library.begin(), library.end());
@@ -203,7 +210,8 @@ Result<Code> read_code(const void* data, size_t limit) {
     code.compile_at_load = true;
     return code;
   }
-  return fail(ErrorCode::InvalidImage, "this is no fat binary, PTX text, kir bitcode, kernel image or .metallib");
+  return fail(ErrorCode::InvalidImage,
+              "this is no fat binary, PTX text, kir bitcode, kernel image, expression or .metallib");
 }
 
 }  // namespace cupola::image

@@ -73,7 +73,7 @@ Result<CompileRequest> deserialize_request(std::span<const std::byte> bytes) {
   for (uint32_t i = 0; i < units; ++i) {
     CodeUnit unit;
     TRY(uint8_t kind, in.number<uint8_t>("kind of code"));
-    if (kind > static_cast<uint8_t>(CodeKind::NvvmLibrary))
+    if (kind > static_cast<uint8_t>(CodeKind::Expression))
       return fail(ErrorCode::InvalidImage, "compile request: code of unknown kind {}", kind);
     unit.kind = static_cast<CodeKind>(kind);
     TRY(unit.bytes, in.bytes("code"));

@@ -11,11 +11,11 @@
 
 namespace cupola::image {
 
-enum class CodeKind : uint8_t { Kir, Ptx, KernelUnit, Nvvm, NvvmLibrary };
+enum class CodeKind : uint8_t { Kir, Ptx, KernelUnit, Nvvm, NvvmLibrary, Expression };
 
 /// One piece of kernel code: kir bitcode or text, PTX text, the unit of a kernel that an image holds, or NVVM IR as
 /// libnvvm takes it: bitcode or text, of LLVM 7 (whose pointers have types) or later; of an NvvmLibrary only what other
-/// units use is taken.
+/// units use is taken. Or an expression of arrays (src/array/expression.h).
 struct CodeUnit {
   CodeKind kind = CodeKind::Kir;
   std::vector<std::byte> bytes;

@@ -15,7 +15,7 @@ mkdir -p "$folder/programs"
 prefix=$folder/prefix
 cmake --install "$build" --prefix "$prefix" > "$folder/install.log"
 for file in bin/cupolac bin/cupola lib/libcuda.so.1 lib/libcuda.so lib/libcudart.so.13 lib/libcudart.so \
-  lib/libcudart_static.a lib/libcudadevrt.a lib/libcupola-compiler.so lib/cupola/device.bc lib/cupola/metal.bc lib/cupola/air.bc lib/cupola/selftest.fatbin \
+  lib/libcudart_static.a lib/libcudadevrt.a lib/libcupola-pipeline.so include/cupola/pipeline.h lib/libcupola-compiler.so lib/cupola/device.bc lib/cupola/metal.bc lib/cupola/air.bc lib/cupola/selftest.fatbin \
   lib/libnvrtc.so.13 lib/libnvrtc.so lib/libcupola-frontend.so lib/cupola/clang/include/stddef.h include/cuda/nvrtc.h include/cuda/cuda_runtime.h \
   include/cuda/cupola/driver.def lib/libnvidia-ml.so.1 lib/libnvidia-ml.so include/cuda/nvml.h include/cuda/cupola/nvml.def lib/cupola/toolkit/bin/nvcc lib/cupola/toolkit/include/cuda.h \
   lib/cupola/toolkit/lib64/libcudart.so lib/cupola/toolkit/nvvm/libdevice lib/pkgconfig/cupola.pc; do

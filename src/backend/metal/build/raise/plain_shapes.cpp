@@ -87,6 +87,19 @@ void write_out(llvm::MemIntrinsic& memory, const llvm::TargetTransformInfo& cost
   memory.eraseFromParent();
 }
 
+/// Three-way comparisons, which LLVM makes of selects, as selects.
+void write_out(llvm::CmpIntrinsic& comparison) {
+  llvm::IRBuilder<> b(&comparison);
+  llvm::Value *x = comparison.getLHS(), *y = comparison.getRHS();
+  llvm::Type* type = comparison.getType();
+  llvm::Value* less = b.CreateSelect(b.CreateICmp(comparison.getLTPredicate(), x, y),
+                                     llvm::Constant::getAllOnesValue(type), llvm::Constant::getNullValue(type));
+  llvm::Value* sign =
+      b.CreateSelect(b.CreateICmp(comparison.getGTPredicate(), x, y), llvm::ConstantInt::get(type, 1), less);
+  comparison.replaceAllUsesWith(sign);
+  comparison.eraseFromParent();
+}
+
 void remove_intrinsics(llvm::Function& function) {
   const llvm::TargetTransformInfo costs(function.getDataLayout());
   llvm::SmallVector<llvm::IntrinsicInst*, 16> work;
@@ -95,6 +108,8 @@ void remove_intrinsics(llvm::Function& function) {
   for (llvm::IntrinsicInst* intrinsic : work) {
     if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(intrinsic))
       write_out(*memory, costs);
+    else if (auto* comparison = llvm::dyn_cast<llvm::CmpIntrinsic>(intrinsic))
+      write_out(*comparison);
     else if (kir::core_class_of(intrinsic->getIntrinsicID()) == kir::CoreClass::kHint)
       intrinsic->eraseFromParent();
   }

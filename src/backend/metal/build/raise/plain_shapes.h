@@ -9,8 +9,8 @@ class Module;
 
 namespace cupola::metal::build {
 
-/// Writes a module in fewer words before its pointers get their spaces: no switches, memory intrinsics, hints or
-/// irreducible loops.
+/// Writes a module in fewer words before its pointers get their spaces: no switches, memory intrinsics, three-way
+/// comparisons, hints or irreducible loops.
 Result<> make_plain(llvm::Module& module);
 
 /// Tidies up what raising left behind, and gives loops the form that structuring wants: one entry, exits of their own,
