@@ -133,13 +133,13 @@ struct Precise {
 /// Of float: a GPU's approximate instructions, where the device has such.
 struct Fast {
   static constexpr bool kPrecise = false;
-  LOCAL_MEMBER float exp(float x) { return __nv_fast_expf(x); }
-  LOCAL_MEMBER float exp2(float x) { return __nv_exp2f(x); }
-  LOCAL_MEMBER float expm1(float x) { return __nv_fast_expf(x) - 1; }
-  LOCAL_MEMBER float log(float x) { return __nv_fast_logf(x); }
-  LOCAL_MEMBER float log1p(float x) { return __nv_fast_logf(1 + x); }
-  LOCAL_MEMBER float sin(float x) { return __nv_fast_sinf(x); }
-  LOCAL_MEMBER float cos(float x) { return __nv_fast_cosf(x); }
+  LOCAL_MEMBER float exp(float x) { return __nvvm_ex2_approx_f(x * 0x1.715476p+0f); }
+  LOCAL_MEMBER float exp2(float x) { return __nvvm_ex2_approx_f(x); }
+  LOCAL_MEMBER float expm1(float x) { return exp(x) - 1; }
+  LOCAL_MEMBER float log(float x) { return __nvvm_lg2_approx_f(x) * 0x1.62e43p-1f; }
+  LOCAL_MEMBER float log1p(float x) { return log(1 + x); }
+  LOCAL_MEMBER float sin(float x) { return __nvvm_sin_approx_f(x); }
+  LOCAL_MEMBER float cos(float x) { return __nvvm_cos_approx_f(x); }
   LOCAL_MEMBER float tan(float x) { return approximate_quotient(sin(x), cos(x)); }
   LOCAL_MEMBER float sinpi(float x) { return sin(half_turns(x)); }
   LOCAL_MEMBER float cospi(float x) { return cos(half_turns(x)); }
