@@ -40,9 +40,9 @@ typedef struct cupola_pipeline cupola_pipeline;
 /** The status codes that this library itself gives; what the driver says is handed on as it is. */
 enum {
   CUPOLA_PIPELINE_SUCCESS = 0,
-  CUPOLA_PIPELINE_INVALID_VALUE = 1,  /**< a null pointer, an unknown name, a wrong number or type of arguments */
+  CUPOLA_PIPELINE_INVALID_VALUE = 1, /**< a null pointer, an unknown name, a wrong number or type of arguments */
   CUPOLA_PIPELINE_OUT_OF_MEMORY = 2,
-  CUPOLA_PIPELINE_NO_DRIVER = 35      /**< libcuda was not found */
+  CUPOLA_PIPELINE_NO_DRIVER = 35 /**< libcuda was not found */
 };
 
 /** What the elements of arrays are. */
@@ -104,8 +104,8 @@ int cupola_expression_constant(cupola_expression* expression, const void* value,
 #define CUPOLA_FAST 1u
 
 /** The operation `name` applied to `count` nodes, as a node. `flags` is 0 or CUPOLA_FAST.
- * Errors: INVALID_VALUE for an unknown name, a count that is not the operation's, an element type that it does not take,
- * a fast variant that is not there, a node that does not exist, unknown flags, a null pointer. */
+ * Errors: INVALID_VALUE for an unknown name, a count that is not the operation's, an element type that it does not
+ * take, a fast variant that is not there, a node that does not exist, unknown flags, a null pointer. */
 int cupola_expression_apply(cupola_expression* expression, const char* name, uint32_t flags, const uint32_t* arguments,
                             uint32_t count, uint32_t* node);
 
@@ -122,9 +122,9 @@ void cupola_pipeline_destroy(cupola_pipeline* pipeline);
 
 /** Computes `n` elements of each output. The addresses are the device's, in the order in which inputs and outputs were
  * made; each array has n elements, at addresses that are multiples of the element's size. An output may be an input (in
- * place); otherwise what is written must not overlap what else is read or written. `scalars` points at their values, one
- * behind the other; where the expression has no inputs or scalars the pointer may be null. Returns at once; the work is
- * done in `stream`, a CUstream of the pipeline's context, null for the default stream. n = 0 does nothing.
+ * place); otherwise what is written must not overlap what else is read or written. `scalars` points at their values,
+ * one behind the other; where the expression has no inputs or scalars the pointer may be null. Returns at once; the
+ * work is done in `stream`, a CUstream of the pipeline's context, null for the default stream. n = 0 does nothing.
  * Errors: INVALID_VALUE for a null pointer, a misaligned address, n above 2^31 * 256 - 256; what libcuda says. */
 int cupola_pipeline_run(const cupola_pipeline* pipeline, const uint64_t* outputs, const uint64_t* inputs,
                         const void* scalars, size_t n, struct CUstream_st* stream);
