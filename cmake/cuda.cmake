@@ -7,7 +7,7 @@
 include_guard(GLOBAL)
 
 function(cupola_cuda_program name)
-  cmake_parse_arguments(ARG "" "OUTPUT" "SOURCES;OPTIONS;OBJECTS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "ON_DEMAND" "OUTPUT" "SOURCES;OPTIONS;OBJECTS;LIBS" ${ARGN})
   if(NOT ARG_OUTPUT)
     set(ARG_OUTPUT ${CMAKE_BINARY_DIR}/bin/${name})
   endif()
@@ -39,7 +39,11 @@ function(cupola_cuda_program name)
     COMMAND ${cupolac} ${objects} ${ARG_OBJECTS} -o ${ARG_OUTPUT} ${ARG_LIBS}
     DEPENDS ${objects} ${ARG_OBJECTS} cupolac
     COMMENT "CUDA program ${name}" VERBATIM)
-  add_custom_target(${name} ALL DEPENDS ${ARG_OUTPUT})
+  if(ARG_ON_DEMAND)
+    add_custom_target(${name} DEPENDS ${ARG_OUTPUT})
+  else()
+    add_custom_target(${name} ALL DEPENDS ${ARG_OUTPUT})
+  endif()
   add_dependencies(${name} cupola-headers)
   foreach(library cupola-cuda-driver cupola-cuda-cudart cupola-cuda-cudart-static cupola-compiler cupola-device)
     add_dependencies(${name} ${library})

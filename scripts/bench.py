@@ -33,8 +33,17 @@ def machine():
     return f"{name}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
 
 
-def run_program(name, results, metrics, arguments=()):
-    run_command(name, [PROGRAMS / name, *arguments], results, metrics)
+def run_program(name, results, metrics, arguments=(), environment=None):
+    run_command(name, [PROGRAMS / name, *arguments], results, metrics, environment)
+
+
+def run_cpu(results, metrics, level, arguments):
+    """With a level of x86-64 both sides are compiled for it: the loops by their compilers, the kernels by the cpu device."""
+    if not level:
+        return run_program("cpu", results, metrics, arguments)
+    subprocess.run([ROOT / "scripts" / "build", "release", f"bench-cpu-{level}"], check=True, stdout=sys.stderr)
+    metrics["cpu/level"] = level
+    run_program(f"cpu-{level}", results, metrics, arguments, os.environ | {"CUPOLA_PROCESSOR": level})
 
 
 def run_command(name, command, results, metrics, environment=None):
@@ -139,13 +148,14 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--only", default="", metavar="REGEX", help="cpu, python: the cases whose names match")
     parser.add_argument("--rounds", default="11", metavar="N", help="cpu, python: how often each version is timed")
+    parser.add_argument("--level", default="", choices=["", "x86-64-v3"], help="cpu: the processor that kernels and loops are compiled for; this one, unless said")
     parser.add_argument("--cpu-time", action="store_true", help="cpu, python: count what threads work, not what passes: for a busy machine, no figures to report")
     arguments = parser.parse_args()
     results, metrics = [], {}
     if arguments.suite in ("cpu", "python"):
         clock = metrics[f"{arguments.suite}/clock"] = "cpu-time" if arguments.cpu_time else "wall"
         if arguments.suite == "cpu":
-            run_program("cpu", results, metrics, [arguments.only, arguments.rounds, clock])
+            run_cpu(results, metrics, arguments.level, [arguments.only, arguments.rounds, clock])
         else:
             run_python(results, metrics, ["--only", arguments.only, "--rounds", arguments.rounds, "--clock", clock])
     else:
