@@ -4,12 +4,6 @@
 
 namespace cupola::device::operations {
 
-#define FUNCTION(name)    \
-  template <typename T>   \
-  LOCAL T name(T x) {     \
-    return math::name(x); \
-  }                       \
-  FLOATS(name, X)
 FUNCTION(log10)
 FUNCTION(log2)
 FUNCTION(exp2)
@@ -18,20 +12,12 @@ FUNCTION(erf)
 FUNCTION(erfc)
 FUNCTION(tgamma)
 FUNCTION(lgamma)
-#undef FUNCTION
 
-#define FAST_FUNCTION(name)            \
-  template <typename Math, typename T> \
-  LOCAL T name(T x) {                  \
-    return Math::name(x);              \
-  }                                    \
-  FAST(name, X)
 FAST_FUNCTION(sqrt)
 FAST_FUNCTION(exp)
 FAST_FUNCTION(log)
 FAST_FUNCTION(expm1)
 FAST_FUNCTION(log1p)
-#undef FAST_FUNCTION
 
 /// x to the y of integers wraps, by squaring; the exponent's sign is looked at by its caller.
 template <typename T>

@@ -183,3 +183,18 @@ struct Fast {
   OPERATION(name, Precise, shape, float, f32)  \
   OPERATION(name, Precise, shape, double, f64) \
   OPERATION(name, Fast, shape, float, fast_f32)
+
+// FUNCTION(name): the function of the library of that name, of one float, as an operation; FAST_FUNCTION: with its fast
+// variant.
+#define FUNCTION(name)    \
+  template <typename T>   \
+  LOCAL T name(T x) {     \
+    return math::name(x); \
+  }                       \
+  FLOATS(name, X)
+#define FAST_FUNCTION(name)            \
+  template <typename Math, typename T> \
+  LOCAL T name(T x) {                  \
+    return Math::name(x);              \
+  }                                    \
+  FAST(name, X)

@@ -5,12 +5,6 @@
 
 namespace cupola::device::operations {
 
-#define FUNCTION(name)    \
-  template <typename T>   \
-  LOCAL T name(T x) {     \
-    return math::name(x); \
-  }                       \
-  FLOATS(name, X)
 FUNCTION(asin)
 FUNCTION(acos)
 FUNCTION(atan)
@@ -20,20 +14,12 @@ FUNCTION(tanh)
 FUNCTION(asinh)
 FUNCTION(acosh)
 FUNCTION(atanh)
-#undef FUNCTION
 
-#define FAST_FUNCTION(name)            \
-  template <typename Math, typename T> \
-  LOCAL T name(T x) {                  \
-    return Math::name(x);              \
-  }                                    \
-  FAST(name, X)
 FAST_FUNCTION(sin)
 FAST_FUNCTION(cos)
 FAST_FUNCTION(tan)
 FAST_FUNCTION(sinpi)
 FAST_FUNCTION(cospi)
-#undef FAST_FUNCTION
 
 template <typename T>
 LOCAL T atan2(T x, T y) {

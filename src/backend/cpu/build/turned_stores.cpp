@@ -134,8 +134,8 @@ class Turning {
     return true;
   }
 
-  bool is_down_a_column(const llvm::StoreInst& store) {
-    const llvm::SCEV* place = (*evolution_).getSCEV(const_cast<Value*>(store.getPointerOperand()));
+  bool is_down_a_column(llvm::StoreInst& store) {
+    const llvm::SCEV* place = (*evolution_).getSCEV(store.getPointerOperand());
     const uint64_t bytes = function_.getDataLayout().getTypeStoreSize(store.getValueOperand()->getType());
     const auto* along_y = llvm::dyn_cast_or_null<llvm::SCEVConstant>(Steps(*evolution_, Intrinsic::TidY).of(place));
     if (!along_y || along_y->getAPInt() != bytes) return false;
