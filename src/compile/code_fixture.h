@@ -38,9 +38,13 @@ inline Result<std::shared_ptr<hal::Executable>> load_code(hal::Device& device, i
                                                           const std::string& text) {
   const std::string target = device.properties().image_target;
   TRY(const auto image, compiled({target, "", {{kind, bytes_of(text)}}, {}}));
-  return device.load(*image, [target](std::span<const std::byte> unit, std::string_view code) {
-    return compiled({target, "", {{image::CodeKind::KernelUnit, {unit.begin(), unit.end()}}}, std::string(code)});
-  });
+  return device.load(
+      *image,
+      [target](std::span<const std::byte> unit, std::string_view code,
+               hal::Ask ask) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
+        if (ask == hal::Ask::Look) return nullptr;
+        return compiled({target, "", {{image::CodeKind::KernelUnit, {unit.begin(), unit.end()}}}, std::string(code)});
+      });
 }
 
 }  // namespace cupola

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "compile/pipeline.h"
+#include "compile/process_end.h"
 #include "image/compile_request.h"
 #include "kir/c_entry.h"
 
@@ -10,6 +11,8 @@ namespace cupola {
 namespace {
 
 Result<std::vector<std::byte>> compile_guarded(std::span<const std::byte> bytes) {
+  const Compiling compiling;
+  if (!compiling.may_begin()) return fail(ErrorCode::Deinitialized, "compiler: the process ends");
   return kir::guarded([&]() -> Result<std::vector<std::byte>> {
     TRY(const image::CompileRequest request, image::deserialize_request(bytes));
     return compile(request);

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "compile/expression_kernel.h"
 #include "compile/metal_kernels.h"
+#include "compile/process_end.h"
 #include "compile/ptx_text.h"
 #include "compile/separate_units.h"
 #include "image/block_class.h"
@@ -180,9 +181,10 @@ Result<std::vector<std::byte>> make_kernel_code(const image::CompileRequest& req
   llvm::LLVMContext context;
   TRY(cpu::build::KernelUnit unit, cpu::build::read_unit(context, request.units.front().bytes));
   const std::string keep = keep_path(request, unit.kernel.name);
-  TRY(const image::KernelImage image,
-      cpu::build::build_unit(std::move(unit), *blocks,
-                             {.target = request.target, .keep = keep.empty() ? keep : keep + "." + request.code}));
+  TRY(const image::KernelImage image, cpu::build::build_unit(std::move(unit), *blocks,
+                                                             {.target = request.target,
+                                                              .keep = keep.empty() ? keep : keep + "." + request.code,
+                                                              .given_up = &Compiling::process_ends()}));
   return image::serialize(image);
 }
 

@@ -13,10 +13,13 @@
 
 namespace cupola::hal {
 
+/// How a CodeSource is asked. Look: only for what need not be made, so that the answer comes soon.
+enum class Ask : uint8_t { Make, Look };
+
 /// Makes code that an image left for later: of a `unit` that it holds, the `code` that the back-end asks for by name;
-/// the answer is an image again. May take long. Any thread.
+/// the answer is an image again. May take long, and is null where `ask` is Look and there is none. Any thread.
 using CodeSource = std::function<Result<std::shared_ptr<const std::vector<std::byte>>>(std::span<const std::byte> unit,
-                                                                                       std::string_view code)>;
+                                                                                       std::string_view code, Ask ask)>;
 
 /// A kernel image loaded on a device: code, and one instance of its module data. Immutable but for what kernels write
 /// to the data. Must outlive every launch that names it. Any thread.

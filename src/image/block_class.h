@@ -59,14 +59,15 @@ constexpr BlockClass class_of(const Dim3& block) {
   return is_full && block.x == 16 ? BlockClass::Rows16 : is_full && block.x == 8 ? BlockClass::Rows8 : BlockClass::Any;
 }
 
-/// Which blocks a kernel's code is for: those of a class, or of one shape in it.
+/// Which blocks a kernel's code is for: those of a class, or of one shape in it; and what matters of it.
 struct BlocksOfCode {
   BlockClass blocks{};
   std::optional<Dim3> shape = {};
+  bool hot = false;  ///< of a shape: made to run fast, however long that takes; else made to be there soon
   bool operator==(const BlocksOfCode&) const = default;
 };
 
-/// As requests have it: "rows", "rows16-16x16x1".
+/// As requests have it: "rows", "rows16-16x16x1", "rows16-16x16x1-hot".
 std::string request_name(const BlocksOfCode& code);
 /// Nothing for any other text, a shape of another class and one of more threads than a block may have.
 std::optional<BlocksOfCode> blocks_requested(std::string_view name);

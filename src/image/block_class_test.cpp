@@ -25,15 +25,33 @@ TEST(BlockClass, RequestsNameAClassOrAShapeInIt) {
   for (const BlocksOfCode& code :
        {BlocksOfCode{BlockClass::Rows}, BlocksOfCode{BlockClass::One},
         BlocksOfCode{BlockClass::Rows16, Dim3{16, 16, 1}}, BlocksOfCode{BlockClass::Line, Dim3{1000}},
-        BlocksOfCode{BlockClass::Any, Dim3{7, 2, 3}}})
+        BlocksOfCode{BlockClass::Any, Dim3{7, 2, 3}}, BlocksOfCode{BlockClass::Rows, Dim3{64}, true}})
     EXPECT_EQ(blocks_requested(request_name(code)), code) << request_name(code);
   EXPECT_EQ(request_name({BlockClass::Rows16, Dim3{16, 16, 1}}), "rows16-16x16x1");
+  EXPECT_EQ(request_name({BlockClass::Rows, Dim3{64, 2}, true}), "rows-64x2x1-hot");
 }
 
 TEST(BlockClass, OtherRequestsNameNothing) {
-  for (const char* name :
-       {"", "row", "rows-", "rows-32", "rows-32x1", "rows-32x1x1x1", "rows-32x1x1 ", "rows-0x1x1", "rows--32x1x1",
-        "rows-33x1x1", "rows16-32x1x1", "rows-1024x2x1", "rows-4294967296x1x1", "-32x1x1", "one-2x1x1"})
+  for (const char* name : {"",
+                           "row",
+                           "rows-",
+                           "rows-32",
+                           "rows-32x1",
+                           "rows-32x1x1x1",
+                           "rows-32x1x1 ",
+                           "rows-0x1x1",
+                           "rows--32x1x1",
+                           "rows-33x1x1",
+                           "rows16-32x1x1",
+                           "rows-1024x2x1",
+                           "rows-4294967296x1x1",
+                           "-32x1x1",
+                           "one-2x1x1",
+                           "rows-hot",
+                           "-hot",
+                           "rows-32x1x1-",
+                           "rows-32x1x1-hot-hot",
+                           "rows-32x1x1-warm"})
     EXPECT_FALSE(blocks_requested(name)) << name;
 }
 

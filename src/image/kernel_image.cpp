@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kSlotsAlignment = 4096;
 
 // The least that one item of each list takes, in bytes.
-constexpr size_t kKernelBytes = kLeastInfoBytes + 63, kImportBytes = 12, kFileBytes = 8, kLineBytes = 16;
+constexpr size_t kKernelBytes = kLeastInfoBytes + 64, kImportBytes = 12, kFileBytes = 8, kLineBytes = 16;
 
 void write_kernel(wire::Writer& out, const Kernel& kernel) {
   write_info(out, kernel.info);
@@ -26,6 +26,7 @@ void write_kernel(wire::Writer& out, const Kernel& kernel) {
   out.number(static_cast<uint32_t>(kernel.rung));
   out.flag(kernel.polls);
   out.flag(kernel.flush_denormals);
+  out.flag(kernel.improvable);
 }
 
 Result<Kernel> read_kernel(wire::Reader& in) {
@@ -45,6 +46,7 @@ Result<Kernel> read_kernel(wire::Reader& in) {
   kernel.rung = static_cast<Rung>(rung);
   TRY(kernel.polls, in.flag("polls"));
   TRY(kernel.flush_denormals, in.flag("flush denormals"));
+  TRY(kernel.improvable, in.flag("improvable"));
   return kernel;
 }
 

@@ -49,6 +49,7 @@ struct Kernel {
   Rung rung = Rung::ThreadFibres;
   bool polls = false;            ///< may wait for other blocks, other grids or the host
   bool flush_denormals = false;  ///< run with the control register's flush bits set
+  bool improvable = false;       ///< hot code of a shape would be better (image/block_class.h)
 };
 
 /// A slot of the segment's writable part that holds the address of a library function.

@@ -37,8 +37,8 @@ Result<std::shared_ptr<hal::Executable>> Module::executable() {
   const std::string target = device.properties().image_target;
   TRY(ProgramCache::Image image, runtime.programs.image(*code_, target));
   TRY(std::shared_ptr<hal::Executable> loaded,
-      device.load(*image, [&runtime, target](std::span<const std::byte> unit, std::string_view code) {
-        return runtime.programs.later(unit, code, target);
+      device.load(*image, [&runtime, target](std::span<const std::byte> unit, std::string_view code, hal::Ask ask) {
+        return runtime.programs.later(unit, code, target, ask);
       }));
   TRY(announce(loaded));
   executable_ = std::move(loaded);

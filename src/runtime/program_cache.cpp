@@ -78,34 +78,36 @@ Result<ProgramCache::Image> ProgramCache::image(const image::Code& code, const s
 }
 
 Result<ProgramCache::Image> ProgramCache::later(std::span<const std::byte> unit, std::string_view code,
-                                                const std::string& target) {
+                                                const std::string& target, hal::Ask ask) {
   return answer(
-      {target, settings().keep, {{image::CodeKind::KernelUnit, {unit.begin(), unit.end()}}}, std::string(code)});
+      {target, settings().keep, {{image::CodeKind::KernelUnit, {unit.begin(), unit.end()}}}, std::string(code)}, ask);
 }
 
-Result<ProgramCache::Image> ProgramCache::answer(const image::CompileRequest& request) {
+Result<ProgramCache::Image> ProgramCache::answer(const image::CompileRequest& request, hal::Ask ask) {
   const std::string key = image::cache_key(request, compiler_.identity());
   std::shared_ptr<Entry> entry;
   {
     Lock lock(mutex_);
     std::shared_ptr<Entry>& place = entries_[key];
     if (!place) place = std::make_shared<Entry>();
+    if (ask == hal::Ask::Look && place.use_count() > 1) return Image();  // somebody makes it
     entry = place;
   }
-  Result<Image> found = find_or_make(*entry, key, request);
+  Result<Image> found = find_or_make(*entry, key, request, ask);
   entry.reset();
   Lock lock(mutex_);
-  if (found) remember(key, *found);
+  if (found && *found) remember(key, *found);
   forget_the_dead();
   return found;
 }
 
 Result<ProgramCache::Image> ProgramCache::find_or_make(Entry& entry, const std::string& key,
-                                                       const image::CompileRequest& request) {
+                                                       const image::CompileRequest& request, hal::Ask ask) {
   Lock lock(entry.mutex);
   if (Image image = entry.image.lock()) return image;
   auto bytes = settings().keep.empty() ? disk_.get(key) : std::nullopt;  // intermediate files are written by compiling
   log::line(log::Topic::Cache, "{} {}", key, bytes ? "found" : "not there");
+  if (!bytes && ask == hal::Ask::Look) return Image();
   if (!bytes) {
     TRY(bytes, compiler_.compile(image::serialize(request)));
     disk_.put(key, *bytes);

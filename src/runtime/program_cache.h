@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "hal/executable.h"
 #include "image/cache.h"
 #include "image/code.h"
 
@@ -35,8 +36,10 @@ class ProgramCache {
   /// The serialised image of `code` for a target. Errors: JitCompilerNotFound, or what the compiler says.
   Result<Image> image(const image::Code& code, const std::string& target);
 
-  /// What an image for the target left for later, see hal::CodeSource. Errors: as image().
-  Result<Image> later(std::span<const std::byte> unit, std::string_view code, const std::string& target);
+  /// What an image for the target left for later, see hal::CodeSource. What is being made is not there yet. Errors: as
+  /// image().
+  Result<Image> later(std::span<const std::byte> unit, std::string_view code, const std::string& target,
+                      hal::Ask ask = hal::Ask::Make);
 
   /// Keys in memory: of images that live, and of those being made.
   size_t size() EXCLUDES(mutex_);
@@ -51,8 +54,8 @@ class ProgramCache {
     Image image;
   };
 
-  Result<Image> answer(const image::CompileRequest& request);
-  Result<Image> find_or_make(Entry& entry, const std::string& key, const image::CompileRequest& request);
+  Result<Image> answer(const image::CompileRequest& request, hal::Ask ask = hal::Ask::Make);
+  Result<Image> find_or_make(Entry& entry, const std::string& key, const image::CompileRequest& request, hal::Ask ask);
   void remember(const std::string& key, const Image& image) REQUIRES(mutex_);
   void forget_the_dead() REQUIRES(mutex_);
 

@@ -99,6 +99,25 @@ TEST_F(ProgramCacheTest, CodeOfAUnitHangsOnWhichCode) {
   EXPECT_EQ(compiled_, 4);
 }
 
+TEST_F(ProgramCacheTest, LooksForCodeWithoutMakingIt) {
+  const auto unit = bytes_of("unit");
+  {
+    ProgramCache cache(compiler(), folder_, {}, 1000);
+    EXPECT_EQ(*cache.later(unit, "hot", "cpu", hal::Ask::Look), nullptr);
+    EXPECT_EQ(compiled_, 0);
+    EXPECT_EQ(cache.size(), 0u);
+    slow_ = true;
+    std::thread other([&] { EXPECT_EQ(**cache.later(unit, "hot", "cpu"), unit); });
+    while (compiled_ == 0) std::this_thread::yield();
+    EXPECT_EQ(*cache.later(unit, "hot", "cpu", hal::Ask::Look), nullptr) << "it is being made";
+    other.join();
+    EXPECT_EQ(**cache.later(unit, "hot", "cpu", hal::Ask::Look), unit);
+  }
+  ProgramCache next(compiler(), folder_, {}, 1000);
+  EXPECT_EQ(**next.later(unit, "hot", "cpu", hal::Ask::Look), unit);
+  EXPECT_EQ(compiled_, 1);
+}
+
 TEST_F(ProgramCacheTest, KeepsWhatIsHeldAndWhatWasAskedForLast) {
   ProgramCache cache = memory_only(10);
   const auto held = *cache.image(code_of("held!"), "cpu");

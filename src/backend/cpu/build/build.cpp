@@ -164,8 +164,11 @@ Result<image::KernelImage> build(std::unique_ptr<llvm::Module> module, const Bui
 Result<image::KernelImage> build_unit(KernelUnit unit, const image::BlocksOfCode& blocks, const BuildOptions& options) {
   const CollectedErrors errors(unit.module->getContext());
   TRY(const std::unique_ptr<llvm::TargetMachine> machine, machine_for(options.target));
-  const CodeOptions wanted{
-      .blocks = blocks, .constant_bytes = unit.constant_bytes, .keep = options.keep, .report = options.report};
+  const CodeOptions wanted{.blocks = blocks,
+                           .constant_bytes = unit.constant_bytes,
+                           .keep = options.keep,
+                           .report = options.report,
+                           .given_up = options.given_up};
   TRY(GeneratedCode code, generate_code(*unit.module, std::span(&unit.kernel, 1), wanted, *machine));
   if (!errors.text().empty()) return fail(ErrorCode::NotSupported, "cpu: code generation failed: {}", errors.text());
   image::KernelImage image;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -46,6 +47,8 @@ struct BuildOptions {
   std::string* report = nullptr;
   /// The image holds each kernel's unit in place of its code; functions that are called through pointers have theirs.
   bool later = false;
+  /// When set: once it is true nobody wants the answer any more, and an error will do (Deinitialized); of a unit only.
+  const std::atomic<bool>* given_up = nullptr;
 };
 
 /// Compiles `module`, which kir::prepare has been through, for the processor this process runs on. Errors name what the

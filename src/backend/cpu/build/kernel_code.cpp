@@ -90,11 +90,19 @@ void take_waiting(llvm::Function* code, const kir::CallReach& reach, image::Kern
   kernel.rung = suspending ? image::Rung::ThreadFibres : image::Rung::ThreadLoop;
 }
 
-/// There are loops over the warps of blocks for each of several pieces, and it is known how often they go round.
-bool knows_pieces(const std::vector<Bodies>& all, const CodeOptions& options) {
-  return options.blocks && options.blocks->shape && llvm::any_of(all, [](const Bodies& bodies) {
+/// There are loops over the warps of blocks for each of several pieces, which hot code writes out.
+bool writes_out(const std::vector<Bodies>& all, const CodeOptions& options) {
+  return options.blocks && options.blocks->hot && llvm::any_of(all, [](const Bodies& bodies) {
            return llvm::any_of(bodies.warps, [](const WideBody& body) { return body.is_cut; });
          });
+}
+
+/// Hot code would be other code than this: it would write out what this does not, or know sizes.
+bool is_improvable(const Bodies& bodies, const CodeOptions& options) {
+  if (!options.blocks || options.blocks->hot) return false;
+  return llvm::any_of(bodies.warps, [&](const WideBody& body) {
+    return body.code && !body.is_alone && (body.is_cut || !options.blocks->shape);
+  });
 }
 
 /// The code whose waiting is the kernel's: where there is some for one thread, that.
@@ -112,8 +120,13 @@ Result<> verify(const llvm::Module& module) {
   return fail(ErrorCode::InvalidSource, "cpu: the module is malformed after lowering for the cpu: {}", text);
 }
 
+Result<> go_on(const CodeOptions& options) {
+  if (!options.given_up || !options.given_up->load(std::memory_order_relaxed)) return {};
+  return fail(ErrorCode::Deinitialized, "cpu: the process ends");
+}
+
 /// `flushes`: the processor flushes denormals in all of it, which LLVM must know. `writes_out`: as clean_up has it.
-Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool writes_out, const std::string& keep,
+Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool writes_out, const CodeOptions& options,
                              llvm::TargetMachine& machine, Stages& stages) {
   keep_line_numbers(module);
   TRY(verify(module));
@@ -123,7 +136,8 @@ Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool writes_out
   approximate(module, machine);
   clean_up(module, writes_out, machine);
   stages.end("passes");
-  if (!keep.empty()) {
+  TRY(go_on(options));
+  if (const std::string& keep = options.keep; !keep.empty()) {
     std::string text;
     llvm::raw_string_ostream(text) << module;
     keep_file(keep + ".host.ll", text);
@@ -151,6 +165,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
   kir::expand_float_sums(module);
   for (llvm::Function& function : module) lower_address_questions(function, options.constant_bytes);
   stages.end("blocks");
+  TRY(go_on(options));
   for (const Bodies& bodies : all) say_rung(bodies, options);
 
   GeneratedCode code;
@@ -162,6 +177,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
     image::Kernel& kernel = code.kernels.emplace_back();
     kernel.flush_denormals = kir::flushes_denormals(*bodies.kernel.body);
     take_waiting(main_code(bodies, has_thread(bodies)), lowered, kernel);
+    kernel.improvable = is_improvable(bodies, options);
     if (has_thread(bodies)) bodies.entry = make_kernel_entry(*bodies.kernel.body);
     for (const BlockClass blocks : image::kBlockClasses)
       if (llvm::Function* body = bodies.warps[blocks].code) bodies.wide_entries[blocks] = make_kernel_entry(*body);
@@ -173,7 +189,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
     }
   const bool flushes =
       !all.empty() && llvm::all_of(code.kernels, [](const image::Kernel& kernel) { return kernel.flush_denormals; });
-  TRY(code.segment, emit_segment(module, flushes, knows_pieces(all, options), options.keep, machine, stages));
+  TRY(code.segment, emit_segment(module, flushes, writes_out(all, options), options, machine, stages));
   if (!all.empty())
     log::line(log::Topic::Compile, "kernel {}{} took, in ms: {}", all.front().kernel.name,
               all.size() > 1 ? formatted(" and {} more", all.size() - 1) : "", stages.text());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,7 @@ struct CodeOptions {
   uint64_t constant_bytes = 0;     ///< as lower_intrinsics has it
   std::string keep;                ///< as BuildOptions has it
   std::string* report = nullptr;   ///< as BuildOptions has it
+  const std::atomic<bool>* given_up = nullptr;  ///< as BuildOptions has it
 };
 
 struct GeneratedCode {

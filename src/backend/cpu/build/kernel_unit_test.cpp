@@ -128,7 +128,7 @@ TEST_F(Later, WhatCannotRunInStepRunsAThreadAtATime) {
 }
 
 // Loops over a block's few warps are written out.
-TEST_F(Later, CodeOfAShapeKnowsIt) {
+TEST_F(Later, HotCodeOfAShapeKnowsIt) {
   const std::string path = ::testing::TempDir() + "unit-" + std::to_string(getpid());
   const auto loops = [&](const image::BlocksOfCode& blocks) {
     llvm::LLVMContext context;
@@ -148,7 +148,24 @@ TEST_F(Later, CodeOfAShapeKnowsIt) {
     return found;
   };
   EXPECT_EQ(loops({BlockClass::Rows}), 3u);  // over blocks, and over their warps before the barrier and after it
-  EXPECT_EQ(loops({BlockClass::Rows, Dim3{64}}), 1u);
+  EXPECT_EQ(loops({BlockClass::Rows, Dim3{64}}), 3u);
+  EXPECT_EQ(loops({BlockClass::Rows, Dim3{64}, true}), 1u);
+}
+
+TEST_F(Later, HotCodeIsForWhatMeetsAndForShapes) {
+  struct Case {
+    size_t kernel;
+    image::BlocksOfCode blocks;
+    bool improvable;
+  };
+  const Case cases[] = {{1, {BlockClass::Rows}, true},
+                        {1, {BlockClass::Rows, Dim3{64}}, false},
+                        {3, {BlockClass::Rows, Dim3{64}}, true},
+                        {3, {BlockClass::Rows, Dim3{64}, true}, false},
+                        {2, {BlockClass::Rows}, false}};  // a thread at a time
+  for (const Case& each : cases)
+    EXPECT_EQ(code(each.kernel, each.blocks).improvable, each.improvable)
+        << each.kernel << " " << request_name(each.blocks);
 }
 
 TEST_F(Later, EqualCodeHasEqualUnits) {

@@ -28,6 +28,7 @@
 
 #include "backend/cpu/build/crowded_loops.h"
 #include "backend/cpu/build/gather_addresses.h"
+#include "backend/cpu/build/written_out_loops.h"
 #include "kir/pass_analyses.h"
 
 namespace cupola::cpu::build {
@@ -111,6 +112,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
   if (writes_out) {
     constexpr int kOptLevel = 3;  // how much more code it may become
     simplify.addPass(llvm::SimplifyCFGPass());
+    simplify.addPass(MarkLoopsToWriteOut());
     simplify.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(kOptLevel)));
     simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
     simplify.addPass(llvm::GVNPass());  // what one warp leaves in shared memory for the next

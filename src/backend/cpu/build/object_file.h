@@ -22,7 +22,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> machine_for(const std::string& imag
 Result<> retarget(llvm::Module& module, const llvm::TargetMachine& machine);
 
 /// Simplifies what lowering left; changes no result. No library function is assumed or introduced. `writes_out`: loops
-/// over a block's warps go round as often as is known, and are written out where that is little.
+/// that go round as often as is known, such as those over a block's warps, are written out; it takes two to three times
+/// as long.
 void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machine);
 
 /// The module as a relocatable object. Consumes the module's contents.

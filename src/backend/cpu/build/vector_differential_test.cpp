@@ -71,23 +71,28 @@ class RungComparison {
 
   std::string compare_for_shape(const std::string& text, const std::shared_ptr<hal::Executable>& reference,
                                 const Dim3& block) {
-    std::string difference = run(reference, block).compare(run(load_for_shape(text, block), block));
-    if (!difference.empty())
-      difference += formatted(" (code for blocks of {} x {} x {} alone)", block.x, block.y, block.z);
-    return difference;
+    const DifferentialMemory expected = run(reference, block);
+    for (const bool hot : {false, true}) {
+      const std::string difference = expected.compare(run(load_for_shape(text, block, hot), block));
+      if (difference.empty()) continue;
+      return difference +
+             formatted(" ({}code for blocks of {} x {} x {} alone)", hot ? "hot " : "", block.x, block.y, block.z);
+    }
+    return "";
   }
 
   /// Compiles at the first launch, for blocks of that shape alone.
-  std::shared_ptr<hal::Executable> load_for_shape(const std::string& text, const Dim3& block) {
+  std::shared_ptr<hal::Executable> load_for_shape(const std::string& text, const Dim3& block, bool hot) {
     const BuildOptions options{.target = device_->properties().image_target, .later = true};
-    const auto make = [options, block](std::span<const std::byte> unit,
-                                       std::string_view code) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
+    const auto make = [options, block, hot](std::span<const std::byte> unit, std::string_view code,
+                                            hal::Ask ask) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
+      if (ask == hal::Ask::Look) return nullptr;
       llvm::LLVMContext context;
       TRY(KernelUnit read, read_unit(context, unit));
       const auto blocks = image::blocks_requested(code);
       EXPECT_TRUE(blocks) << code;
       TRY(const image::KernelImage image,
-          build_unit(std::move(read), {blocks->blocks, block}, {.target = options.target}));
+          build_unit(std::move(read), {blocks->blocks, block, hot}, {.target = options.target}));
       return std::make_shared<const std::vector<std::byte>>(image::serialize(image));
     };
     llvm::LLVMContext context;

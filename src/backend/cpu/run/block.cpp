@@ -72,7 +72,8 @@ Block::Outcome Block::begin(Grid& grid, uint64_t first, uint64_t most) {
 
 void Block::reset() {
   thread_count_ = static_cast<uint32_t>(grid_->launch().block.count());
-  const KernelCode& code = grid_->code();
+  code_ = &grid_->code();
+  const KernelCode& code = *code_;
   entry_ = code.entry;
   width_ = code.width;
   is_whole_ = code.whole_block;
@@ -136,7 +137,7 @@ Block::Outcome Block::run() {
     if (grid_->grid_phase() == *grid_phase_) return Outcome::Waiting;
     leave_grid_sync();
   }
-  const FloatingMode mode(grid_->code().flush_denormals);
+  const FloatingMode mode(code_->flush_denormals);
   return take_turns();
 }
 

@@ -129,6 +129,7 @@ class Block {
 
   Worker& worker_;
   Grid* grid_ = nullptr;
+  const KernelCode* code_ = nullptr;  ///< what runs, also once there is other code for blocks that begin
   uint32_t index_[3] = {};
   uint64_t most_ = 0, begun_ = 0;  ///< blocks, see begin()
   uint32_t asked_ = 0;  ///< of them, those that the call which goes on was still to run when begun_ was counted

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "backend/cpu/run/background.h"
 #include "backend/cpu/run/cpu_buffer.h"
 #include "backend/cpu/run/cpu_queue.h"
 #include "backend/cpu/run/cpu_semaphore.h"
@@ -46,7 +47,10 @@ class CpuDevice final : public hal::Device {
       : properties_(make_properties()),
         memory_(properties_.memory_bytes),
         pool_(properties_.multiprocessors, environment_) {}
-  ~CpuDevice() override { busy_.wait_until_none(); }
+  ~CpuDevice() override {
+    busy_.wait_until_none();
+    Background::wait_until_idle();  // of its executables, whose source of code may end with the device
+  }
 
   const hal::DeviceProperties& properties() const override { return properties_; }
   uint64_t memory_in_use() const override { return memory_.used(); }
@@ -86,7 +90,8 @@ class CpuDevice final : public hal::Device {
   }
 
   Result<std::shared_ptr<hal::Executable>> load(std::span<const std::byte> image, hal::CodeSource source) override {
-    TRY(std::shared_ptr<hal::Executable> executable, load_image(image, properties_, std::move(source)));
+    TRY(std::shared_ptr<hal::Executable> executable,
+        load_image(image, properties_, std::move(source), HotPolicy::of(settings())));
     return executable;
   }
 

@@ -12,6 +12,8 @@
 
 namespace cupola::cpu {
 
+class Watch;
+
 /// Code of a kernel for some blocks, as the workers run it.
 struct KernelCode {
   image::cpu::KernelEntry entry = nullptr;
@@ -21,6 +23,7 @@ struct KernelCode {
   image::Rung rung = image::Rung::ThreadFibres;
   bool polls = false;
   bool flush_denormals = false;
+  Watch* watch = nullptr;  ///< is told how long it runs, and knows what has taken its place
 };
 
 /// Code of the cpu device, from wherever it comes: a loaded image, or functions of the process (tests).

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <new>
 #include <system_error>
@@ -18,6 +19,16 @@ void name_this_thread(const std::string& name) {
 }
 
 }  // namespace
+
+void lower_priority_of_this_thread() {
+#if defined(__APPLE__)
+  pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
+#else
+  constexpr int kNicer = 5;                         // a third of what a worker on the same core gets
+  const int before = getpriority(PRIO_PROCESS, 0);  // Linux: of this thread
+  setpriority(PRIO_PROCESS, 0, before + kNicer);
+#endif
+}
 
 Result<std::thread> start_device_thread(const std::string& name, std::function<void()> body) {
   sigset_t blocked, before;

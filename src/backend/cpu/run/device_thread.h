@@ -12,6 +12,9 @@ namespace cupola::cpu {
 /// handlers run on the program's threads. Error: OperatingSystem when the system gives none.
 Result<std::thread> start_device_thread(const std::string& name, std::function<void()> body);
 
+/// Others go first where there is too little of the processor, but do not keep all of it from this thread.
+void lower_priority_of_this_thread();
+
 /// Tells the core that this thread spins.
 inline void pause_briefly() {
 #if defined(__x86_64__)

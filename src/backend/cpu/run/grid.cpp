@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "backend/cpu/run/cpu_domain.h"
+#include "backend/cpu/run/watch.h"
 #include "backend/cpu/run/worker.h"
 #include "backend/cpu/run/worker_pool.h"
+#include "base/steady_clock.h"
 
 namespace cupola::cpu {
 namespace {
@@ -35,9 +37,19 @@ Grid::~Grid() {
   if (has_slot_) domain().launch_slots.give_back();
 }
 
+const KernelCode& Grid::code() const {
+  const KernelCode* const hot = code_.watch ? code_.watch->hot() : nullptr;
+  return hot ? *hot : code_;
+}
+
 Work::Ran Grid::run(Worker& worker, uint64_t first, uint64_t most) {
   if (first == 0 && std::exchange(has_slot_, false)) domain().launch_slots.give_back();
-  return worker.run_blocks(*this, first, most);
+  if (!code_.watch || !code_.watch->counts()) [[likely]]
+    return worker.run_blocks(*this, first, most);
+  const uint64_t begin = steady_nanoseconds();
+  const Ran ran = worker.run_blocks(*this, first, most);
+  code_.watch->ran(steady_nanoseconds() - begin);
+  return ran;
 }
 
 DeviceQueues& Grid::device_queues() {

@@ -20,7 +20,8 @@ class Grid final : public Work {
   ~Grid();
 
   const hal::Launch& launch() const { return launch_; }
-  const KernelCode& code() const { return code_; }
+  /// For blocks that begin now.
+  const KernelCode& code() const;
   const hal::KernelInfo& info() const { return *info_; }
   std::byte* module_data() const { return module_data_; }
   uint64_t id() const { return id_; }

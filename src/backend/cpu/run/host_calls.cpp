@@ -12,6 +12,9 @@ constexpr std::chrono::seconds kIdle{2};  // then the thread ends
 }  // namespace
 
 struct HostCalls::State {
+  explicit State(const char* thread) : name(thread) {}
+
+  const char* const name;
   Mutex mutex;
   Condition changed;
   Call* first GUARDED_BY(mutex) = nullptr;
@@ -21,7 +24,7 @@ struct HostCalls::State {
   std::thread thread GUARDED_BY(mutex);
 };
 
-HostCalls::HostCalls() : state_(std::make_shared<State>()) {}
+HostCalls::HostCalls(const char* thread) : state_(std::make_shared<State>(thread)) {}
 
 HostCalls::~HostCalls() {
   std::thread thread;
@@ -43,7 +46,7 @@ Result<> HostCalls::submit(Call& call) {
   Lock lock(state.mutex);
   if (!state.running) {
     if (state.thread.joinable()) state.thread.join();  // on its way out, without the lock
-    TRY(state.thread, start_device_thread("cupola-host", [shared = state_] { loop(*shared); }));
+    TRY(state.thread, start_device_thread(state.name, [shared = state_] { loop(*shared); }));
     state.running = true;
   }
   call.next_ = nullptr;

@@ -8,8 +8,8 @@
 
 namespace cupola::cpu {
 
-/// The one thread on which host functions of a domain's queues run, "cupola-host". It starts with the first, and again
-/// when one comes after it ended for want of work. Any thread.
+/// The one thread on which host functions of a domain's queues run. It starts with the first, and again when one comes
+/// after it ended for want of work. Any thread.
 class HostCalls {
  public:
   class Call {
@@ -24,7 +24,7 @@ class HostCalls {
     Call* next_ = nullptr;
   };
 
-  HostCalls();
+  explicit HostCalls(const char* thread = "cupola-host");
   ~HostCalls();  ///< after the calls that were submitted; may come on the thread itself
 
   /// `call` lives until it is called. Error: OperatingSystem when the thread cannot be started; the call is dropped.

@@ -3,13 +3,17 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
-#include <optional>
+#include <deque>
+#include <new>
 #include <vector>
 
 #include "backend/cpu/run/aligned_mapping.h"
+#include "backend/cpu/run/background.h"
+#include "backend/cpu/run/kernel_versions.h"
+#include "base/log.h"
 #include "base/mutex.h"
 #include "base/settings.h"
+#include "base/steady_clock.h"
 #include "image/block_class.h"
 #include "image/loader.h"
 
@@ -18,80 +22,33 @@ namespace {
 
 using image::BlockClass;
 
-/// A kernel with the code that is there of it. Any thread.
-class Kernel {
- public:
-  std::vector<std::byte> unit;  ///< constant once the executable is made
+/// A kernel of the executable. Any thread.
+struct Kernel {
+  Kernel(std::vector<std::byte> made_of, bool hot) : unit(std::move(made_of)), versions(hot) {}
 
-  /// Null: not there.
-  const KernelCode* code(BlockClass blocks, const Dim3& block) const {
-    const Shaped* shaped = found_shaped_.load(std::memory_order_acquire);
-    return shaped && blocks != BlockClass::One && shaped->shape == block ? &shaped->code : code(blocks);
-  }
-  bool has_code() const {
-    return found_shaped_.load(std::memory_order_acquire) ||
-           std::ranges::any_of(image::kAllBlockClasses, [&](BlockClass blocks) { return code(blocks); });
-  }
-
-  /// What is to be made for such blocks: the shape that comes first gets code of its own, as most kernels know only
-  /// one; all others that of their class. So do shapes that look as if they came from the data (min(n, 256) threads),
-  /// of which the cache would get one after the other.
-  image::BlocksOfCode claim(BlockClass blocks, const Dim3& block) EXCLUDES(mutex_) {
-    if (blocks != BlockClass::Rows && blocks != BlockClass::Rows16 && blocks != BlockClass::Rows8) return {blocks};
-    Lock lock(mutex_);
-    if (!shape_) shape_ = block;
-    return *shape_ == block ? image::BlocksOfCode{blocks, block} : image::BlocksOfCode{blocks};
-  }
-
-  /// Takes what the image has for these blocks, unless there is code already.
-  void take(const image::BlocksOfCode& of, const image::Kernel& from, const image::LoadedSegment& segment)
-      EXCLUDES(mutex_) {
-    Lock lock(mutex_);
-    if (!from.runs(of.blocks)) return;
-    if (of.shape) {
-      if (found_shaped_.load(std::memory_order_relaxed)) return;
-      shaped_ = {*of.shape, code_for(of.blocks, from, segment)};
-      found_shaped_.store(&shaped_, std::memory_order_release);
-    } else if (!code(of.blocks)) {
-      codes_[of.blocks] = code_for(of.blocks, from, segment);
-      found_[of.blocks].store(&codes_[of.blocks], std::memory_order_release);
-    }
-  }
-
- private:
-  const KernelCode* code(BlockClass blocks) const { return found_[blocks].load(std::memory_order_acquire); }
-
-  /// Code for any block where there is none for those of the class, and code for a thread where there is neither.
-  static KernelCode code_for(BlockClass blocks, const image::Kernel& from, const image::LoadedSegment& segment) {
-    KernelCode code{.rung = from.rung, .polls = from.polls, .flush_denormals = from.flush_denormals};
-    uint64_t place = from.entry;
-    if (blocks != BlockClass::One) {
-      const bool is_own = from.wide_entries[blocks].place != image::kNoEntry;
-      const image::WideEntry& wide = from.wide_entries[is_own ? blocks : BlockClass::Any];
-      if (wide.place != image::kNoEntry) {
-        place = wide.place;
-        code.width = image::cpu::kWarp;
-        code.whole_block = wide.whole_block;
-        code.needs_places = !is_own || !is_in_row(blocks);
-      }
-    }
-    // The manifest's offset becomes a function of the type that the format promises.
-    code.entry = reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment.at(place)));
-    return code;
-  }
-
-  struct Shaped {
-    Dim3 shape;
-    KernelCode code;
-  };
-
-  image::ByBlockClass<std::atomic<const KernelCode*>> found_;
-  std::atomic<const Shaped*> found_shaped_ = nullptr;
-  Mutex mutex_;
-  image::ByBlockClass<KernelCode> codes_;         ///< written once each, under the lock
-  std::optional<Dim3> shape_ GUARDED_BY(mutex_);  ///< the one that there is code of its own for, or will be
-  Shaped shaped_;                                 ///< written once, under the lock
+  const std::vector<std::byte> unit;
+  KernelVersions versions;
 };
+
+/// What an image has for these blocks: code for any block where there is none for those of the class, and code for a
+/// thread where there is neither.
+KernelCode code_for(BlockClass blocks, const image::Kernel& from, const image::LoadedSegment& segment) {
+  KernelCode code{.rung = from.rung, .polls = from.polls, .flush_denormals = from.flush_denormals};
+  uint64_t place = from.entry;
+  if (blocks != BlockClass::One) {
+    const bool is_own = from.wide_entries[blocks].place != image::kNoEntry;
+    const image::WideEntry& wide = from.wide_entries[is_own ? blocks : BlockClass::Any];
+    if (wide.place != image::kNoEntry) {
+      place = wide.place;
+      code.width = image::cpu::kWarp;
+      code.whole_block = wide.whole_block;
+      code.needs_places = !is_own || !is_in_row(blocks);
+    }
+  }
+  // The manifest's offset becomes a function of the type that the format promises.
+  code.entry = reinterpret_cast<image::cpu::KernelEntry>(const_cast<void*>(segment.at(place)));
+  return code;
+}
 
 /// What runs such blocks: with CUPOLA_RUNG=threads, as if each thread were alone.
 BlockClass class_to_run(const Dim3& block) {
@@ -99,19 +56,16 @@ BlockClass class_to_run(const Dim3& block) {
   return in_turn ? BlockClass::One : image::class_of(block);
 }
 
-class ImageExecutable final : public CpuExecutable {
+class ImageExecutable final : public CpuExecutable, public std::enable_shared_from_this<ImageExecutable> {
  public:
   ImageExecutable(image::KernelImage image, std::unique_ptr<image::LoadedSegment> segment, AlignedMapping data,
-                  hal::CodeSource source)
-      : target_(std::move(image.target)),
-        data_(std::move(data)),
-        source_(std::move(source)),
-        own_kernels_(image.kernels.size()) {
+                  hal::CodeSource source, const HotPolicy& policy)
+      : target_(std::move(image.target)), data_(std::move(data)), source_(std::move(source)), policy_(policy) {
     set_module_data(data_.data(), image.data.size());
-    for (size_t i = 0; i < image.kernels.size(); ++i) {
-      image::Kernel& from = image.kernels[i];
-      own_kernels_[i].unit = std::move(from.unit);
-      for (const BlockClass blocks : image::kAllBlockClasses) own_kernels_[i].take({blocks}, from, *segment);
+    for (image::Kernel& from : image.kernels) {
+      Kernel& kernel = own_kernels_.emplace_back(std::move(from.unit), policy_.when != HotPolicy::Never);
+      for (const BlockClass blocks : image::kAllBlockClasses)
+        if (from.runs(blocks)) kernel.versions.take(blocks, code_for(blocks, from, *segment));
       add_kernel(std::move(from.info));
     }
     segments_.push_back(std::move(segment));
@@ -122,42 +76,131 @@ class ImageExecutable final : public CpuExecutable {
   }
 
   const KernelCode* code(uint32_t kernel, const Dim3& block) const override {
-    return own_kernels_[kernel].code(class_to_run(block), block);
+    return own_kernels_[kernel].versions.code(class_to_run(block), block);
   }
 
-  bool has_code(uint32_t kernel) const override { return own_kernels_[kernel].has_code(); }
+  bool has_code(uint32_t kernel) const override { return own_kernels_[kernel].versions.has_code(); }
 
-  Result<> prepare(uint32_t kernel, const Dim3& block) override {
-    if (code(kernel, block)) [[likely]]
+  Result<> prepare(uint32_t index, const Dim3& block) override {
+    const Kernel& kernel = own_kernels_[index];
+    const BlockClass blocks = class_to_run(block);
+    const bool is_all_there = kernel.unit.empty() && kernel.versions.code_of_class(blocks);
+    if (is_all_there || kernel.versions.is_ready(blocks, block)) [[likely]]
       return {};
-    return make_code(kernel, own_kernels_[kernel].claim(class_to_run(block), block));
+    return make_code(index, blocks, block);
   }
 
  private:
+  /// Code as it was made, and whether hot code would be better.
+  struct Made {
+    KernelCode code;
+    bool improvable = false;
+  };
+
   /// Several threads may do so for the same blocks: the first that is done gives them their code.
-  Result<> make_code(uint32_t index, const image::BlocksOfCode& blocks) EXCLUDES(mutex_) {
-    Kernel& kernel = own_kernels_[index];
+  Result<> make_code(uint32_t index, BlockClass blocks, const Dim3& block) {
+    KernelVersions& versions = own_kernels_[index].versions;
+    const KernelVersions::Of of = versions.claim(blocks, block);
+    if (of == KernelVersions::Of::Class) return make_for_class(index, blocks);
+    if (policy_.when != HotPolicy::Never && take_hot_first(index, blocks, block)) return {};
+    const uint64_t begin = steady_nanoseconds();
+    Made first;
+    if (of == KernelVersions::Of::FirstShape) {
+      TRY(first, make(index, {blocks, block}));
+    } else {
+      TRY(make_for_class(index, blocks));
+      first = {*versions.code_of_class(blocks), policy_.when == HotPolicy::Later};
+      first.improvable &= first.code.width > 1;
+    }
+    Background::ends_with_main_thread();
+    if (policy_.when != HotPolicy::Later || !first.improvable) {
+      versions.take(blocks, block, first.code);
+      return {};
+    }
+    const uint64_t enough = std::max(policy_.least_nanoseconds, steady_nanoseconds() - begin);
+    versions.take(blocks, block, first.code, enough,
+                  [this, index, blocks, block, enough] { make_hot_later(index, {blocks, block, true}, enough); });
+    return {};
+  }
+
+  Result<> make_for_class(uint32_t index, BlockClass blocks) {
+    KernelVersions& versions = own_kernels_[index].versions;
+    if (versions.code_of_class(blocks)) return {};
+    TRY(const Made made, make(index, {blocks}));
+    versions.take(blocks, made.code);
+    return {};
+  }
+
+  /// Where hot code need not be made, or not later, there is no need for other code.
+  bool take_hot_first(uint32_t index, BlockClass blocks, const Dim3& block) {
+    const hal::Ask ask = policy_.when == HotPolicy::Now ? hal::Ask::Make : hal::Ask::Look;
+    const Result<Made> made = make(index, {blocks, block, true}, ask);
+    if (!made) {
+      stays_as_it_is(index, {blocks, block, true}, made.error());
+      return false;
+    }
+    if (!made->code.entry) return false;
+    own_kernels_[index].versions.take(blocks, block, made->code);
+    return true;
+  }
+
+  /// On a worker, while a launch of the kernel goes on.
+  void make_hot_later(uint32_t index, const image::BlocksOfCode& of, uint64_t after_nanoseconds) {
+    const auto work = [self = shared_from_this(), index, of, after_nanoseconds] {
+      self->make_hot(index, of, after_nanoseconds);
+    };
+    if (const Result<> submitted = Background::submit(work); !submitted) stays_as_it_is(index, of, submitted.error());
+  }
+
+  void make_hot(uint32_t index, const image::BlocksOfCode& of, uint64_t after_nanoseconds) noexcept {
+    try {
+      const uint64_t begin = steady_nanoseconds();
+      const Result<Made> made = make(index, of);
+      if (!made) return stays_as_it_is(index, of, made.error());
+      if (!own_kernels_[index].versions.take_hot(of.blocks, *of.shape, made->code))
+        return stays_as_it_is(index, of, {ErrorCode::InvalidImage, "its hot code waits in other ways"});
+      log::line(log::Topic::Compile,
+                "kernel {} (blocks {}): takes the place of the first code, after {:.1f} ms of it; made in {:.1f} ms",
+                kernels()[index].name, words_of(of), milliseconds(after_nanoseconds),
+                milliseconds(steady_nanoseconds() - begin));
+    } catch (const std::bad_alloc&) {
+      stays_as_it_is(index, of, {ErrorCode::OutOfMemory, "no host memory"});
+    }
+  }
+
+  static double milliseconds(uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-6; }
+
+  void stays_as_it_is(uint32_t index, const image::BlocksOfCode& of, const Error& why) const {
+    log::line(log::Topic::Compile, "kernel {} (blocks {}): could not be made, and the first code stays: {}",
+              kernels()[index].name, words_of(of), why.message);
+  }
+
+  /// Without an entry where it was only looked for, and is not there.
+  Result<Made> make(uint32_t index, const image::BlocksOfCode& of, hal::Ask ask = hal::Ask::Make) EXCLUDES(mutex_) {
+    const Kernel& kernel = own_kernels_[index];
     const std::string& name = kernels()[index].name;
     if (kernel.unit.empty() || !source_)
       return fail(ErrorCode::NoBinaryForGpu,
                   "the image has no code of kernel {} for blocks of this shape, and there is "
                   "nothing to compile",
                   name);
-    TRY(const auto bytes, source_(kernel.unit, image::request_name(blocks)));
+    TRY(const auto bytes, source_(kernel.unit, image::request_name(of), ask));
+    if (!bytes && ask == hal::Ask::Look) return Made();
     TRY(image::KernelImage image, image::deserialize(*bytes));
-    if (image.target != target_ || image.kernels.size() != 1 || !image.kernels[0].runs(blocks.blocks))
+    if (image.target != target_ || image.kernels.size() != 1 || !image.kernels[0].runs(of.blocks))
       return fail(ErrorCode::InvalidImage, "the code made for kernel {} is not what was asked for", name);
     TRY(auto segment, image::LoadedSegment::load(image));
+    const Made made{code_for(of.blocks, image.kernels[0], *segment), image.kernels[0].improvable};
     Lock lock(mutex_);
     segments_.push_back(std::move(segment));
-    kernel.take(blocks, image.kernels[0], *segments_.back());
-    return {};
+    return made;
   }
 
   const std::string target_;
   const AlignedMapping data_;
   const hal::CodeSource source_;
-  std::vector<Kernel> own_kernels_;
+  const HotPolicy policy_;
+  std::deque<Kernel> own_kernels_;
   Mutex mutex_;
   std::vector<std::unique_ptr<image::LoadedSegment>> segments_ GUARDED_BY(mutex_);
 };
@@ -175,8 +218,12 @@ Result<> check_shared(const image::KernelImage& image, uint32_t most) {
 
 }  // namespace
 
+HotPolicy HotPolicy::of(const Settings& settings) {
+  return {.when = settings.hot == "off" ? Never : settings.hot == "now" ? Now : Later};
+}
+
 Result<std::shared_ptr<CpuExecutable>> load_image(std::span<const std::byte> bytes, const hal::DeviceProperties& device,
-                                                  hal::CodeSource source) {
+                                                  hal::CodeSource source, const HotPolicy& policy) {
   TRY(image::KernelImage image, image::deserialize(bytes));
   if (image.target != device.image_target)
     return fail(ErrorCode::NoBinaryForGpu, "the kernel image is for '{}'; this device is '{}'", image.target,
@@ -188,7 +235,8 @@ Result<std::shared_ptr<CpuExecutable>> load_image(std::span<const std::byte> byt
   AlignedMapping data = AlignedMapping::reserve(size, std::max(kPage, image.data_alignment), PROT_READ | PROT_WRITE);
   if (!data.data()) return fail(ErrorCode::OutOfMemory, "no memory for {} bytes of module data", size);
   image::initialise_data(data.data(), image, *segment);
-  return std::make_shared<ImageExecutable>(std::move(image), std::move(segment), std::move(data), std::move(source));
+  return std::make_shared<ImageExecutable>(std::move(image), std::move(segment), std::move(data), std::move(source),
+                                           policy);
 }
 
 }  // namespace cupola::cpu

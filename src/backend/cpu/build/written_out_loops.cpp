@@ -1,0 +1,41 @@
+#include "backend/cpu/build/written_out_loops.h"
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/IR/Metadata.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+namespace cupola::cpu::build {
+namespace {
+
+void mark(llvm::Loop& loop) {
+  llvm::LLVMContext& context = loop.getHeader()->getContext();
+  llvm::MDNode* all = llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.full"));
+  loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {"llvm.loop.unroll."}, {all}));
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses MarkLoopsToWriteOut::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  llvm::LoopInfo& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+  llvm::ScalarEvolution& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+  llvm::DenseMap<const llvm::Loop*, uint64_t> written_out;  ///< how many instructions they become
+  uint64_t all = function.getInstructionCount();
+  for (llvm::Loop* loop : llvm::reverse(loops.getLoopsInPreorder())) {
+    if (!llvm::all_of(loop->getSubLoops(), [&](llvm::Loop* inner) { return written_out.contains(inner); })) continue;
+    uint64_t once = 0;
+    for (llvm::BasicBlock* block : loop->blocks())
+      if (loops.getLoopFor(block) == loop) once += block->size();
+    for (llvm::Loop* inner : loop->getSubLoops()) once += written_out.lookup(inner);
+    const uint64_t turns = evolution.getSmallConstantTripCount(loop);
+    if (turns < 2 || once * turns > kMostOfLoop || all + once * (turns - 1) > kMostOfFunction) continue;
+    all += once * (turns - 1);
+    written_out[loop] = once * turns;
+    mark(*loop);
+  }
+  return written_out.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::allInSet<llvm::CFGAnalyses>();
+}
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <llvm/IR/PassManager.h>
+
+namespace llvm {
+class Function;
+}  // namespace llvm
+
+namespace cupola::cpu::build {
+
+/// Marks loops that go round a known number of times, and all loops in them, to be written out by LoopFullUnrollPass,
+/// also where that is more code than it would make by itself: those over the warps of a block, and what a warp does in
+/// tiles. What one warp read of shared memory or computed the next one has in registers then. Innermost first, as long
+/// as a loop becomes no more than kMostOfLoop instructions and the function no more than kMostOfFunction.
+class MarkLoopsToWriteOut : public llvm::PassInfoMixin<MarkLoopsToWriteOut> {
+ public:
+  static constexpr uint64_t kMostOfLoop = 8'000, kMostOfFunction = 16'000;
+
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+}  // namespace cupola::cpu::build

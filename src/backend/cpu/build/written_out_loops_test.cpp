@@ -1,0 +1,71 @@
+#include "backend/cpu/build/written_out_loops.h"
+
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+
+#include <string>
+
+#include "backend/cpu/build/test_program.h"
+#include "kir/pass_analyses.h"
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+/// How often the function @k stores once its loops are written out. A loop of `turns` around one of `inner` turns,
+/// which stores `stores` times.
+size_t stores(const std::string& turns, const std::string& inner, int stores) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, R"(
+    define void @k(ptr %p, i32 %n) {
+    start:
+      br label %outer
+    outer:
+      %i = phi i32 [ 0, %start ], [ %i.next, %latch ]
+      br label %inner
+    inner:
+      %j = phi i32 [ 0, %outer ], [ %j.next, %inner ]
+      )" + repeated("store volatile i32 %j, ptr %p\n", stores) +
+                                         R"(
+      %j.next = add nuw nsw i32 %j, 1
+      %j.go = icmp ult i32 %j.next, )" + inner +
+                                         R"(
+      br i1 %j.go, label %inner, label %latch
+    latch:
+      %i.next = add nuw nsw i32 %i, 1
+      %i.go = icmp ult i32 %i.next, )" + turns +
+                                         R"(
+      br i1 %i.go, label %outer, label %over
+    over:
+      ret void
+    })");
+  kir::PassAnalyses analyses;
+  llvm::FunctionPassManager passes;
+  passes.addPass(MarkLoopsToWriteOut());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(3)));
+  llvm::Function& function = *module->getFunction("k");
+  passes.run(function, analyses.functions);
+  size_t count = 0;
+  for (const llvm::BasicBlock& block : function)
+    for (const llvm::Instruction& instruction : block) count += instruction.getOpcode() == llvm::Instruction::Store;
+  return count;
+}
+
+TEST(WrittenOutLoops, AreThoseWithAKnownNumberOfTurns) {
+  EXPECT_EQ(stores("8", "4", 20), 8u * 4 * 20);
+  EXPECT_EQ(stores("%n", "4", 90), 4u * 90);
+  EXPECT_EQ(stores("8", "%n", 90), 90u) << "around a loop of which that is not known";
+}
+
+TEST(WrittenOutLoops, AreNoMoreCodeThanACacheBears) {
+  EXPECT_EQ(stores("20", "8", 100), 8u * 100) << "the outer loop would be 16,000";
+  EXPECT_EQ(stores("8", "200", 100), 100u);
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
