@@ -5,6 +5,7 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include "kir/diagnostics.h"
+#include "kir/intrinsics.h"
 #include "kir/kir.h"
 #include "kir/passes.h"
 
@@ -34,10 +35,19 @@ bool flushes(const llvm::Module& module) {
   return flag && !flag->isZero();
 }
 
+/// The module uses something that it does not define and that is no intrinsic. Where there is nothing of the kind the
+/// library need not be read, whose declarations alone take longer than small kernels.
+bool is_open(const llvm::Module& module) {
+  const auto is_missing = [](const llvm::GlobalValue& value) { return value.isDeclaration() && !value.use_empty(); };
+  return llvm::any_of(module.globals(), is_missing) || llvm::any_of(module, [&](const llvm::Function& function) {
+           return is_missing(function) && !function.isIntrinsic() && !intrinsic_of(function);
+         });
+}
+
 }  // namespace
 
 Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bitcode) {
-  if (bitcode.empty()) return {};
+  if (bitcode.empty() || !is_open(module)) return {};
   TRY(std::unique_ptr<llvm::Module> library, read_lazily(module.getContext(), bitcode));
   strip_module_level(*library);
   library->setDataLayout(module.getDataLayout());

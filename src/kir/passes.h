@@ -27,8 +27,8 @@ void call_math(llvm::Module& module);
 /// flushes, arguments and results are flushed. In the library a section, in modules an attribute.
 inline constexpr char kElementarySection[] = "elementary", kElementary[] = "cupola-elementary";
 
-/// Links what the module needs of the device library; the module's own symbols win. Error: InvalidImage, when the
-/// library is not bitcode.
+/// Links what the module needs of the device library, which is not read where that is nothing; the module's own symbols
+/// win. Error: InvalidImage, when the library is not bitcode.
 Result<> link_device_library(llvm::Module& module, std::span<const std::byte> bitcode);
 
 /// Makes everything but kernels and variables internal and removes what no kernel and no variable reaches, so that

@@ -205,9 +205,17 @@ TEST(LinkDeviceLibrary, TakesWhatIsUsedAndTheModuleWins) {
 }
 
 TEST(LinkDeviceLibrary, SaysWhyItCannot) {
-  EXPECT_THAT(prepared("@list = appending global [1 x i32] [i32 1]\ndefine ptx_kernel void @k() { ret void }",
-                       "@list = appending global [1 x i64] [i64 1]"),
+  EXPECT_THAT(prepared("@list = appending global [1 x i32] [i32 1]\ndeclare void @f()\n"
+                       "define ptx_kernel void @k() { call void @f()\n ret void }",
+                       "@list = appending global [1 x i64] [i64 1]\ndefine void @f() { ret void }"),
               HasSubstr("cannot be linked with module 'kir': Appending variables with different element types"));
+}
+
+TEST(LinkDeviceLibrary, IsNotReadWhereNothingIsMissing) {
+  const char* const kernel =
+      "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\ndefine ptx_kernel void @k(ptr %p) {\n"
+      " %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n store i32 %t, ptr %p\n ret void }";
+  EXPECT_THAT(prepared(kernel, "no library"), HasSubstr("void @k("));
 }
 
 TEST(CallRounding, DirectedRoundingIsTheLibrarys) {

@@ -45,16 +45,21 @@ struct Processor {
   std::string name, features;
 };
 
-/// Where the target ends in a level of the instruction set, that; else this one with all it has.
-Processor processor_of(llvm::StringRef target) {
-  const llvm::StringRef last = target.rsplit(':').second;
-  if (last.starts_with("x86-64")) return {last.str(), ""};
+Processor this_processor() {
   llvm::SubtargetFeatures features;
   for (const auto& [name, present] : llvm::sys::getHostCPUFeatures())
     features.AddFeature(name, present && !flushes_denormals(name));
   if (llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86())
     features.AddFeature("prefer-256-bit", false);  // a warp fills registers of any width
   return {llvm::sys::getHostCPUName().str(), features.getString()};
+}
+
+/// Where the target ends in a level of the instruction set, that; else this one with all it has.
+Processor processor_of(llvm::StringRef target) {
+  const llvm::StringRef last = target.rsplit(':').second;
+  if (last.starts_with("x86-64")) return {last.str(), ""};
+  static const auto* const here = new Processor(this_processor());  // leaked: threads may compile when a process ends
+  return *here;
 }
 
 }  // namespace
