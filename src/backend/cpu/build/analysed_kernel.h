@@ -68,6 +68,8 @@ class AnalysedKernel {
     return llvm::any_of(llvm::instructions(*function_), llvm::IsaPred<llvm::AllocaInst>);
   }
 
+  size_t stores() const { return llvm::count_if(llvm::instructions(*function_), llvm::IsaPred<llvm::StoreInst>); }
+
   Shape of(const std::string& name) const { return shapes_->of(value(name)); }
   Shape at(const std::string& name, const std::string& user) const { return shapes_->at(value(name), block(user)); }
   bool is_masked(const std::string& name) const { return shapes_->is_masked(block(name)); }

@@ -123,7 +123,7 @@ bool run_whole_block(Candidate& candidate) {
   } else {
     made = loop_over_blocks(body, candidate.placed, candidate.is_beside);
   }
-  stream_large_outputs(*made);
+  stream_large_outputs(*made, body.output_turns);
   body.code->eraseFromParent();
   body.code = made;
   body.runs_block = true;
