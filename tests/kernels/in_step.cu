@@ -664,7 +664,7 @@ CASE(large_outputs_are_all_there) {
 
 // As large, but each thread writes its column of a volume, at the border another way; the rows are not lines where the
 // width says so.
-__global__ void writes_columns(const int* in, int* out, int width, int height, int planes) {
+__global__ void writes_columns(const long long* in, long long* out, int width, int height, int planes) {
   __shared__ int row[16];
   int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
   for (int z = 0; z < planes; ++z) {
@@ -683,8 +683,8 @@ __global__ void writes_columns(const int* in, int* out, int width, int height, i
 
 CASE(large_outputs_of_columns_are_all_there) {
   for (int width : {256, 250}) {
-    const int height = 250, planes = width == 256 ? 135 : 10, n = width * height * planes;
-    check::Managed<int> in(n), out(n);
+    const int height = 250, planes = width == 256 ? 68 : 5, n = width * height * planes;
+    check::Managed<long long> in(n), out(n);
     for (int i = 0; i < n; ++i) in[i] = i, out[i] = -1;
     writes_columns<<<dim3(16, 16), dim3(16, 16)>>>(in, out, width, height, planes);
     CUDA_OK(cudaDeviceSynchronize());
