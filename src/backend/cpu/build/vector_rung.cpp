@@ -14,6 +14,7 @@
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/output_turns.h"
+#include "backend/cpu/build/rows_behind.h"
 #include "backend/cpu/build/turned_stores.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
@@ -162,6 +163,7 @@ llvm::Function* code_for_one(llvm::Function& prepared, const std::string& name) 
   made->setName(name);
   made->setLinkage(llvm::GlobalValue::InternalLinkage);
   forget_noalias(*made);
+  fetch_rows_behind(*made);
   return made;
 }
 
@@ -182,6 +184,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   Fetches fetches = fetch_for_next_block(*draft, evolution, loops);
   fetches.append(fetch_ahead_in_streams(*draft, evolution, loops));
   fetches.append(fetch_next_turns(evolution, loops));
+  fetches.append(fetch_rows_behind(evolution, loops));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
   keep_fetches_of_rows(fetches, shapes);
