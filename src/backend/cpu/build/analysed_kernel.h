@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "backend/cpu/build/lone_lanes.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/test_program.h"
@@ -39,6 +40,13 @@ class AnalysedKernel {
     const kir::CallReach reach(*module_);
     const Result<> prepared = prepare_for_lanes(*function_, reach);
     EXPECT_TRUE(prepared) << prepared.error().message;
+    EXPECT_FALSE(llvm::verifyFunction(*function_, &llvm::errs()));
+    analyse();
+  }
+
+  /// As the rung does with the prepared kernel.
+  void know_lone_lanes() {
+    build::know_lone_lanes(*function_);
     EXPECT_FALSE(llvm::verifyFunction(*function_, &llvm::errs()));
     analyse();
   }

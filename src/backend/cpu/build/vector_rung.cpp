@@ -12,6 +12,7 @@
 
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/intrinsics.h"
+#include "backend/cpu/build/lone_lanes.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/output_turns.h"
 #include "backend/cpu/build/rows_behind.h"
@@ -179,7 +180,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
   Evolution evolution(*draft, loops, dominators);
   const FarTurns turns = mark_far_turns(evolution, loops, dominators);
-  const bool writes_far = writes_far_where_it_meets(evolution, loops);
+  const bool writes_far = writes_far_where_it_meets(evolution, loops) || writes_rows_far_apart(*draft, evolution, loops);
   Counts output_turns(turns_of_outputs(evolution, loops));
   Fetches fetches = fetch_for_next_block(*draft, evolution, loops);
   fetches.append(fetch_ahead_in_streams(*draft, evolution, loops));
@@ -253,6 +254,7 @@ class Rung {
     const Draft prepared(copy_of(*kernel_.body));
     if (shape) set_known_sizes(*prepared, *shape);
     TRY(prepare_for_lanes(*prepared, reach_));
+    know_lone_lanes(*prepared);
     if (shape) turn_stores(*prepared, *shape);
     lower_address_questions(*prepared, constant_bytes_);
     TRY(WarpBodies made, widen(*prepared, blocks, shape));
