@@ -661,3 +661,38 @@ CASE(large_outputs_are_all_there) {
     EXPECT_EQUAL_AT(first, wrong, 0);
   }
 }
+
+// As large, but each thread writes its column of a volume, at the border another way; the rows are not lines where the
+// width says so.
+__global__ void writes_columns(const long long* in, long long* out, int width, int height, int planes) {
+  __shared__ int row[16];
+  int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+  for (int z = 0; z < planes; ++z) {
+    if (threadIdx.x == 0) row[threadIdx.y] = z * height + y;
+    __syncthreads();
+    int i = row[threadIdx.y] * width + x;
+    if (x < width && y < height) {
+      if (x == 0 || y == height - 1)
+        out[i] = in[i];
+      else
+        out[i] = in[i] + in[i - 1];
+    }
+    __syncthreads();
+  }
+}
+
+CASE(large_outputs_of_columns_are_all_there) {
+  for (int width : {256, 250}) {
+    const int height = 250, planes = width == 256 ? 68 : 5, n = width * height * planes;
+    check::Managed<long long> in(n), out(n);
+    for (int i = 0; i < n; ++i) in[i] = i, out[i] = -1;
+    writes_columns<<<dim3(16, 16), dim3(16, 16)>>>(in, out, width, height, planes);
+    CUDA_OK(cudaDeviceSynchronize());
+    int wrong = 0;
+    for (int i = 0; i < n; ++i) {
+      const int x = i % width, y = i / width % height;
+      wrong += out[i] != (x == 0 || y == height - 1 ? i : 2 * i - 1);
+    }
+    EXPECT_EQUAL_AT(width, wrong, 0);
+  }
+}

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "backend/cpu/build/lone_lanes.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/test_program.h"
@@ -43,6 +44,13 @@ class AnalysedKernel {
     analyse();
   }
 
+  /// As the rung does with the prepared kernel.
+  void know_lone_lanes() {
+    build::know_lone_lanes(*function_);
+    EXPECT_FALSE(llvm::verifyFunction(*function_, &llvm::errs()));
+    analyse();
+  }
+
   /// As the rung does before it looks at shapes.
   Exits separate() {
     Exits exits = separate_exits(*function_, blocks_);
@@ -67,6 +75,8 @@ class AnalysedKernel {
   bool has_local_arrays() const {
     return llvm::any_of(llvm::instructions(*function_), llvm::IsaPred<llvm::AllocaInst>);
   }
+
+  size_t stores() const { return llvm::count_if(llvm::instructions(*function_), llvm::IsaPred<llvm::StoreInst>); }
 
   Shape of(const std::string& name) const { return shapes_->of(value(name)); }
   Shape at(const std::string& name, const std::string& user) const { return shapes_->at(value(name), block(user)); }

@@ -30,8 +30,8 @@ using llvm::Value;
 /// Of frames and shared memory of blocks beside each other that take turns in loops, which pass through the caches with
 /// what they read: 8 blocks of 8 warps with frames of 512 bytes and some shared memory, whose rows are pages together.
 constexpr uint32_t kTurningBytes = 64 << 10;
-/// The same of blocks that go from barrier to barrier: 9 blocks of 8 warps with frames of 1 KiB and some shared memory.
-constexpr uint32_t kMeetingBytes = 96 << 10;
+/// The same of blocks that go from barrier to barrier, which come back to it soon: most of the first cache.
+constexpr uint32_t kMeetingBytes = 32 << 10;
 
 /// For a loop into which `code` will be inlined: a function without debug information would swallow its lines.
 llvm::DISubprogram* lines_beside(const llvm::Function& code) {

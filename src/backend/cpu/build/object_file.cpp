@@ -26,6 +26,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "backend/cpu/build/bit_tests.h"
 #include "backend/cpu/build/crowded_loops.h"
 #include "backend/cpu/build/gather_addresses.h"
 #include "backend/cpu/build/written_out_loops.h"
@@ -137,6 +138,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     if (function.isDeclaration()) continue;
     make_addresses_beside_gathers(function);
     narrow_crowded_loops(function, machine.getTargetTransformInfo(function));
+    test_bits_in_place(function, machine);
   }
 }
 

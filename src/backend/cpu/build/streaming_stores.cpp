@@ -11,7 +11,11 @@
 #include <llvm/IR/Module.h>
 #include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 
+#include <optional>
+
+#include "backend/cpu/build/output_turns.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_prefetch.h"
 #include "image/cpu_abi.h"
@@ -26,8 +30,8 @@ using llvm::Value;
 /// Outputs of so many bytes no cache holds for who comes next.
 constexpr uint64_t kLargeFrom = 32 << 20;
 /// Of shorter rows of the grid the ends count, which may be written in parts: such a store waits for its line, and
-/// those past the caches wait for it.
-constexpr uint64_t kLongFrom = 4096;
+/// those past the caches wait for it. (With 6 columns of 256 missing the others still take a quarter less time.)
+constexpr uint64_t kLongFrom = 1024;
 
 /// The argument that an address is made of; null: none, or it is not known.
 const llvm::Argument* argument_of(const Value* address) {
@@ -60,25 +64,38 @@ const Value* read_address(const llvm::Instruction& instruction) {
   return first->getType()->isPtrOrPtrVectorTy() ? first : nullptr;
 }
 
-uint64_t bytes_of(const llvm::StoreInst& store) {
-  return store.getDataLayout().getTypeStoreSize(store.getValueOperand()->getType()).getFixedValue();
+/// A store of a row, of which the lanes that a mask lacks may stay as they are.
+struct RowStore {
+  llvm::Instruction* instruction;
+  Value *value, *place;
+  Value* mask;  ///< null: all lanes store
+
+  uint64_t bytes() const { return instruction->getDataLayout().getTypeStoreSize(value->getType()).getFixedValue(); }
+  const llvm::Argument* output() const { return argument_of(place); }
+};
+
+std::optional<RowStore> as_row_store(llvm::Instruction& instruction) {
+  if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+    if (!store->getValueOperand()->getType()->isVectorTy()) return std::nullopt;
+    return RowStore{store, store->getValueOperand(), store->getPointerOperand(), nullptr};
+  }
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  if (!call || call->getIntrinsicID() != llvm::Intrinsic::masked_store) return std::nullopt;
+  return RowStore{call, call->getArgOperand(0), call->getArgOperand(1), call->getArgOperand(2)};
 }
 
 /// Stores that only write; nothing where the code may tell others.
-llvm::SmallVector<llvm::StoreInst*, 8> outputs_of(llvm::Function& code) {
-  llvm::SmallVector<llvm::StoreInst*, 8> stores;
+llvm::SmallVector<RowStore, 8> outputs_of(llvm::Function& code) {
+  llvm::SmallVector<RowStore, 8> stores;
   llvm::SmallPtrSet<const llvm::Argument*, 8> read;
   for (llvm::Instruction& instruction : llvm::instructions(code)) {
     if (may_tell_others(instruction)) return {};
     if (as_prefetch(instruction)) continue;
     if (const Value* address = read_address(instruction)) read.insert(argument_of(address));
-    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-    if (store && store->getValueOperand()->getType()->isVectorTy() && bytes_of(*store) % kLine == 0 &&
-        argument_of(store->getPointerOperand()))
-      stores.push_back(store);
+    const std::optional<RowStore> store = as_row_store(instruction);
+    if (store && store->bytes() % kLine == 0 && store->output()) stores.push_back(*store);
   }
-  llvm::erase_if(stores,
-                 [&](const llvm::StoreInst* store) { return read.contains(argument_of(store->getPointerOperand())); });
+  llvm::erase_if(stores, [&](const RowStore& store) { return read.contains(store.output()); });
   return stores;
 }
 
@@ -93,20 +110,51 @@ Value* thread_count(llvm::IRBuilder<>& builder, llvm::Function& code, unsigned d
   return count;
 }
 
-/// The store as it is, or where `is_large` and at the beginning of a line, past the caches.
-void make_two_ways(llvm::StoreInst& store, Value* is_large) {
-  llvm::IRBuilder<> builder(&store);
-  Value* address = builder.CreatePtrToInt(store.getPointerOperand(), builder.getInt64Ty());
+/// How many bytes a warp writes on each output in all its rows: where all lanes store, or else where some do, which is
+/// what the same stores become for warps of which some threads are there.
+llvm::MapVector<const llvm::Argument*, uint64_t> bytes_of_warp(llvm::ArrayRef<RowStore> stores) {
+  llvm::MapVector<const llvm::Argument*, uint64_t> of_all, of_some;
+  for (const RowStore& store : stores) (store.mask ? of_some : of_all)[store.output()] += store.bytes();
+  for (const auto& [output, bytes] : of_some) of_all.insert({output, bytes});
+  return of_all;
+}
+
+/// How often threads of the grid write on the output.
+Value* times_turns(llvm::IRBuilder<>& builder, llvm::Function& code, Value* threads, const llvm::Argument& output,
+                   llvm::ArrayRef<OutputTurns> turns) {
+  const auto* known = llvm::find_if(turns, [&](const OutputTurns& each) { return each.output == output.getArgNo(); });
+  if (known == turns.end()) return threads;
+  llvm::SmallVector<Value*, 8> arguments;
+  for (const llvm::Argument& taken : known->counts->args()) arguments.push_back(code.getArg(taken.getArgNo()));
+  llvm::CallInst* count = builder.CreateCall(known->counts, arguments);
+  Value* all = builder.CreateMul(threads, count);
+  llvm::InlineFunctionInfo info;
+  llvm::InlineFunction(*count, info);
+  return all;
+}
+
+Value* all_lanes(llvm::IRBuilder<>& builder, Value* mask) {
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
+  llvm::Type* bits = builder.getIntNTy(lanes);
+  return builder.CreateICmpEQ(builder.CreateBitCast(mask, bits), llvm::ConstantInt::getAllOnesValue(bits));
+}
+
+/// The store as it is, or where `is_large`, at the beginning of a line and of all lanes, past the caches.
+void make_two_ways(const RowStore& store, Value* is_large) {
+  llvm::Instruction* const before = store.instruction;
+  llvm::IRBuilder<> builder(before);
+  Value* address = builder.CreatePtrToInt(store.place, builder.getInt64Ty());
   Value* in_line = builder.CreateAnd(address, builder.getInt64(kLine - 1));
   Value* streams = builder.CreateAnd(is_large, builder.CreateICmpEQ(in_line, builder.getInt64(0)));
+  if (store.mask) streams = builder.CreateAnd(streams, all_lanes(builder, store.mask));
   llvm::Instruction *past = nullptr, *plain = nullptr;
-  llvm::SplitBlockAndInsertIfThenElse(streams, &store, &past, &plain);
-  auto* streamed = llvm::cast<llvm::StoreInst>(store.clone());
-  streamed->insertBefore(past->getIterator());
-  streamed->setAlignment(llvm::Align(kLine));
+  llvm::SplitBlockAndInsertIfThenElse(streams, before, &past, &plain);
+  auto* streamed =
+      new llvm::StoreInst(store.value, store.place, /*isVolatile=*/false, llvm::Align(kLine), past->getIterator());
   auto* one = llvm::ConstantAsMetadata::get(builder.getInt32(1));
   streamed->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(builder.getContext(), {one}));
-  store.moveBefore(plain->getIterator());
+  streamed->setDebugLoc(before->getDebugLoc());
+  before->moveBefore(plain->getIterator());
 }
 
 /// What goes past the caches is not fetched into them: by what says of an output whether it does.
@@ -133,22 +181,22 @@ void end_with_fence(llvm::Function& code) {
 
 }  // namespace
 
-void stream_large_outputs(llvm::Function& code) {
+void stream_large_outputs(llvm::Function& code, llvm::ArrayRef<OutputTurns> turns) {
   const auto stores = outputs_of(code);
   if (stores.empty()) return;
-  llvm::MapVector<const llvm::Argument*, uint64_t> bytes;  // that a warp writes, in all its rows and alternatives
-  for (const llvm::StoreInst* store : stores) bytes[argument_of(store->getPointerOperand())] += bytes_of(*store);
+  const auto bytes = bytes_of_warp(stores);
   llvm::BasicBlock& entry = code.getEntryBlock();
   llvm::IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
-  Value *in_row = thread_count(builder, code, 1), *in_all = thread_count(builder, code, 3);
+  Value *in_row = thread_count(builder, code, 1), *in_grid = thread_count(builder, code, 3);
   llvm::MapVector<const llvm::Argument*, Value*> is_large;
   for (const auto& [output, of_warp] : bytes) {
     const auto are_bytes = [&](Value* threads, uint64_t least) {
       return builder.CreateICmpUGE(threads, builder.getInt64(least * kWarp / of_warp));
     };
+    Value* in_all = times_turns(builder, code, in_grid, *output, turns);
     is_large[output] = builder.CreateAnd(are_bytes(in_all, kLargeFrom), are_bytes(in_row, kLongFrom));
   }
-  for (llvm::StoreInst* store : stores) make_two_ways(*store, is_large[argument_of(store->getPointerOperand())]);
+  for (const RowStore& store : stores) make_two_ways(store, is_large[store.output()]);
   keep_out_of_caches(code, is_large);
   end_with_fence(code);
 }

@@ -1,10 +1,12 @@
 #include "backend/cpu/build/streaming_stores.h"
 
+#include <gmock/gmock.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Verifier.h>
 
+#include "backend/cpu/build/output_turns.h"
 #include "backend/cpu/build/test_program.h"
 
 // Which stores go past the caches. That they write what the others do is in tests/kernels/in_step.cu.
@@ -18,12 +20,13 @@ int streamed(const std::string& body) {
   const auto module = parse(context, R"(
     declare void @other()
     declare <32 x float> @llvm.masked.load.v32f32.p0(ptr, <32 x i1>, <32 x float>)
+    declare void @llvm.masked.store.v32f32.p0(<32 x float>, ptr, <32 x i1>)
     define void @code(ptr %context, ptr %in, ptr %out, <32 x float> %v, <32 x i1> %m) {
     )" + body + "\nret void }");
   if (!module) return -1;
   module->setTargetTriple(llvm::Triple("x86_64-unknown-linux-gnu"));
   llvm::Function& code = *module->getFunction("code");
-  stream_large_outputs(code);
+  stream_large_outputs(code, {});
   EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
   int stores = 0, fences = 0;
   for (const llvm::Instruction& instruction : llvm::instructions(code)) {
@@ -54,7 +57,7 @@ TEST(StreamingStores, CountAllThatAWarpWrites) {
     const auto module =
         parse(context, "define void @code(ptr %context, ptr %out, <32 x float> %v) {\n" + body + "ret void }");
     llvm::Function& code = *module->getFunction("code");
-    stream_large_outputs(code);
+    stream_large_outputs(code, {});
     uint64_t most = 0;
     for (const llvm::Instruction& instruction : llvm::instructions(code))
       if (const auto* test = llvm::dyn_cast<llvm::ICmpInst>(&instruction))
@@ -64,6 +67,45 @@ TEST(StreamingStores, CountAllThatAWarpWrites) {
   };
   EXPECT_EQ(threads_of(1), 8u << 20);
   EXPECT_EQ(threads_of(4), 2u << 20);
+}
+
+TEST(StreamingStores, AreThoseOfAllLanesOnly) {
+  const std::string masked = "call void @llvm.masked.store.v32f32.p0(<32 x float> %v, ptr %out, <32 x i1> %m)\n";
+  EXPECT_EQ(streamed(masked), 1);
+  llvm::LLVMContext context;
+  const auto module = parse(context, R"(
+    declare void @llvm.masked.store.v32f32.p0(<32 x float>, ptr, <32 x i1>)
+    define void @code(ptr %context, ptr %out, <32 x float> %v, <32 x i1> %m) {
+    )" + masked + "ret void }");
+  llvm::Function& code = *module->getFunction("code");
+  stream_large_outputs(code, {});
+  for (const llvm::Instruction& instruction : llvm::instructions(code)) {
+    if (!instruction.hasMetadata(llvm::LLVMContext::MD_nontemporal)) continue;
+    const llvm::Value* when =
+        llvm::cast<llvm::BranchInst>(instruction.getParent()->getSinglePredecessor()->getTerminator())->getCondition();
+    std::string text;
+    llvm::raw_string_ostream(text) << *llvm::cast<llvm::Instruction>(when)->getOperand(1);
+    EXPECT_THAT(text, ::testing::HasSubstr("icmp eq i32 %")) << "all bits of the mask";
+    EXPECT_THAT(text, ::testing::EndsWith(", -1"));
+  }
+}
+
+/// 65,536 threads that write in 256 turns each: 64 MiB, though one turn's 256 KiB would stay in caches.
+TEST(StreamingStores, CountTheTurnsOfThreads) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, std::string(R"(
+    define internal i64 @turns(ptr %context, ptr %out) { ret i64 256 }
+    define void @code(ptr %context, ptr %out, <32 x float> %v) {
+    )") + kStore + "ret void }");
+  llvm::Function& code = *module->getFunction("code");
+  stream_large_outputs(code, OutputTurns{1, module->getFunction("turns")});
+  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+  EXPECT_TRUE(llvm::any_of(llvm::instructions(code), [](const llvm::Instruction& instruction) {
+    const auto* factor = instruction.getOpcode() == llvm::Instruction::Mul
+                             ? llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1))
+                             : nullptr;
+    return factor && factor->getZExtValue() == 256;
+  }));
 }
 
 TEST(StreamingStores, AreNoneOfWhatIsRead) {
@@ -84,7 +126,7 @@ TEST(StreamingStores, AreOfWhatIsFetchedAheadElsewhere) {
       call void @llvm.prefetch.p0(ptr %out, i32 0, i32 2, i32 1)
       )") + kStore + "ret void }");
   llvm::Function& code = *module->getFunction("code");
-  stream_large_outputs(code);
+  stream_large_outputs(code, {});
   EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
   int fetches = 0, streamed = 0;
   for (llvm::Instruction& instruction : llvm::instructions(code)) {

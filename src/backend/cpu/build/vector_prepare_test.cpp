@@ -134,5 +134,37 @@ TEST(VectorPrepare, LocalArraysOfInlinedFunctionsBecomeRegisters) {
   EXPECT_FALSE(kernel.has_local_arrays());
 }
 
+/// Stores that are left of a kernel whose threads all write `%q`, some of them this way and some the other.
+size_t stores_of_two_ways(const std::string& one, const std::string& other) {
+  AnalysedKernel kernel(R"(
+    define ptx_kernel void @k(ptr %p, ptr %q, i32 %n) {
+      %t = call i32 @cupola.tid.x()
+      %border = icmp eq i32 %t, %n
+      br i1 %border, label %one, label %other
+    one:
+      )" + one + R"(
+      br label %end
+    other:
+      )" + other + R"(
+      br label %end
+    end:
+      ret void
+    })");
+  kernel.prepare();
+  return kernel.stores();
+}
+
+TEST(VectorPrepare, WhatBothWaysOfABranchStoreAtOnePlaceIsOneStore) {
+  const std::string place = "%place = getelementptr i32, ptr %q, i32 %t\n",
+                    same = "%same = getelementptr i32, ptr %q, i32 %t\n";
+  EXPECT_EQ(stores_of_two_ways(place + "store i32 0, ptr %place", same + R"(
+      %value = load i32, ptr %p
+      %more = mul i32 %value, 5
+      store i32 %more, ptr %same)"),
+            1u);
+  EXPECT_EQ(stores_of_two_ways(place + "store i32 0, ptr %place", "store i32 1, ptr %p"), 2u) << "elsewhere";
+  EXPECT_EQ(stores_of_two_ways(place + "store volatile i32 0, ptr %place", same + "store i32 1, ptr %same"), 2u);
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build::testing

@@ -12,7 +12,10 @@
 
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/intrinsics.h"
+#include "backend/cpu/build/lone_lanes.h"
 #include "backend/cpu/build/lone_threads.h"
+#include "backend/cpu/build/output_turns.h"
+#include "backend/cpu/build/rows_behind.h"
 #include "backend/cpu/build/turned_stores.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
@@ -54,6 +57,24 @@ class Draft {
 
  private:
   llvm::Function* function_;
+};
+
+/// Their functions live as long as this, unless they are kept.
+class Counts {
+ public:
+  using All = llvm::SmallVector<OutputTurns, 2>;
+
+  explicit Counts(All all) : all_(std::move(all)) {}
+  ~Counts() {
+    for (const OutputTurns& each : all_) each.counts->eraseFromParent();
+  }
+  Counts(const Counts&) = delete;
+  Counts& operator=(const Counts&) = delete;
+
+  All keep() { return std::exchange(all_, {}); }
+
+ private:
+  All all_;
 };
 
 llvm::Function* copy_of(llvm::Function& function) {
@@ -143,6 +164,7 @@ llvm::Function* code_for_one(llvm::Function& prepared, const std::string& name) 
   made->setName(name);
   made->setLinkage(llvm::GlobalValue::InternalLinkage);
   forget_noalias(*made);
+  fetch_rows_behind(*made);
   return made;
 }
 
@@ -158,10 +180,12 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
   Evolution evolution(*draft, loops, dominators);
   const FarTurns turns = mark_far_turns(evolution, loops, dominators);
-  const bool writes_far = writes_far_where_it_meets(evolution, loops);
+  const bool writes_far = writes_far_where_it_meets(evolution, loops) || writes_rows_far_apart(*draft, evolution, loops);
+  Counts output_turns(turns_of_outputs(evolution, loops));
   Fetches fetches = fetch_for_next_block(*draft, evolution, loops);
   fetches.append(fetch_ahead_in_streams(*draft, evolution, loops));
   fetches.append(fetch_next_turns(evolution, loops));
+  fetches.append(fetch_rows_behind(evolution, loops));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
   keep_fetches_of_rows(fetches, shapes);
@@ -185,7 +209,11 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
-  return WideBody{.code = whole.keep(), .blocks = blocks, .is_rows_only = is_rows_only, .writes_far = writes_far};
+  return WideBody{.code = whole.keep(),
+                  .blocks = blocks,
+                  .is_rows_only = is_rows_only,
+                  .writes_far = writes_far,
+                  .output_turns = output_turns.keep()};
 }
 
 /// Whether threads ask for more than threadIdx.x: rows of 16 and of 8 are for kernels of several dimensions.
@@ -226,6 +254,7 @@ class Rung {
     const Draft prepared(copy_of(*kernel_.body));
     if (shape) set_known_sizes(*prepared, *shape);
     TRY(prepare_for_lanes(*prepared, reach_));
+    know_lone_lanes(*prepared);
     if (shape) turn_stores(*prepared, *shape);
     lower_address_questions(*prepared, constant_bytes_);
     TRY(WarpBodies made, widen(*prepared, blocks, shape));

@@ -159,6 +159,15 @@ bool writes_far_where_it_meets(Evolution& evolution, const llvm::LoopInfo& loops
   });
 }
 
+bool writes_rows_far_apart(llvm::Function& kernel, Evolution& evolution, const llvm::LoopInfo& loops) {
+  return loops.empty() && llvm::any_of(llvm::instructions(kernel), [&](llvm::Instruction& instruction) {
+           auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+           const SCEV* place = store ? (*evolution).getSCEV(store->getPointerOperand()) : nullptr;
+           const SCEV* step = place ? Steps(*evolution, kir::Intrinsic::TidY).of(place) : nullptr;
+           return step && !is_near(step);
+         });
+}
+
 FarTurns mark_far_turns(Evolution& evolution, llvm::LoopInfo& loops, const llvm::DominatorTree& dominators) {
   FarTurns turns;
   for (const llvm::Loop* loop : short_loops(loops)) mark(*loop, *evolution, dominators, turns);

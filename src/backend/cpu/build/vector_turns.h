@@ -63,6 +63,9 @@ bool meets(const llvm::Loop& loop);
 /// write goes through the caches and does not come back.
 bool writes_far_where_it_meets(Evolution& evolution, const llvm::LoopInfo& loops);
 
+/// Whether a kernel without loops writes rows of threads that lie apart, maybe far: each block has its part of them.
+bool writes_rows_far_apart(llvm::Function& kernel, Evolution& evolution, const llvm::LoopInfo& loops);
+
 /// Marks the end of a turn: if `are_far`, other warps may go on first. `rows`: some that it goes through.
 llvm::CallInst* mark_turn(llvm::IRBuilderBase& builder, llvm::Value* are_far, llvm::ArrayRef<FarRow> rows);
 llvm::Value* are_far(const llvm::CallInst& mark);

@@ -200,5 +200,43 @@ TEST(VectorTurns, AreFewerATimeThatGoThroughMoreRows) {
   EXPECT_EQ(order_of_turns(1, 2, 5, kFar / 4, rows), (Order{{0, 1, 2, 3, 8}, {4, 5, 6, 7, 9}}));
 }
 
+/// Whether it does where a thread of rows writes at %p + `index`, perhaps in a loop.
+bool writes_far_apart(const std::string& index, bool loops_there = false) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.tid.y()
+    declare i32 @cupola.ntid.x()
+    define ptx_kernel void @k(ptr %p, i32 %pitch) {
+      %x = call i32 @cupola.tid.x()
+      %y = call i32 @cupola.tid.y()
+      %width = call i32 @cupola.ntid.x()
+      br label %write
+    write:
+      %row = mul i32 )" + index + R"(
+      %number = add i32 %row, %x
+      %place = getelementptr float, ptr %p, i32 %number
+      store float 1.0, ptr %place
+      %again = icmp eq i32 %pitch, 7
+      br i1 %again, label )" + (loops_there ? "%write" : "%over") +
+                                         R"(, label %over
+    over:
+      ret void
+    })");
+  llvm::Function& kernel = *module->getFunction("k");
+  llvm::DominatorTree dominators(kernel);
+  llvm::LoopInfo loops(dominators);
+  Evolution evolution(kernel, loops, dominators);
+  return writes_rows_far_apart(kernel, evolution, loops);
+}
+
+TEST(VectorTurns, RowsFarApartAreThoseOfAPitch) {
+  EXPECT_TRUE(writes_far_apart("%y, %pitch"));
+  EXPECT_TRUE(writes_far_apart("%y, 1024"));
+  EXPECT_FALSE(writes_far_apart("%y, 16"));
+  EXPECT_FALSE(writes_far_apart("%y, %width"));
+  EXPECT_FALSE(writes_far_apart("%y, %pitch", /*loops_there=*/true)) << "it may come back to them";
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build::testing

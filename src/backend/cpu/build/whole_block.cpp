@@ -73,8 +73,10 @@ bool can_take_turns_beside(const WideBody& body) {
 }
 
 /// Whether a call may run blocks beside each other from barrier to barrier, each with shared memory of its own, a row
-/// of each in turn. Where they go through memory, and a block's rows are narrow: 64 bytes here and there, each in a
-/// page of its own, are too little for memory to be fast. Other code has less of the first cache then.
+/// of each in turn. Where they go through memory, far in each turn of a loop or once for all, and a block's rows are
+/// narrow: 64 bytes here and there, each in a page of its own, are too little for memory to be fast, and rows whose
+/// distance is a power of two push each other out of the first cache before the next block comes for what lies beside.
+/// Other code has less of that cache then.
 bool can_meet_beside(const WideBody& body) {
   return body.writes_far && segment_lanes(body.blocks) < kLanes && !calls_others(*body.code) &&
          can_take_turns_beside(body);
@@ -123,7 +125,7 @@ bool run_whole_block(Candidate& candidate) {
   } else {
     made = loop_over_blocks(body, candidate.placed, candidate.is_beside);
   }
-  stream_large_outputs(*made);
+  stream_large_outputs(*made, body.output_turns);
   body.code->eraseFromParent();
   body.code = made;
   body.runs_block = true;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "backend/cpu/build/output_turns.h"
 #include "image/block_class.h"
 
 namespace llvm {
@@ -28,7 +29,8 @@ struct WideBody {
   std::string why_not;             ///< code for a warp does not run a block
   /// It has no loop, and what it reads and writes lies in rows: those of blocks beside each other continue each other.
   bool is_rows_only = false;
-  bool writes_far = false;  ///< see writes_far_where_it_meets
+  bool writes_far = false;  ///< see writes_far_where_it_meets and writes_rows_far_apart
+  llvm::SmallVector<OutputTurns, 2> output_turns = {};
 };
 
 /// Turns code for a warp, or for a thread, into code that runs all of a block, one after the other, where nothing in it

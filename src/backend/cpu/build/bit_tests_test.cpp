@@ -1,0 +1,107 @@
+#include "backend/cpu/build/bit_tests.h"
+
+#include <gmock/gmock.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <array>
+#include <random>
+
+#include "backend/cpu/build/object_file.h"
+#include "backend/cpu/build/test_program.h"
+#include "kir/test_module.h"
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// `body`, of a row %x and giving a mask %m or numbers %n, with its bits tested in place for a processor.
+std::string tested(const std::string& type, const std::string& body, const char* target = "cpu:x86_64:x86-64-v4") {
+  const auto machine = machine_for(target);
+  if (!machine) return machine.error().message;
+  llvm::LLVMContext context;
+  const auto module = parse(context, "define " + type + " @k(<32 x i32> %x) {\n" + body + "}");
+  test_bits_in_place(*module->getFunction("k"), **machine);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << *module->getFunction("k");
+  return text;
+}
+
+constexpr const char* kThirdBit = R"(
+  %moved = lshr <32 x i32> %x, splat (i32 3)
+  %m = trunc <32 x i32> %moved to <32 x i1>
+  ret <32 x i1> %m
+)";
+
+TEST(BitTests, LookAtTheBitWhereItStands) {
+  const std::string text = tested("<32 x i1>", kThirdBit);
+  EXPECT_THAT(text, HasSubstr("and <32 x i32> %x, splat (i32 8)"));
+  EXPECT_THAT(text, HasSubstr("icmp ne"));
+  EXPECT_THAT(text, Not(HasSubstr("lshr")));
+  EXPECT_THAT(tested("<32 x i1>", "%m = trunc <32 x i32> %x to <32 x i1>\nret <32 x i1> %m\n"),
+              HasSubstr("and <32 x i32> %x, splat (i32 1)"));
+}
+
+TEST(BitTests, MakeNumbersOfTheMask) {
+  const std::string text = tested("<32 x i32>", R"(
+  %moved = lshr <32 x i32> %x, splat (i32 3)
+  %bit = and <32 x i32> %moved, splat (i32 1)
+  %n = add <32 x i32> %bit, splat (i32 -1)
+  ret <32 x i32> %n
+)");
+  EXPECT_THAT(text, HasSubstr("and <32 x i32> %x, splat (i32 8)"));
+  EXPECT_THAT(text, HasSubstr("sext <32 x i1>"));
+  EXPECT_THAT(text, HasSubstr("xor <32 x i32>"));
+  EXPECT_THAT(text, Not(HasSubstr("lshr")));
+}
+
+TEST(BitTests, AreNotForOtherNumbers) {
+  const char* two_bits = R"(
+  %bit = and <32 x i32> %x, splat (i32 3)
+  %n = add <32 x i32> %bit, splat (i32 -1)
+  ret <32 x i32> %n
+)";
+  EXPECT_THAT(tested("<32 x i32>", two_bits), Not(HasSubstr("icmp")));
+}
+
+TEST(BitTests, AreLeftToProcessorsWithoutMasks) {
+  EXPECT_THAT(tested("<32 x i1>", kThirdBit, "cpu:x86_64:x86-64-v3"), HasSubstr("lshr"));
+}
+
+TEST(BitTests, SayWhatTheySaidBefore) {
+  using Row = std::array<uint32_t, 32>;
+  std::mt19937 random(1);
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    kir::TestModule module(formatted(R"(
+      define void @f(ptr %p, ptr %q) {{
+        %x = load <32 x i32>, ptr %p, align 4
+        %moved = lshr <32 x i32> %x, splat (i32 {})
+        %m = trunc <32 x i32> %moved to <32 x i1>
+        %low = and <32 x i32> %moved, splat (i32 1)
+        %less = add <32 x i32> %low, splat (i32 -1)
+        %n = select <32 x i1> %m, <32 x i32> %x, <32 x i32> %less
+        store <32 x i32> %n, ptr %q, align 4
+        %clear = xor <32 x i32> %less, %x
+        %behind = getelementptr i8, ptr %q, i64 128
+        store <32 x i32> %clear, ptr %behind, align 4
+        ret void
+      }})",
+                                     bit));
+    test_bits_in_place(*module->getFunction("f"), **machine_for("cpu:x86_64:x86-64-v4"));
+    EXPECT_THAT(module.text(), HasSubstr("icmp ne"));
+    Row x;
+    for (uint32_t& number : x) number = static_cast<uint32_t>(random());
+    std::array<Row, 2> found;
+    module.function<void(const uint32_t*, std::array<Row, 2>*)>("f")(x.data(), &found);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      const bool set = x[lane] >> bit & 1;
+      EXPECT_EQ(found[0][lane], set ? x[lane] : ~0u) << bit;
+      EXPECT_EQ(found[1][lane], set ? x[lane] : ~x[lane]) << bit;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing

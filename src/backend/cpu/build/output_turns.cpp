@@ -1,0 +1,119 @@
+#include "backend/cpu/build/output_turns.h"
+
+#include <llvm/ADT/MapVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
+
+#include "backend/cpu/build/vector_steps.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+using llvm::SCEV;
+using llvm::Value;
+
+/// Of one loop; more make no difference, and their product fits into 64 bits.
+constexpr uint64_t kMostTurns = 1 << 20;
+
+bool is_place(kir::Intrinsic known) {
+  using enum kir::Intrinsic;
+  return known == TidX || known == TidY || known == TidZ || known == CtaidX || known == CtaidY || known == CtaidZ;
+}
+
+/// The same for the grid's first thread; null: it is of more than arguments, sizes and places.
+const SCEV* of_first_thread(const SCEV* value, llvm::ScalarEvolution& evolution) {
+  llvm::ValueToSCEVMapTy zeros;
+  const bool is_other = llvm::SCEVExprContains(value, [&](const SCEV* part) {
+    const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
+    if (!unknown) return llvm::isa<llvm::SCEVAddRecExpr>(part);
+    const auto known = register_of(unknown);
+    if (known && is_place(*known)) zeros[unknown->getValue()] = evolution.getZero(unknown->getType());
+    return !llvm::isa<llvm::Argument>(unknown->getValue()) && !(known && is_place_or_size(*known));
+  });
+  return is_other ? nullptr : llvm::SCEVParameterRewriter::rewrite(value, evolution, zeros);
+}
+
+/// How many turns loops around a store make in which it stores at another place than before; null: one, or unknown.
+const SCEV* turns_of(llvm::StoreInst& store, llvm::ScalarEvolution& evolution, const llvm::LoopInfo& loops) {
+  const SCEV* all = nullptr;
+  const SCEV* place = evolution.getSCEV(store.getPointerOperand());
+  for (const llvm::Loop* loop = loops.getLoopFor(store.getParent()); loop; loop = loop->getParentLoop()) {
+    const SCEV* step = Steps(evolution, *loop).of(place);
+    const SCEV* more = evolution.getBackedgeTakenCount(loop);
+    if (!step || step->isZero() || llvm::isa<llvm::SCEVCouldNotCompute>(more)) continue;
+    more = of_first_thread(more, evolution);
+    if (!more) continue;
+    const SCEV* wide = evolution.getTruncateOrZeroExtend(more, llvm::Type::getInt64Ty(store.getContext()));
+    const SCEV* turns = evolution.getAddExpr(wide, evolution.getOne(wide->getType()));
+    const SCEV* least = evolution.getUMinExpr(turns, evolution.getConstant(wide->getType(), kMostTurns));
+    all = all ? evolution.getMulExpr(all, least) : least;
+  }
+  return all;
+}
+
+/// Copies a value, which is of arguments and the launch's sizes, into a function that takes the same.
+class Copy {
+ public:
+  Copy(const llvm::Function& from, llvm::Function& to) : builder_(&to.getEntryBlock()) {
+    for (const llvm::Argument& argument : from.args()) map_[&argument] = to.getArg(argument.getArgNo());
+  }
+
+  Value* operator()(Value* value) {
+    auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
+    if (!instruction) return map_.count(value) ? static_cast<Value*>(map_[value]) : value;
+    if (map_.count(value)) return map_[value];
+    for (Value* operand : instruction->operands())
+      if (!llvm::isa<llvm::Function>(operand)) (*this)(operand);
+    llvm::Instruction* made = instruction->clone();
+    llvm::RemapInstruction(made, map_, llvm::RF_IgnoreMissingLocals | llvm::RF_NoModuleLevelChanges);
+    map_[value] = builder_.Insert(made);
+    return made;
+  }
+
+ private:
+  llvm::IRBuilder<> builder_;
+  llvm::ValueToValueMapTy map_;
+};
+
+llvm::Function* make_counting(const SCEV* turns, llvm::Function& kernel, llvm::ScalarEvolution& evolution) {
+  llvm::SCEVExpander expander(evolution, "output_turns");
+  llvm::SCEVExpanderCleaner cleaner(expander);  // leaves nothing of it in the kernel
+  llvm::Instruction* end = kernel.getEntryBlock().getTerminator();
+  if (!expander.isSafeToExpandAt(turns, end)) return nullptr;
+  Value* count = expander.expandCodeFor(turns, turns->getType(), end);
+  auto* type = llvm::FunctionType::get(count->getType(), kernel.getFunctionType()->params(), /*isVarArg=*/false);
+  llvm::Function* made =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kernel.getName() + ".turns", kernel.getParent());
+  llvm::BasicBlock* block = llvm::BasicBlock::Create(kernel.getContext(), "", made);
+  Value* copied = Copy(kernel, *made)(count);
+  llvm::IRBuilder<>(block).CreateRet(copied);
+  return made;
+}
+
+}  // namespace
+
+llvm::SmallVector<OutputTurns, 2> turns_of_outputs(Evolution& evolution, const llvm::LoopInfo& loops) {
+  llvm::MapVector<llvm::Argument*, const SCEV*> most;
+  for (const llvm::Loop* outermost : loops)
+    for (llvm::BasicBlock* block : outermost->blocks())
+      for (llvm::Instruction& instruction : *block) {
+        auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+        Value* object = store ? const_cast<Value*>(llvm::getUnderlyingObject(store->getPointerOperand())) : nullptr;
+        auto* output = llvm::dyn_cast_or_null<llvm::Argument>(object);
+        const SCEV* turns = output ? turns_of(*store, *evolution, loops) : nullptr;
+        if (!turns) continue;
+        const SCEV*& known = most[output];
+        known = known ? (*evolution).getUMaxExpr(known, turns) : turns;
+      }
+  llvm::SmallVector<OutputTurns, 2> all;
+  for (const auto& [output, turns] : most)
+    if (llvm::Function* counts = make_counting(turns, *output->getParent(), *evolution))
+      all.push_back({output->getArgNo(), counts});
+  return all;
+}
+
+}  // namespace cupola::cpu::build
