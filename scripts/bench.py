@@ -11,6 +11,7 @@ import math
 import os
 import pathlib
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -80,6 +81,19 @@ def run_read_ptx(results, metrics):
         run_program("read_ptx", results, metrics, sorted(pathlib.Path(folder).glob("*.ptx")))
 
 
+def run_kernel_code(results, metrics):
+    """What the kernels of ./bench cpu take to compile, with an empty cache: their first code and their hot code, in the compiler's own words."""
+    took = re.compile(r"kernel (\S+) took, in ms: (.*)")
+    for hot, name in (("off", "first-code"), ("now", "hot-code")):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = os.environ | {"CUPOLA_HOT": hot, "CUPOLA_CACHE_DIR": folder, "CUPOLA_LOG": "compile,error"}
+            log = subprocess.run([PROGRAMS / "cpu", "", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment).stderr
+        kernels = {kernel: sum(float(stage.rsplit(" ", 1)[1]) for stage in stages.split(", ")) / 1e3 for kernel, stages in took.findall(log)}
+        metrics[f"{name}/kernels"], metrics[f"{name}/seconds"] = len(kernels), sum(kernels.values())
+        results.extend({"name": f"{name}/{kernel}", "seconds": seconds, "baselines": {}} | ({"limit_seconds": 0.030} if hot == "off" else {})
+                       for kernel, seconds in kernels.items())
+
+
 def run_metal(results, metrics):
     """The kernels of the examples, of the kernel tests and of cupola selftest."""
     tool = PROGRAMS.parent / "cupola"
@@ -105,7 +119,8 @@ def run_python(results, metrics, arguments):
 
 
 SUITES = {
-    "compile": lambda results, metrics: (run_read_ptx(results, metrics), run_program("cache", results, metrics), run_program("nvrtc", results, metrics)),
+    "compile": lambda results, metrics: (run_read_ptx(results, metrics), run_program("cache", results, metrics), run_program("nvrtc", results, metrics),
+                                         run_kernel_code(results, metrics)),
     "metal": run_metal,
     "launch": lambda results, metrics: (run_program("launch", results, metrics), run_first_kernel(results, metrics)),
 }
