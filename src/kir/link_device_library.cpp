@@ -35,12 +35,12 @@ bool flushes(const llvm::Module& module) {
   return flag && !flag->isZero();
 }
 
-/// The module uses something that it does not define and that is no intrinsic. Where there is nothing of the kind the
-/// library need not be read, whose declarations alone take longer than small kernels.
+/// The module declares something that is no intrinsic. Where there is nothing of the kind the library need not be read,
+/// whose declarations alone take longer than small kernels.
 bool is_open(const llvm::Module& module) {
-  const auto is_missing = [](const llvm::GlobalValue& value) { return value.isDeclaration() && !value.use_empty(); };
-  return llvm::any_of(module.globals(), is_missing) || llvm::any_of(module, [&](const llvm::Function& function) {
-           return is_missing(function) && !function.isIntrinsic() && !intrinsic_of(function);
+  const auto is_declared = [](const llvm::GlobalValue& value) { return value.isDeclaration(); };
+  return llvm::any_of(module.globals(), is_declared) || llvm::any_of(module, [&](const llvm::Function& function) {
+           return is_declared(function) && !function.isIntrinsic() && !intrinsic_of(function);
          });
 }
 
