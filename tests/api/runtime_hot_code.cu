@@ -49,7 +49,8 @@ int entries(const std::string& folder) {
   int count = 0;
   DIR* const opened = opendir(folder.c_str());
   if (!opened) return 0;
-  while (const dirent* entry = readdir(opened)) count += std::string(entry->d_name).find(".cupola") != std::string::npos;
+  while (const dirent* entry = readdir(opened))
+    count += std::string(entry->d_name).find(".cupola") != std::string::npos;
   closedir(opened);
   return count;
 }

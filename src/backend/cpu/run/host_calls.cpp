@@ -45,7 +45,6 @@ Result<> HostCalls::submit(Call& call) {
   State& state = *state_;
   Lock lock(state.mutex);
   if (!state.running) {
-    if (state.thread.joinable()) state.thread.join();  // on its way out, without the lock
     TRY(state.thread, start_device_thread(state.name, [shared = state_] { loop(*shared); }));
     state.running = true;
   }
@@ -64,6 +63,7 @@ void HostCalls::loop(State& state) {
       while (!state.first && !state.stopping) {
         if (state.changed.wait_for(lock, kIdle) || state.first || state.stopping) continue;
         state.running = false;
+        state.thread.detach();  // nobody need wait for its way out
         return;
       }
       call = state.first;
