@@ -56,8 +56,8 @@ bench::Machine measure_machine(bench::Clock clock) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // OpenMP's idle threads would take the core that the next version needs; runtimes read this when they are loaded. What
-  // is timed is the code that kernels come to run when they run for long.
+  // OpenMP's idle threads would take the core that the next version needs; runtimes read this when they are loaded.
+  // What is timed is the code that kernels come to run when they run for long.
   if (!std::getenv("KMP_BLOCKTIME")) {
     setenv("KMP_BLOCKTIME", "1", 1);
     setenv("GOMP_SPINCOUNT", "100000", 1);
