@@ -50,6 +50,17 @@ class RungComparison {
     return outcome;
   }
 
+  /// For one shape only, with the first code for it or the hot one: a fifth of the time.
+  std::string compare_for_shape(const std::string& text, uint64_t number) {
+    const Dim3& block = kBlocks[number % std::size(kBlocks)];
+    const bool hot = number / std::size(kBlocks) % 2;
+    const auto reference = load_as(text, {BlockClass::One}), made = load_as(text, {image::class_of(block), block, hot});
+    std::string difference = run(reference, block).compare(run(made, block));
+    if (!difference.empty())
+      difference += formatted(" ({}code for blocks of {} x {} x {})", hot ? "hot " : "", block.x, block.y, block.z);
+    return difference;
+  }
+
   /// With code for blocks of that shape alone.
   std::string compare_for_shape(const std::string& text, const Dim3& block) {
     llvm::LLVMContext context;
@@ -73,7 +84,7 @@ class RungComparison {
                                 const Dim3& block) {
     const DifferentialMemory expected = run(reference, block);
     for (const bool hot : {false, true}) {
-      const std::string difference = expected.compare(run(load_for_shape(text, block, hot), block));
+      const std::string difference = expected.compare(run(load_as(text, {image::class_of(block), block, hot}), block));
       if (difference.empty()) continue;
       return difference +
              formatted(" ({}code for blocks of {} x {} x {} alone)", hot ? "hot " : "", block.x, block.y, block.z);
@@ -81,18 +92,15 @@ class RungComparison {
     return "";
   }
 
-  /// Compiles at the first launch, for blocks of that shape alone.
-  std::shared_ptr<hal::Executable> load_for_shape(const std::string& text, const Dim3& block, bool hot) {
+  /// Compiles at the first launch, the code that is named.
+  std::shared_ptr<hal::Executable> load_as(const std::string& text, const image::BlocksOfCode& blocks) {
     const BuildOptions options{.target = device_->properties().image_target, .later = true};
-    const auto make = [options, block, hot](std::span<const std::byte> unit, std::string_view code,
-                                            hal::Ask ask) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
+    const auto make = [options, blocks](std::span<const std::byte> unit, std::string_view,
+                                        hal::Ask ask) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
       if (ask == hal::Ask::Look) return nullptr;
       llvm::LLVMContext context;
       TRY(KernelUnit read, read_unit(context, unit));
-      const auto blocks = image::blocks_requested(code);
-      EXPECT_TRUE(blocks) << code;
-      TRY(const image::KernelImage image,
-          build_unit(std::move(read), {blocks->blocks, block, hot}, {.target = options.target}));
+      TRY(const image::KernelImage image, build_unit(std::move(read), blocks, {.target = options.target}));
       return std::make_shared<const std::vector<std::byte>>(image::serialize(image));
     };
     llvm::LLVMContext context;
@@ -125,18 +133,23 @@ class RungComparison {
 };
 
 /// CUPOLA_SEEDS=FIRST:COUNT runs others than the usual ones; CUPOLA_SEED_FILE=NAME keeps the last one's text.
+/// CUPOLA_SEED_SHAPES=one compares each for one shape of blocks only, the next one each time.
 TEST(VectorDifferential, RandomKernelsWriteWhatTheyDoAThreadAtATime) {
   uint64_t first = 0, count = 60;
   image::ByBlockClass<uint64_t> ran;
   if (const char* seeds = getenv("CUPOLA_SEEDS")) sscanf(seeds, "%" SCNu64 ":%" SCNu64, &first, &count);
+  const char* shapes = getenv("CUPOLA_SEED_SHAPES");
+  const bool one_shape = shapes && std::string_view(shapes) == "one";
   RungComparison comparison;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const std::string text = RandomKernel(seed).text();
     if (const char* file = getenv("CUPOLA_SEED_FILE")) std::ofstream(file) << text;
-    const RungComparison::Outcome outcome = comparison.compare(text);
+    const RungComparison::Outcome outcome =
+        one_shape ? RungComparison::Outcome{{}, comparison.compare_for_shape(text, seed)} : comparison.compare(text);
     for (const BlockClass blocks : image::kBlockClasses) ran[blocks] += outcome.runs[blocks];
     EXPECT_EQ(outcome.difference, "") << "seed " << seed << ", " << text.size() << " bytes";
   }
+  if (one_shape) return void(printf("%" PRIu64 " kernels, a shape of blocks each\n", count));
   printf("%" PRIu64 " kernels, in step: %" PRIu64 " in rows, %" PRIu64 " of 16, %" PRIu64 " of 8, %" PRIu64
          " in any block\n",
          count, ran[BlockClass::Rows], ran[BlockClass::Rows16], ran[BlockClass::Rows8], ran[BlockClass::Any]);
