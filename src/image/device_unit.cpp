@@ -1,5 +1,6 @@
 #include "image/device_unit.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <cstring>
@@ -38,7 +39,7 @@ std::vector<std::byte> write_unit(const DeviceUnit& unit) {
   std::vector<std::byte> bytes(header.size);
   std::memcpy(bytes.data(), &header, sizeof header);
   std::memcpy(bytes.data() + sizeof header, unit.name.data(), unit.name.size());
-  std::memcpy(bytes.data() + sizeof header + unit.name.size(), unit.fatbin.data(), unit.fatbin.size());
+  std::ranges::copy(unit.fatbin, bytes.begin() + static_cast<ptrdiff_t>(sizeof header + unit.name.size()));
   return bytes;
 }
 

@@ -53,10 +53,10 @@ class AnalysedKernel {
 
   /// As the rung does before it looks at shapes.
   Exits separate() {
-    Exits exits = separate_exits(*function_, blocks_);
+    exits_ = separate_exits(*function_, blocks_);
     EXPECT_FALSE(llvm::verifyFunction(*function_, &llvm::errs()));
     analyse();
-    return exits;
+    return exits_;
   }
 
   llvm::Instruction* value(const std::string& name) const {
@@ -84,7 +84,7 @@ class AnalysedKernel {
   bool diverges(const std::string& name) const { return shapes_->diverges(block(name)); }
   const Shapes& shapes() const { return *shapes_; }
   Departures departures() const {
-    return Departures(*function_, *shapes_, *loops_, Companions(*loops_, *dominators_, *post_dominators_));
+    return Departures(*function_, *shapes_, *loops_, Companions(*loops_, *dominators_, *post_dominators_), exits_);
   }
   Groups groups() const { return Groups(*function_, *shapes_, *dominators_); }
   bool is_faster_alone() const { return build::is_faster_alone(*function_, *shapes_, *loops_); }
@@ -141,6 +141,7 @@ class AnalysedKernel {
   std::unique_ptr<llvm::PostDominatorTree> post_dominators_;
   std::unique_ptr<llvm::LoopInfo> loops_;
   std::unique_ptr<Shapes> shapes_;
+  Exits exits_;
   Accesses accesses_;
   const std::unique_ptr<llvm::TargetMachine> machine_ = *machine_for("cpu:x86_64:x86-64");
 };

@@ -29,7 +29,9 @@
 #include "backend/cpu/build/bit_tests.h"
 #include "backend/cpu/build/crowded_loops.h"
 #include "backend/cpu/build/gather_addresses.h"
+#include "backend/cpu/build/narrow_masks.h"
 #include "backend/cpu/build/written_out_loops.h"
+#include "backend/cpu/build/zero_rows.h"
 #include "kir/pass_analyses.h"
 
 namespace cupola::cpu::build {
@@ -139,6 +141,8 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     make_addresses_beside_gathers(function);
     narrow_crowded_loops(function, machine.getTargetTransformInfo(function));
     test_bits_in_place(function, machine);
+    widen_narrow_masks(function, machine);
+    hide_zeros_between_floats(function, machine);
   }
 }
 

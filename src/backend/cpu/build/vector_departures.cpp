@@ -33,7 +33,7 @@ void add_ways_to(Blocks& blocks, IsTaken is_taken) {
 }  // namespace
 
 Departures::Departures(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops,
-                       const Companions& companions)
+                       const Companions& companions, const Exits& exits)
     : shapes_(shapes), loops_(loops), companions_(companions) {
   llvm::SmallVector<const llvm::CallInst*, 8> under_divergence;  // of those that wait
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -43,9 +43,9 @@ Departures::Departures(llvm::Function& function, const Shapes& shapes, const llv
     if (is_of_warp(*meeting) && shapes.is_masked(instruction.getParent()))
       under_divergence.push_back(llvm::cast<llvm::CallInst>(&instruction));
   }
-  add_ways_to(meets_, [](const BasicBlock*, const BasicBlock*) { return true; });
+  add_ways_to(meets_, [&](const BasicBlock* from, const BasicBlock*) { return !exits.contains(from); });
   for (const llvm::CallInst* operation : under_divergence)
-    if (others_may_meet(operation->getParent())) may_miss_.insert(operation);
+    if (others_may_meet(operation->getParent(), exits)) may_miss_.insert(operation);
 }
 
 /// Those who come to the operation meet nobody but each other.
@@ -56,7 +56,7 @@ bool Departures::has_own_members(const llvm::Instruction& operation) const {
 
 /// Whether lanes of the warp that are not there while others run a masked block may come to a meeting later; false:
 /// each of them has left the kernel or is on its way out.
-bool Departures::others_may_meet(const BasicBlock* block) const {
+bool Departures::others_may_meet(const BasicBlock* block, const Exits& exits) const {
   const auto begins_turn = [&](const BasicBlock* from, const BasicBlock* to) {
     const llvm::Loop* loop = loops_.getLoopFor(to);
     return loop && loop->getHeader() == to && loop->contains(from) && loop->contains(block);
@@ -65,7 +65,7 @@ bool Departures::others_may_meet(const BasicBlock* block) const {
   before.insert(block);
   add_ways_to(before, [&](const BasicBlock* from, const BasicBlock* to) { return !begins_turn(from, to); });
   for (const BasicBlock* from : before) {
-    if (from == block || (!shapes_.is_masked(from) && !shapes_.diverges(from))) continue;
+    if (from == block || exits.contains(from) || (!shapes_.is_masked(from) && !shapes_.diverges(from))) continue;
     for (const BasicBlock* to : llvm::successors(from))
       if (!before.contains(to) && !are_final(to)) return true;
   }

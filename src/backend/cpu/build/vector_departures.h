@@ -3,6 +3,7 @@
 #include <llvm/ADT/SmallPtrSet.h>
 
 #include "backend/cpu/build/vector_companions.h"
+#include "backend/cpu/build/vector_exits.h"
 
 namespace llvm {
 class CallInst;
@@ -15,11 +16,12 @@ namespace cupola::cpu::build {
 class Shapes;
 
 /// Where lanes have met others for the last time. CUDA waits for no thread that has exited, so a lane that is on its
-/// way to the return, with no meeting ahead, need not come to an operation that names it. The function and the analyses
-/// outlive this.
+/// way to the return, with no meeting ahead, need not come to an operation that names it. `exits`: where lanes leave
+/// whatever the branch says. The function and the analyses outlive this.
 class Departures {
  public:
-  Departures(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops, const Companions& companions);
+  Departures(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops, const Companions& companions,
+             const Exits& exits);
 
   const Companions& companions() const { return companions_; }
 
@@ -36,7 +38,7 @@ class Departures {
 
  private:
   bool has_own_members(const llvm::Instruction& operation) const;
-  bool others_may_meet(const llvm::BasicBlock* block) const;
+  bool others_may_meet(const llvm::BasicBlock* block, const Exits& exits) const;
 
   const Shapes& shapes_;
   const llvm::LoopInfo& loops_;

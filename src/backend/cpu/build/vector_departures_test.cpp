@@ -50,6 +50,33 @@ TEST(VectorDepartures, LanesDepartWhereNoMeetingIsAhead) {
   EXPECT_FALSE(departures.is_departure(join, kernel.block("tail"))) << "they have departed before";
 }
 
+// Both returns are one, which comes behind the second vote; lanes that return there go on by no way.
+TEST(VectorDepartures, WhoReturnsBesideOthersMeetsNobodyBehind) {
+  AnalysedKernel kernel(by_lane(R"(
+      %mine = getelementptr i32, ptr %p, i32 %l
+      %first = icmp uge i32 %l, %n
+      br i1 %first, label %gone, label %next
+    next:
+      )" + vote("v") + R"(
+      %value = load i32, ptr %mine
+      %second = icmp eq i32 %value, 0
+      br i1 %second, label %gone, label %stays
+    stays:
+      )" + vote("w") + R"(
+      store i32 %w, ptr %mine
+      br label %end
+    gone:
+      store i32 7, ptr %mine
+      br label %end
+    end:
+      ret void
+    )"));
+  kernel.separate();
+  EXPECT_TRUE(kernel.departures().are_final(kernel.block("gone")));
+  for (const char* name : {"v", "w"})
+    EXPECT_FALSE(kernel.departures().may_miss_members(llvm::cast<llvm::CallInst>(*kernel.value(name)))) << name;
+}
+
 TEST(VectorDepartures, WhoWentPastABranchMayMeetBehindIt) {
   const auto may_miss_with = [](const std::string& tail) { return may_miss(AnalysedKernel(branch(tail)), "v"); };
   EXPECT_FALSE(may_miss_with(""));

@@ -192,7 +192,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   if (!loops.empty() && may_run_alone(prepared, reach) &&
       is_faster_alone(*draft, blocks, shapes, loops, post_dominators))
     return WideBody{.code = code_for_one(prepared, name), .blocks = blocks, .is_alone = true};
-  const Departures departures(*draft, shapes, loops, Companions(loops, dominators, post_dominators));
+  const Departures departures(*draft, shapes, loops, Companions(loops, dominators, post_dominators), exits);
   if (const std::string why = convergence_obstacle(*draft, shapes, loops, post_dominators, departures, reach);
       !why.empty())
     return refuse(why);

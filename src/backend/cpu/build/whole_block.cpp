@@ -121,7 +121,7 @@ bool run_whole_block(Candidate& candidate) {
                          {candidate.has_barriers, candidate.takes_turns, candidate.takes_turns && candidate.is_beside});
   } else if (candidate.regions) {
     made = loop_over_blocks(body, candidate.placed, *candidate.regions);
-    body.is_cut = true;
+    body.is_cut = !candidate.regions->beside;
   } else {
     made = loop_over_blocks(body, candidate.placed, candidate.is_beside);
   }

@@ -24,7 +24,9 @@ struct WideBody {
   BlockClass blocks{};
   std::optional<Dim3> shape = {};  ///< of all blocks that it is for
   bool runs_block = false;         ///< all threads of a block; else those of a warp
-  bool is_cut = false;             ///< it does so in pieces, from barrier to barrier (block_regions.h)
+  /// It does so in pieces, from barrier to barrier (block_regions.h), one block after the other: loops that are worth
+  /// to be written out.
+  bool is_cut = false;
   bool is_alone = false;           ///< until it runs a block it is code for one thread, which waits for none
   std::string why_not;             ///< code for a warp does not run a block
   /// It has no loop, and what it reads and writes lies in rows: those of blocks beside each other continue each other.

@@ -282,7 +282,7 @@ TEST_P(BrokenContainer, SaysWhatIsWrong) {
   HandMade made;
   const Broken& broken = GetParam();
   ASSERT_TRUE(made.at.contains(broken.place)) << broken.place;
-  std::memcpy(made.bytes.data() + made.at[broken.place] + broken.plus, &broken.value, broken.bytes);
+  std::memcpy(made.bytes.data() + (made.at[broken.place] + broken.plus), &broken.value, broken.bytes);
   EXPECT_THAT(error_of(made.bytes), HasSubstr(broken.message));
 }
 
