@@ -180,7 +180,8 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
   Evolution evolution(*draft, loops, dominators);
   const FarTurns turns = mark_far_turns(evolution, loops, dominators);
-  const bool writes_far = writes_far_where_it_meets(evolution, loops) || writes_rows_far_apart(*draft, evolution, loops);
+  const bool writes_far =
+      writes_far_where_it_meets(evolution, loops) || writes_rows_far_apart(*draft, evolution, loops);
   Counts output_turns(turns_of_outputs(evolution, loops));
   Fetches fetches = fetch_for_next_block(*draft, evolution, loops);
   fetches.append(fetch_ahead_in_streams(*draft, evolution, loops));

@@ -27,8 +27,8 @@ struct WideBody {
   /// It does so in pieces, from barrier to barrier (block_regions.h), one block after the other: loops that are worth
   /// to be written out.
   bool is_cut = false;
-  bool is_alone = false;           ///< until it runs a block it is code for one thread, which waits for none
-  std::string why_not;             ///< code for a warp does not run a block
+  bool is_alone = false;  ///< until it runs a block it is code for one thread, which waits for none
+  std::string why_not;    ///< code for a warp does not run a block
   /// It has no loop, and what it reads and writes lies in rows: those of blocks beside each other continue each other.
   bool is_rows_only = false;
   bool writes_far = false;  ///< see writes_far_where_it_meets and writes_rows_far_apart
