@@ -142,7 +142,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     narrow_crowded_loops(function, machine.getTargetTransformInfo(function));
     test_bits_in_place(function, machine);
     widen_narrow_masks(function, machine);
-    hide_zeros_between_floats(function, machine);
+    hide_zeros_in_rows(function, machine);
   }
 }
 

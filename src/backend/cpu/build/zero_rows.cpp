@@ -4,34 +4,45 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/PatternMatch.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Target/TargetMachine.h>
 
 namespace cupola::cpu::build {
 namespace {
 
-/// A row of zeros made of a number that LLVM knows nothing of.
-llvm::Value* hidden_zeros(llvm::IRBuilder<>& builder, llvm::VectorType* type) {
+/// The same row, joined with a zero that LLVM knows nothing of.
+llvm::Value* hidden(llvm::IRBuilder<>& builder, llvm::Constant* row) {
+  auto* type = llvm::cast<llvm::VectorType>(row->getType());
   llvm::Type* number = builder.getInt64Ty();
   auto* same = llvm::InlineAsm::get(llvm::FunctionType::get(number, {number}, false), "", "=r,0", false);
   llvm::Value* zero = builder.CreateCall(same, {builder.getInt64(0)});
-  llvm::Type* bits = builder.getIntNTy(type->getScalarSizeInBits());
-  llvm::Value* element = builder.CreateBitCast(builder.CreateTrunc(zero, bits), type->getElementType());
-  return builder.CreateVectorSplat(type->getElementCount(), element);
+  llvm::VectorType* integers = llvm::VectorType::getInteger(type);
+  llvm::Value* zeros =
+      builder.CreateVectorSplat(type->getElementCount(), builder.CreateTrunc(zero, integers->getElementType()));
+  return builder.CreateBitCast(builder.CreateOr(zeros, llvm::ConstantExpr::getBitCast(row, integers)), type);
+}
+
+bool has_zeros(const llvm::Constant& row) {
+  const unsigned count = llvm::cast<llvm::FixedVectorType>(row.getType())->getNumElements();
+  for (unsigned i = 0; i < count; ++i) {
+    const llvm::Constant* element = row.getAggregateElement(i);
+    if (element && element->isNullValue()) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-void hide_zeros_between_floats(llvm::Function& function, const llvm::TargetMachine& machine) {
+void hide_zeros_in_rows(llvm::Function& function, const llvm::TargetMachine& machine) {
   if (!machine.getMCSubtargetInfo()->checkFeatures("+avx512f")) return;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* order = llvm::dyn_cast<llvm::ShuffleVectorInst>(&instruction);
-    if (!order || !order->getType()->isFPOrFPVectorTy()) continue;
+    if (!order || order->getType()->isPtrOrPtrVectorTy()) continue;
     for (llvm::Use& operand : order->operands()) {
-      if (!llvm::PatternMatch::match(operand.get(), llvm::PatternMatch::m_PosZeroFP())) continue;
+      auto* row = llvm::dyn_cast<llvm::Constant>(operand);
+      if (!row || !has_zeros(*row)) continue;
       llvm::IRBuilder<> builder(order);
-      operand.set(hidden_zeros(builder, llvm::cast<llvm::VectorType>(operand->getType())));
+      operand.set(hidden(builder, row));
     }
   }
 }
