@@ -10,7 +10,21 @@ namespace cupola::cpu {
 
 #if defined(__linux__)
 
-Cores::Cores() : threads_(static_cast<size_t>(std::clamp<long>(sysconf(_SC_NPROCESSORS_CONF), 0, CPU_SETSIZE))) {}
+Cores::Cores() : threads_(static_cast<size_t>(std::clamp<long>(sysconf(_SC_NPROCESSORS_CONF), 0, CPU_SETSIZE))) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  for (size_t core = 0; core < threads_.size(); ++core) {
+    ranks_.push_back(usable_);
+    usable_ += CPU_ISSET(core, &allowed) ? 1 : 0;
+  }
+}
+
+uint32_t Cores::part(uint32_t parts, uint32_t worker, uint32_t workers) const {
+  if (parts == 1) return 0;
+  const int core = workers == usable_ ? sched_getcpu() : -1;
+  if (core < 0 || static_cast<size_t>(core) >= ranks_.size()) return worker % parts;
+  return std::min(parts - 1, ranks_[static_cast<size_t>(core)] * parts / usable_);
+}
 
 int Cores::enter() {
   const int core = sched_getcpu();
@@ -48,6 +62,9 @@ void Cores::Sleeper::wakes() {
 Cores::Cores() = default;
 int Cores::enter() {
   return -1;
+}
+uint32_t Cores::part(uint32_t parts, uint32_t worker, uint32_t) const {
+  return worker % parts;
 }
 void Cores::leave(int) {}
 void Cores::send(Sleeper&) {}

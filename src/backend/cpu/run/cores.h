@@ -37,12 +37,18 @@ class Cores {
   int enter();
   void leave(int core);
 
+  /// Which of `parts` equal parts of the cores that the device may use the calling thread is on now. Where the system
+  /// does not say, or the device has not a worker (of `workers`) for each core, the part goes by the worker's number.
+  uint32_t part(uint32_t parts, uint32_t worker, uint32_t workers) const;
+
   /// Before `sleeper` is woken: to a core that neither has a thread that works nor is the calling one's, if it may run
   /// on such a one. Any thread.
   void send(Sleeper& sleeper);
 
  private:
   std::vector<std::atomic<uint32_t>> threads_;  ///< by core: of those that work
+  std::vector<uint32_t> ranks_;                 ///< by core: how many usable ones are before it
+  uint32_t usable_ = 0;                         ///< cores on which the thread that made this may run
 };
 
 /// The calling thread works while this lives.

@@ -109,6 +109,27 @@ TEST(Cores, NobodyIsSentToACoreThatWorks) {
   });
 }
 
+TEST(Cores, TheCoreThatAThreadIsOnSaysWhichPartItTakes) {
+  on_a_thread([] {
+    const cpu_set_t all = affinity();
+    const auto usable = static_cast<uint32_t>(CPU_COUNT(&all));
+    Cores cores;
+    uint32_t rank = 0;
+    for (size_t core = 0; core < CPU_SETSIZE; ++core) {
+      if (!CPU_ISSET(core, &all)) continue;
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(core, &one);
+      ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+      EXPECT_EQ(cores.part(usable, 0, usable), rank);
+      EXPECT_EQ(cores.part(1, 5, usable), 0u);
+      EXPECT_EQ(cores.part(2, 0, usable), rank * 2 / usable);
+      EXPECT_EQ(cores.part(4, 7, usable + 1), 3u) << "not a worker for each core";
+      ++rank;
+    }
+  });
+}
+
 }  // namespace
 }  // namespace cupola::cpu
 #endif

@@ -1,7 +1,5 @@
 #include "backend/cpu/run/grid.h"
 
-#include <utility>
-
 #include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/watch.h"
 #include "backend/cpu/run/worker.h"
@@ -43,7 +41,7 @@ const KernelCode& Grid::code() const {
 }
 
 Work::Ran Grid::run(Worker& worker, uint64_t first, uint64_t most) {
-  if (first == 0 && std::exchange(has_slot_, false)) domain().launch_slots.give_back();
+  if (has_slot_.load(std::memory_order_relaxed) && has_slot_.exchange(false)) domain().launch_slots.give_back();
   if (!code_.watch || !code_.watch->counts()) [[likely]]
     return worker.run_blocks(*this, first, most);
   const uint64_t begin = steady_nanoseconds();

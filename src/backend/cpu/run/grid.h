@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "backend/cpu/run/cpu_executable.h"
@@ -26,7 +27,7 @@ class Grid final : public Work {
   std::byte* module_data() const { return module_data_; }
   uint64_t id() const { return id_; }
 
-  uint64_t most_at_once() const override { return one_at_a_time_ ? 1 : UINT64_MAX; }
+  bool one_at_a_time() const override { return one_at_a_time_; }
   uint32_t most_resident() const override { return launch_.cooperative ? UINT32_MAX : most_resident_; }
   bool may_help() const override { return !one_at_a_time_; }
   Ran run(Worker& worker, uint64_t first, uint64_t most) override;
@@ -59,7 +60,7 @@ class Grid final : public Work {
   const uint32_t most_resident_;
   const bool one_at_a_time_;
 
-  bool has_slot_;  ///< until the first block begins
+  std::atomic<bool> has_slot_;  ///< until a block begins
 
   Mutex mutex_;
   std::unique_ptr<DeviceQueues> device_queues_ GUARDED_BY(mutex_);

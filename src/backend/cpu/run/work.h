@@ -3,13 +3,15 @@
 #include <atomic>
 #include <cstdint>
 
+#include "backend/cpu/run/items_left.h"
+
 namespace cupola::cpu {
 
 class Worker;
 struct CpuDomain;
 
-/// Something the pool spreads over its workers: items 0 to count - 1, at least one, handed out in increasing order. It
-/// lives until its owner is told that it is done: until then the pool and the workers refer to it.
+/// Something the pool spreads over its workers: items 0 to count - 1, at least one. It lives until its owner is told
+/// that it is done: until then the pool and the workers refer to it.
 class Work {
  public:
   class Owner {
@@ -22,7 +24,7 @@ class Work {
   };
 
   Work(uint64_t count, CpuDomain& domain, Owner& owner)
-      : count_(count), domain_(domain), owner_(owner), unfinished_(count) {}
+      : count_(count), domain_(domain), owner_(owner), unfinished_(count), items_(count) {}
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
@@ -30,8 +32,8 @@ class Work {
   CpuDomain& domain() const { return domain_; }
   const Owner& owner() const { return owner_; }
 
-  /// Most items that a worker is handed at a time.
-  virtual uint64_t most_at_once() const { return UINT64_MAX; }
+  /// True when an item may wait for others: they are handed out one at a time, in increasing order.
+  virtual bool one_at_a_time() const { return false; }
 
   /// Most items that may be begun and not over on one worker.
   virtual uint32_t most_resident() const { return 1; }
@@ -66,8 +68,8 @@ class Work {
   std::atomic<uint64_t> unfinished_;
   std::atomic<bool> failed_{false};
   // Under the pool's lock.
-  uint64_t next_ = 0;  ///< the first item that no worker has
-  Link links_[2];      ///< in the pool's lists
+  ItemsLeft items_;  ///< that no worker has
+  Link links_[2];    ///< in the pool's lists
   // Of the thread that gives the work up.
   uint64_t given_up_ = 0;
   Work* next_given_up_ = nullptr;

@@ -61,6 +61,7 @@ Result<> WorkerPool::submit(Work& work) {
     TRY(start_threads(work));
     // A fault that is recorded from here on finds the work in fail_all(); one that was before is seen here.
     if (work.domain().faults.any()) work.fail();
+    if (!work.one_at_a_time()) work.items_.divide(workers_wanted_);
     active_.push_back(work);
     open_.push_back(work);
     open_count_.fetch_add(1, std::memory_order_relaxed);
@@ -126,15 +127,13 @@ void WorkerPool::bump() {
   while (Worker* worker = woken.pop()) worker->word().raise(1);
 }
 
-void WorkerPool::hand_out(Work& work, Range& range) {
-  const uint64_t left = work.count_ - work.next_;
-  const uint64_t guided = std::max<uint64_t>(1, left / (4 * uint64_t{workers_wanted_}));
-  range.work = &work;
-  range.begin = work.next_;
-  range.end = range.begin + std::min(guided, work.most_at_once());
-  work.next_ = range.end;
+void WorkerPool::hand_out(Work& work, const Worker& worker, Range& range) {
+  ItemsLeft& items = work.items_;
+  const ItemsLeft::Run run =
+      work.one_at_a_time() ? items.take_one() : items.take(cores_.part(items.parts(), worker.index(), workers_wanted_));
+  range = {&work, run.begin, run.end};
   turn_ = open_.after(work);
-  if (work.next_ < work.count_) return;
+  if (items.left() != 0) return;
   open_.erase(work);
   open_count_.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -152,7 +151,7 @@ bool WorkerPool::take(Worker& worker, Range& range) {
       if (work == from) work = nullptr;
     }
     taken = work != nullptr;
-    if (work) hand_out(*work, range);
+    if (work) hand_out(*work, worker, range);
     if (taken == worker.looks_ && (taken || worker.has_nothing())) {
       worker.looks_ = !taken;
       taken ? --looking_ : ++looking_;
@@ -180,9 +179,8 @@ void WorkerPool::fail_all(const CpuDomain& domain) {
     for (Work* work = active_.first(); work; work = active_.after(*work)) {
       if (&work->domain() != &domain) continue;
       work->fail();
-      if (work->next_ == work->count_) continue;  // all have begun, or another thread gives it up: given_up_ is its own
-      work->given_up_ = work->count_ - work->next_;
-      work->next_ = work->count_;
+      if (work->items_.left() == 0) continue;  // all have begun, or another thread gives it up: given_up_ is its own
+      work->given_up_ = work->items_.clear();
       if (turn_ == work) turn_ = open_.after(*work);
       open_.erase(*work);
       open_count_.fetch_sub(1, std::memory_order_relaxed);
@@ -242,7 +240,7 @@ bool WorkerPool::help(const Work::Owner& owner, const std::function<bool()>& eno
     const OnCore core(cores_);
     worker->helped_ = &owner;
     do worker->run_to_end(range);
-    while (!enough() && take_of(owner, range));
+    while (!enough() && take_of(owner, *worker, range));
     worker->helped_ = nullptr;
   }
   give_back(*worker);
@@ -250,11 +248,11 @@ bool WorkerPool::help(const Work::Owner& owner, const std::function<bool()>& eno
 }
 
 /// Items of a work of the owner's; false when there are none that a host thread may run.
-bool WorkerPool::hand_out_of(const Work::Owner& owner, Range& range) {
+bool WorkerPool::hand_out_of(const Work::Owner& owner, const Worker& worker, Range& range) {
   for (Work* work = open_.first(); work; work = open_.after(*work)) {
     if (&work->owner() != &owner) continue;
     if (!work->may_help()) return false;
-    hand_out(*work, range);
+    hand_out(*work, worker, range);
     return true;
   }
   return false;
@@ -265,7 +263,7 @@ Worker* WorkerPool::borrow(const Work::Owner& owner, Range& range) {
   Worker *worker = nullptr, *woken = nullptr;
   {
     Lock lock(mutex_);
-    if (parked_.empty() || !hand_out_of(owner, range)) return nullptr;
+    if (parked_.empty() || !hand_out_of(owner, *parked_.last(), range)) return nullptr;
     ++borrowed_;
     worker = parked_.pop();
     if (!open_.empty()) woken = worker_to_wake();
@@ -274,11 +272,11 @@ Worker* WorkerPool::borrow(const Work::Owner& owner, Range& range) {
   return worker;
 }
 
-bool WorkerPool::take_of(const Work::Owner& owner, Range& range) {
+bool WorkerPool::take_of(const Work::Owner& owner, const Worker& worker, Range& range) {
   Worker* woken = nullptr;
   {
     Lock lock(mutex_);
-    if (!hand_out_of(owner, range)) return false;
+    if (!hand_out_of(owner, worker, range)) return false;
     if (!open_.empty()) woken = worker_to_wake();
   }
   wake(woken, Beside::Yes);

@@ -27,8 +27,9 @@ struct Range {
 class SleepingWorkers {
  public:
   bool empty() const { return !first_; }
+  const Worker* last() const { return first_; }  ///< who fell asleep last; null when there is none
   void push(Worker& worker);
-  Worker* pop();  ///< who fell asleep last; null when there is none
+  Worker* pop();  ///< the last one
   bool erase(const Worker& worker);
 
  private:
@@ -36,8 +37,9 @@ class SleepingWorkers {
 };
 
 /// The threads of a device. They start when there is work for them, named "cupola-0" and so on, with all signals but
-/// the synchronous ones blocked. Several works are spread at once, in turn; within one, items start in increasing
-/// order, in ranges that shrink towards the end. Any thread.
+/// the synchronous ones blocked. Several works are spread at once, in turn; within one, each core has a part of the
+/// items, which start in increasing order, in ranges that shrink towards the end; who is done takes of the ends of
+/// others' parts. Items that may wait for others start in increasing order over all. Any thread.
 ///
 /// Whoever brings work wakes at most one worker, after the lock, and none while one looks for work already: a worker
 /// that looks and finds wakes the next one if there is more.
@@ -84,14 +86,14 @@ class WorkerPool {
 
  private:
   Result<> start_threads(const Work& work) REQUIRES(mutex_);
-  void hand_out(Work& work, Range& range) REQUIRES(mutex_);
+  void hand_out(Work& work, const Worker& worker, Range& range) REQUIRES(mutex_);
   Worker* worker_to_wake() REQUIRES(mutex_);
   /// Whether there is something to do beside what the waking thread may do itself.
   enum class Beside : bool { No, Yes };
   void wake(Worker* worker, Beside beside);
-  bool hand_out_of(const Work::Owner& owner, Range& range) REQUIRES(mutex_);
+  bool hand_out_of(const Work::Owner& owner, const Worker& worker, Range& range) REQUIRES(mutex_);
   Worker* borrow(const Work::Owner& owner, Range& range);
-  bool take_of(const Work::Owner& owner, Range& range);
+  bool take_of(const Work::Owner& owner, const Worker& worker, Range& range);
   void give_back(Worker& worker);
 
   const uint32_t workers_wanted_;

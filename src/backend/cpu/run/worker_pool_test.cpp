@@ -73,5 +73,38 @@ TEST_F(Pool, AWorkThatComesAfterTheFaultIsGivenUp) {
   EXPECT_EQ(items.begun.load(), 0u);
 }
 
+// Which items have begun when an item begins.
+class Ordered final : public Work, private Work::Owner {
+ public:
+  Ordered(uint64_t count, CpuDomain& domain) : Work(count, domain, *static_cast<Owner*>(this)), has_begun_(count) {}
+
+  bool one_at_a_time() const override { return true; }
+
+  /// Waits for the item before it.
+  Ran run(Worker&, uint64_t first, uint64_t most) override {
+    is_one_each_ = is_one_each_ && most == 1;
+    while (first != 0 && !has_begun_[first - 1].load()) std::this_thread::yield();
+    has_begun_[first] = true;
+    return {1, 1};
+  }
+
+  bool is_one_each() const { return is_one_each_; }
+  bool is_done() const { return done_; }
+
+ private:
+  void work_done() override { done_ = true; }
+  std::vector<std::atomic<bool>> has_begun_;
+  std::atomic<bool> is_one_each_{true}, done_{false};
+};
+
+TEST_F(Pool, ItemsThatMayWaitForOthersBeginAfterThem) {
+  Ordered items(10'000, domain_);
+  ASSERT_TRUE(pool_.submit(items));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!items.is_done() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_TRUE(items.is_done());
+  EXPECT_TRUE(items.is_one_each());
+}
+
 }  // namespace
 }  // namespace cupola::cpu
