@@ -1,5 +1,6 @@
 // Launch latency: enqueue alone, enqueue plus synchronise, and the first launch after the device was idle for 10 ms;
-// and a graph of kernels in a row beside the same launches one by one.
+// a graph of kernels in a row beside the same launches one by one; and kernels of some tens of microseconds, each
+// waited for and in a row, beside the same blocks in one large grid.
 
 #include <cuda_runtime.h>
 
@@ -11,6 +12,12 @@
 __global__ void empty() {}
 __global__ void set(int* word, int value) {
   *word = value;
+}
+__global__ void count_on(unsigned* words, int turns) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned value = words[i];
+  for (int k = 0; k < turns; ++k) value = value * 1664525 + 1013904223;
+  words[i] = value;
 }
 
 namespace {
@@ -67,6 +74,25 @@ void report_graph() {
   bench::report("graph/100-kernels", together, 0, {{"one-by-one", one_by_one}});
 }
 
+/// Seconds a kernel whose blocks all cores share, and what its blocks take as a part of a large grid.
+void report_small_kernels() {
+  constexpr int kBlocks = 256, kThreads = 256, kTurns = 20, kKernels = 100;
+  unsigned* words = nullptr;
+  (void)cudaMalloc(&words, sizeof *words * kBlocks * kThreads * kKernels);
+  const auto finish = [] { (void)cudaDeviceSynchronize(); };
+  const auto launch = [&] { count_on<<<kBlocks, kThreads>>>(words, kTurns); };
+  const double limit =
+      bench::median_seconds([&] { count_on<<<kBlocks * kKernels, kThreads>>>(words, kTurns), finish(); }, 51) /
+      kKernels;
+  const double waited_for = bench::median_seconds([&] { launch(), finish(); }, 2001);
+  const auto launch_all = [&] {
+    for (int i = 0; i < kKernels; ++i) launch();
+  };
+  const double in_a_row = bench::median_seconds([&] { launch_all(), finish(); }, 51) / kKernels;
+  bench::report("small/sync", waited_for, 0, {{"large-grid", limit}});
+  bench::report("small/in-a-row", in_a_row, 0, {{"large-grid", limit}});
+}
+
 }  // namespace
 
 int main() {
@@ -90,4 +116,5 @@ int main() {
   bench::report("empty/after-idle", sync_seconds(enqueue, finish, 10), 0,
                 {{"pocl", has ? sync_seconds(cl_enqueue, cl_finish, 10) : 0}});
   report_graph();
+  report_small_kernels();
 }

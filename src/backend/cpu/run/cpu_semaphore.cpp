@@ -2,6 +2,8 @@
 
 #include "backend/cpu/run/ready.h"
 #include "backend/cpu/run/spin.h"
+#include "base/pause.h"
+#include "base/steady_clock.h"
 #include "base/wait_word.h"
 
 // Signalling takes the lock only when somebody waits. The signaller raises the value and then looks whether there are
@@ -13,12 +15,19 @@ namespace {
 
 constexpr uint32_t kReached = 1, kFault = 2;
 
+/// Nanoseconds: while all workers have something to do, who waits takes a core from one of them.
+constexpr uint64_t kMostSpinning = 20'000;
+
 /// A host thread that sleeps.
 class Sleeper final : public SemaphoreWaiter, public DeviceFault::Sleeper {
  public:
-  void reached() override { word.raise(kReached); }
+  void reached() override {
+    reached_at = steady_nanoseconds();
+    word.raise(kReached);
+  }
   void fault_recorded() override { word.raise(kFault); }
   WaitWord word;
+  uint64_t reached_at = 0;  ///< by the steady clock; read once the word says so
 };
 
 /// What when() leaves. Owns itself.
@@ -71,26 +80,29 @@ void CpuSemaphore::signal(uint64_t value) {
 }
 
 Result<> CpuSemaphore::wait(uint64_t value) {
-  constinit thread_local SpinBudget budget;
+  constinit thread_local SpinBudget budget(kMostSpinning);
   const auto over = [&] { return this->value() >= value || domain_->faults.any(); };
   if (!over()) {
     if (const auto helper = helper_.lock())
       while (!over() && helper->help(value)) {
       }
-    if (!budget.spin(over)) sleep(value);
+    const uint64_t begin = steady_nanoseconds();
+    if (!budget.spin(over)) budget.waited(sleep(value) - begin);
   }
   if (auto error = domain_->faults.get()) return fail(std::move(*error));
   return {};
 }
 
-void CpuSemaphore::sleep(uint64_t value) {
+/// When the value was reached, by the steady clock; or about now.
+uint64_t CpuSemaphore::sleep(uint64_t value) {
   Sleeper sleeper;
-  if (!domain_->faults.add(sleeper)) return;
+  if (!domain_->faults.add(sleeper)) return steady_nanoseconds();
   const bool waits = add(sleeper, value);
   if (waits) sleeper.word.wait();
   domain_->faults.remove(sleeper);
-  if (!waits || remove(sleeper)) return;
+  if (!waits || remove(sleeper)) return steady_nanoseconds();
   while (!(sleeper.word.bits() & kReached)) pause_briefly();  // the signaller is about to
+  return sleeper.reached_at;
 }
 
 void CpuSemaphore::when(uint64_t value, std::function<void()> then) {

@@ -60,7 +60,7 @@ class CpuSemaphore final : public hal::Semaphore {
   bool remove(SemaphoreWaiter& waiter);
 
  private:
-  void sleep(uint64_t value);
+  uint64_t sleep(uint64_t value);
   void link(SemaphoreWaiter& waiter) REQUIRES(mutex_);
   void unlink(SemaphoreWaiter& waiter) REQUIRES(mutex_);
 

@@ -15,13 +15,4 @@ Result<std::thread> start_device_thread(const std::string& name, std::function<v
 /// Others go first where there is too little of the processor, but do not keep all of it from this thread.
 void lower_priority_of_this_thread();
 
-/// Tells the core that this thread spins.
-inline void pause_briefly() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 }  // namespace cupola::cpu

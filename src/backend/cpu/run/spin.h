@@ -4,16 +4,21 @@
 #include <cstdint>
 #include <thread>
 
-#include "backend/cpu/run/device_thread.h"
+#include "base/pause.h"
 #include "base/steady_clock.h"
 
 namespace cupola::cpu {
 
-/// How long a thread looks before it sleeps: longer after it paid, shorter after it did not. One thread's, or under a
-/// lock.
+/// How long a thread looks before it sleeps: as long as a sleep and a wake-up cost, if what it waited for lately came
+/// within that time; else shorter each time. One thread's, or under a lock.
 class SpinBudget {
  public:
-  /// True as soon as `ready()` is; false when the time is over.
+  /// `most`: in nanoseconds. The waking of a thread takes 5 to 80 microseconds, most where machines are virtual.
+  explicit constexpr SpinBudget(uint64_t most) : most_(most), nanoseconds_(most) {}
+
+  uint64_t nanoseconds() const { return nanoseconds_; }
+
+  /// True as soon as `ready()` is; false when the time is over. Then the thread sleeps, and tells waited().
   template <typename Ready>
   bool spin(const Ready& ready) {
     if (ready()) return true;
@@ -24,20 +29,24 @@ class SpinBudget {
       for (int i = 0; i < kLooksAtATime; ++i) {
         pause_briefly();
         if (!ready()) continue;
-        nanoseconds_ = std::min(kMost, 2 * nanoseconds_);
+        nanoseconds_ = most_;
         return true;
       }
     } while (steady_nanoseconds() < end);
-    nanoseconds_ = std::max(kLeast, nanoseconds_ / 2);
     return false;
   }
 
+  /// After a sleep: how long after spin() began there was what the thread waited for, which is earlier than when it
+  /// woke up.
+  void waited(uint64_t nanoseconds) {
+    nanoseconds_ = nanoseconds <= most_ ? most_ : std::max(kLeast, nanoseconds_ / 2);
+  }
+
  private:
-  // About what a sleep and a wake-up take, and what a launch that follows a launch takes.
-  static constexpr uint64_t kMost = 20'000, kLeast = 1'000;
+  static constexpr uint64_t kLeast = 1'000;
   static constexpr int kLooksAtATime = 16;
 
-  uint64_t nanoseconds_ = kMost;
+  uint64_t most_, nanoseconds_;
 };
 
 }  // namespace cupola::cpu

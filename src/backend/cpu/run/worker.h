@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -99,10 +100,14 @@ class Worker {
   const Work::Owner* helped_ = nullptr;  ///< while a host thread has the worker's place: whose works it takes
   std::optional<OnCore> core_;           ///< while its thread has something to do
   WaitWord word_;
+  std::atomic<uint64_t> woken_at_{0};  ///< by the steady clock: when someone last woke it
   Cores::Sleeper sleeper_;
-  SpinBudget spin_budget_;
+  SpinBudget spin_budget_{100'000};
+  uint32_t left_ = 0;               ///< times in a row that others had all done when it looked
+  std::atomic<bool> looks_{false};  ///< changes under the pool's lock
   // Under the pool's lock.
-  bool looks_ = false;
+  bool may_spin_ = true;  ///< before it parks: others look, or it is not the last that would
+  uint64_t took_ = 0;     ///< the work of which it took items last
   Worker* next_sleeping_ = nullptr;
 };
 

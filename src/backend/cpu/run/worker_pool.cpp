@@ -1,19 +1,36 @@
 #include "backend/cpu/run/worker_pool.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/device_thread.h"
 #include "backend/cpu/run/worker.h"
 #include "base/log.h"
+#include "base/pause.h"
+#include "base/steady_clock.h"
 
 // Who sleeps and who wakes. A worker that finds nothing counts as looking; it parks only if the epoch is still what it
 // was before it looked, and both are under the lock. So while one looks, whoever brings work need not wake another:
 // that one will see it. A worker stops looking when it takes something; it wakes the next if more is left, so that all
 // that are needed wake in turn, and those who bring work pay for one wake-up at most. Workers whose blocks wait for
 // something nap instead, look every few microseconds, and are woken when no worker is parked.
+//
+// A host thread that waits takes the place of a worker that sleeps, and is on its core already; so that there is a
+// place, all workers but one look for a while before they park, and where hosts helped lately the last one that sleeps
+// is woken only when who took of a work takes of it again.
 
 namespace cupola::cpu {
+
+namespace {
+
+constexpr uint32_t kMostDoublings = 4;  // of the time that a worker leaves to a host thread
+
+}  // namespace
+
+bool SleepingWorkers::has_one() const {
+  return first_ && !first_->next_sleeping_;
+}
 
 void SleepingWorkers::push(Worker& worker) {
   worker.next_sleeping_ = first_;
@@ -62,6 +79,7 @@ Result<> WorkerPool::submit(Work& work) {
     // A fault that is recorded from here on finds the work in fail_all(); one that was before is seen here.
     if (work.domain().faults.any()) work.fail();
     if (!work.one_at_a_time()) work.items_.divide(workers_wanted_);
+    work.number_ = ++submitted_;
     active_.push_back(work);
     open_.push_back(work);
     open_count_.fetch_add(1, std::memory_order_relaxed);
@@ -99,9 +117,15 @@ Result<> WorkerPool::start_threads(const Work& work) {
   return {};
 }
 
+/// The last worker that sleeps, if no host thread has a place yet.
+bool WorkerPool::has_place_for_host() const {
+  return borrowed_ == 0 && parked_.has_one();
+}
+
 /// Who is to be woken, after the lock: null when none sleeps, or one looks already.
-Worker* WorkerPool::worker_to_wake() {
+Worker* WorkerPool::worker_to_wake(Last last) {
   if (looking_ != 0) return nullptr;
+  if (last == Last::NotYet && hosts_help_.load(std::memory_order_relaxed) && has_place_for_host()) return nullptr;
   if (Worker* worker = parked_.pop()) {
     worker->looks_ = true;
     ++looking_;
@@ -113,6 +137,7 @@ Worker* WorkerPool::worker_to_wake() {
 /// After the lock. Null: nobody.
 void WorkerPool::wake(Worker* worker, Beside beside) {
   if (!worker) return;
+  worker->woken_at_.store(steady_nanoseconds(), std::memory_order_relaxed);
   if (beside == Beside::Yes) cores_.send(worker->sleeper());
   worker->word().raise(1);
 }
@@ -139,6 +164,10 @@ void WorkerPool::hand_out(Work& work, const Worker& worker, Range& range) {
 }
 
 bool WorkerPool::take(Worker& worker, Range& range) {
+  if (worker.looks_ && open_count_.load(std::memory_order_relaxed) == 0) {
+    ++worker.left_;
+    return false;
+  }
   Worker* woken = nullptr;
   bool taken = false;
   {
@@ -156,7 +185,13 @@ bool WorkerPool::take(Worker& worker, Range& range) {
       worker.looks_ = !taken;
       taken ? --looking_ : ++looking_;
     }
-    if (taken && !open_.empty()) woken = worker_to_wake();
+    if (work) {
+      const Last last = std::exchange(worker.took_, work->number_) == work->number_ ? Last::Too : Last::NotYet;
+      if (last == Last::Too && has_place_for_host()) hosts_help_.store(false, std::memory_order_relaxed);  // none came
+      if (!open_.empty()) woken = worker_to_wake(last);
+      worker.left_ = std::min(worker.left_, kMostDoublings) / 2;
+    }
+    worker.may_spin_ = looking_ < workers_wanted_;
   }
   wake(woken, Beside::Yes);
   return taken;
@@ -195,8 +230,21 @@ void WorkerPool::fail_all(const CpuDomain& domain) {
   bump();
 }
 
+/// A host thread that is about to help has a small work done sooner than another core hears of it. So it gets about a
+/// microsecond, and more after each work that was over by then; nothing is looked at meanwhile that the host changes.
+void WorkerPool::leave_to_host(const Worker& worker) {
+  constexpr uint32_t kPauses = 20;
+  if (!hosts_help_.load(std::memory_order_relaxed)) return;
+  const uint32_t pauses = kPauses << std::min(worker.left_, kMostDoublings);
+  for (uint32_t i = 0; i < pauses; ++i) pause_briefly();
+}
+
 bool WorkerPool::park(Worker& worker, uint64_t seen) {
-  worker.spin_budget().spin([&] { return epoch() != seen; });
+  const uint64_t begin = steady_nanoseconds();
+  if (worker.may_spin_ && worker.spin_budget().spin([&] { return epoch() != seen; })) {
+    leave_to_host(worker);
+    return true;
+  }
   {
     Lock lock(mutex_);
     if (stopping_) return false;
@@ -209,6 +257,7 @@ bool WorkerPool::park(Worker& worker, uint64_t seen) {
   }
   worker.word().wait();
   worker.sleeper().wakes();
+  if (worker.may_spin_) worker.spin_budget().waited(worker.woken_at_.load(std::memory_order_relaxed) - begin);
   Lock lock(mutex_);
   return !stopping_;
 }
@@ -263,6 +312,7 @@ Worker* WorkerPool::borrow(const Work::Owner& owner, Range& range) {
   Worker *worker = nullptr, *woken = nullptr;
   {
     Lock lock(mutex_);
+    hosts_help_.store(true, std::memory_order_relaxed);
     if (parked_.empty() || !hand_out_of(owner, *parked_.last(), range)) return nullptr;
     ++borrowed_;
     worker = parked_.pop();

@@ -27,6 +27,7 @@ struct Range {
 class SleepingWorkers {
  public:
   bool empty() const { return !first_; }
+  bool has_one() const;
   const Worker* last() const { return first_; }  ///< who fell asleep last; null when there is none
   void push(Worker& worker);
   Worker* pop();  ///< the last one
@@ -87,7 +88,10 @@ class WorkerPool {
  private:
   Result<> start_threads(const Work& work) REQUIRES(mutex_);
   void hand_out(Work& work, const Worker& worker, Range& range) REQUIRES(mutex_);
-  Worker* worker_to_wake() REQUIRES(mutex_);
+  /// Whether the last worker that sleeps is woken too, or left to a host thread that is about to help.
+  enum class Last : bool { NotYet, Too };
+  Worker* worker_to_wake(Last last = Last::Too) REQUIRES(mutex_);
+  bool has_place_for_host() const REQUIRES(mutex_);
   /// Whether there is something to do beside what the waking thread may do itself.
   enum class Beside : bool { No, Yes };
   void wake(Worker* worker, Beside beside);
@@ -95,6 +99,7 @@ class WorkerPool {
   Worker* borrow(const Work::Owner& owner, Range& range);
   bool take_of(const Work::Owner& owner, const Worker& worker, Range& range);
   void give_back(Worker& worker);
+  void leave_to_host(const Worker& worker);
 
   const uint32_t workers_wanted_;
   ExecutionEnvironment& environment_;
@@ -103,12 +108,14 @@ class WorkerPool {
   // What workers look at while they spin lies apart from what submitting changes.
   alignas(64) std::atomic<uint64_t> epoch_{0};
   alignas(64) std::atomic<uint32_t> open_count_{0};  ///< works in open_
+  std::atomic<bool> hosts_help_{false};  ///< one tried to lately: it needs the place of a worker that sleeps
   Mutex mutex_;
   Condition idle_;
   WorkList active_ GUARDED_BY(mutex_){0};    ///< works that are not done
   WorkList open_ GUARDED_BY(mutex_){1};      ///< those with items that no worker has
   Work* turn_ GUARDED_BY(mutex_) = nullptr;  ///< of open_: where the next look begins; null: at the first
   SleepingWorkers parked_ GUARDED_BY(mutex_), napping_ GUARDED_BY(mutex_);
+  uint64_t submitted_ GUARDED_BY(mutex_) = 0;
   uint32_t looking_ GUARDED_BY(mutex_) = 0;   ///< workers that will look before they park
   uint32_t borrowed_ GUARDED_BY(mutex_) = 0;  ///< workers whose place a host thread has
   bool ending_ GUARDED_BY(mutex_) = false;    ///< the destructor waits for idle_

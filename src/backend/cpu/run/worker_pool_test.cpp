@@ -2,16 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <thread>
 #include <vector>
 
 #include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/worker.h"
 
-// Works that are given up. Oracle: the contract of Work and of Work::Owner.
+// Works that are given up, and who runs them. Oracle: the contracts of Work, of Work::Owner and of WorkerPool.
 
 namespace cupola::cpu {
 namespace {
@@ -104,6 +106,92 @@ TEST_F(Pool, ItemsThatMayWaitForOthersBeginAfterThem) {
   while (!items.is_done() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   EXPECT_TRUE(items.is_done());
   EXPECT_TRUE(items.is_one_each());
+}
+
+/// Items that say who runs them, and wait until they may end.
+class Shared final : public Work, public Work::Owner {
+ public:
+  using May = std::function<bool(const Shared&)>;
+
+  /// `may_go_on`: asked by each item until it is true, or for 20 seconds.
+  Shared(uint64_t count, CpuDomain& domain, May may_go_on)
+      : Work(count, domain, *static_cast<Owner*>(this)), may_go_on_(std::move(may_go_on)) {}
+
+  Ran run(Worker& worker, uint64_t, uint64_t) override {
+    const bool is_host = std::this_thread::get_id() == host_;
+    ++(is_host ? by_host : by_worker[worker.index()]);
+    if (!is_host) until([&] { return may_go_on_(*this); });
+    return {1, 1};
+  }
+
+  template <typename Over>
+  static bool until(Over over) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!over() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return over();
+  }
+
+  bool is_done() const { return done_; }
+
+  std::atomic<uint64_t> by_host{0}, by_worker[2] = {};
+
+ private:
+  void work_done() override { done_ = true; }
+  const May may_go_on_;
+  const std::thread::id host_ = std::this_thread::get_id();
+  std::atomic<bool> done_{false};
+};
+
+class PoolOfTwo : public testing::Test {
+ protected:
+  static constexpr uint64_t kItems = 1000;
+
+  /// From now on the pool knows that hosts help.
+  void let_it_know() {
+    std::atomic<bool> tried{false};
+    Shared work(kItems, domain_, [&](const Shared&) { return tried.load(); });
+    ASSERT_TRUE(pool_.submit(work));
+    pool_.help(work, [] { return true; });
+    tried = true;
+    ASSERT_TRUE(Shared::until([&] { return work.is_done(); }));
+  }
+
+  ExecutionEnvironment environment_;
+  CpuDomain domain_{1 << 20};
+  WorkerPool pool_{2, environment_};
+};
+
+TEST_F(PoolOfTwo, TheLastWorkersPlaceIsLeftToAHostThatHelps) {
+  let_it_know();
+  constexpr int kRounds = 100;
+  int helped = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // until the workers sleep
+    std::atomic<bool> tried{false};
+    Shared work(kItems, domain_, [&](const Shared&) { return tried.load(); });
+    ASSERT_TRUE(pool_.submit(work));
+    ASSERT_TRUE(Shared::until([&] { return work.by_worker[0].load() + work.by_worker[1].load() != 0; }));
+    for (int i = 0; i < 100 && work.by_host.load() == 0; ++i) {
+      std::this_thread::yield();
+      pool_.help(work, [] { return false; });
+    }
+    tried = true;
+    ASSERT_TRUE(Shared::until([&] { return work.is_done(); }));
+    helped += work.by_host.load() != 0;
+  }
+  EXPECT_GT(helped, kRounds / 2);
+}
+
+TEST_F(PoolOfTwo, WhereNoHostComesTheLastWorkerIsWoken) {
+  let_it_know();
+  Shared work(kItems, domain_, [](const Shared& all) {
+    const uint64_t one = all.by_worker[0].load(), other = all.by_worker[1].load();
+    return (one != 0 && other != 0) || std::max(one, other) < kItems / 4;  // that is more than a first range
+  });
+  ASSERT_TRUE(pool_.submit(work));
+  EXPECT_TRUE(Shared::until([&] { return work.is_done(); }));
+  EXPECT_NE(work.by_worker[0].load(), 0u);
+  EXPECT_NE(work.by_worker[1].load(), 0u);
 }
 
 }  // namespace
