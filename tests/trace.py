@@ -19,6 +19,7 @@ RUNTIME = r"""
 #include <cstring>
 #include <unistd.h>
 __global__ void twice(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] *= 2; }
+extern "C" __global__ void f() {}
 static void nothing(void*) {}
 int main(int, char** words) {
   const char* end = words[1] ? words[1] : "";
@@ -28,6 +29,7 @@ int main(int, char** words) {
   cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
   for (int i = 0; i < 3; ++i) twice<<<4, 64>>>(x);
   twice<<<dim3(1, 2), 32>>>(x);
+  f<<<1, 1>>>();
   cudaMemset(x, 0, 128);
   cudaLaunchHostFunc(0, nothing, nullptr);
   cudaDeviceSynchronize();
@@ -82,13 +84,13 @@ def names(events, *categories):
 
 def check_runtime(events):
     calls = names(events, "runtime", "driver")
-    expected = {"cudaMalloc": 1, "cudaMemcpy": 1, "cudaLaunchKernel": 4, "cudaMemset": 1, "cudaLaunchHostFunc": 1,
+    expected = {"cudaMalloc": 1, "cudaMemcpy": 1, "cudaLaunchKernel": 5, "cudaMemset": 1, "cudaLaunchHostFunc": 1,
                 "cudaDeviceSynchronize": 1, "cudaOccupancyMaxActiveBlocksPerMultiprocessor": 1, "cudaFree": 1, "cudaGetLastError": 1}
     assert calls == expected, calls
     failed = {event["name"] for event in events if event["cat"] == "runtime" and event["args"]["status"] != 0}
     assert failed == {"cudaFree", "cudaGetLastError"}, failed
     kernels = collections.Counter((event["name"], event["args"]["grid"], event["args"]["block"]) for event in events if event["cat"] == "kernel")
-    assert kernels == {("twice(float*)", "4", "64"): 3, ("twice(float*)", "1x2", "32"): 1}, kernels
+    assert kernels == {("twice(float*)", "4", "64"): 3, ("twice(float*)", "1x2", "32"): 1, ("f", "1", "1"): 1}, kernels
     copies = sorted((event["cat"], event["args"]["bytes"]) for event in events if event["cat"] in ("copy", "fill"))
     assert copies == [("copy", 1024), ("fill", 128)], copies
     assert sum(names(events, "host function").values()) == 1
@@ -118,7 +120,7 @@ def main():
             assert "twice(float*) <<<4, 64>>>" in done.stderr and "cudaLaunchKernel" in done.stderr and "cuMemAlloc" not in done.stderr, done.stderr
         done = run(cupola, "trace", "--nested", "-o", "nested.json", "./shared", status=5, folder=folder)
         nested = names(events_of(folder / "nested.json"), "driver")
-        assert nested["cuLaunchKernel"] == 4 and nested["cuMemAlloc_v2"] == 1, nested
+        assert nested["cuLaunchKernel"] == 5 and nested["cuMemAlloc_v2"] == 1, nested
 
         for end, status in (("kill", 128 + 9), ("_exit", 3), ("abort", 128 + 6)):
             done = run(cupola, "trace", "./shared", end, status=status, folder=folder)

@@ -14,6 +14,7 @@ Result<uint64_t> parse_bytes(const std::string& text) {
   for (int i = 0; i < 4; ++i)
     if (rest == kUnits[i]) scale = static_cast<double>(uint64_t{1} << 10 * (i + 1));
   if (scale == 0) return fail(ErrorCode::InvalidValue, "'{}': the unit must be KiB, MiB, GiB or TiB", text);
+  if (!(number * scale < 0x1p64)) return fail(ErrorCode::InvalidValue, "'{}' is more than 2^64 bytes", text);
   return static_cast<uint64_t>(number * scale);
 }
 

@@ -228,7 +228,7 @@ TEST(Compile, ExplainsHowKernelsRun) {
       store i32 1, ptr %there
       ret void
     }
-    define ptx_kernel void @named() { call void @cupola.barrier(i32 1, i32 0)
+    define ptx_kernel void @_Z5namedv() { call void @cupola.barrier(i32 1, i32 0)
       ret void })",
                                      "explain");
   ASSERT_EQ(answer.code, 0) << answer.text();
@@ -236,8 +236,9 @@ TEST(Compile, ExplainsHowKernelsRun) {
   EXPECT_TRUE(text.starts_with("kernel k\n  blocks whose x is a multiple of 32: a warp at a time\n")) << text;
   EXPECT_THAT(text, HasSubstr("    reads 4 bytes: one place for all lanes\n"));
   EXPECT_THAT(text, HasSubstr("    writes 4 bytes: a row of 32"));
-  EXPECT_THAT(text, HasSubstr("kernel named\n  blocks whose x is a multiple of 32: a warp at a time, with a stack for "
-                              "each: its threads meet in other ways than all of the block's at once\n"));
+  EXPECT_THAT(text,
+              HasSubstr("kernel named()\n  blocks whose x is a multiple of 32: a warp at a time, with a stack for "
+                        "each: its threads meet in other ways than all of the block's at once\n"));
 }
 
 /// How the names of the files end that the compiler kept of kernel `add`.

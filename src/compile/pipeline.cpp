@@ -13,6 +13,7 @@
 #include "backend/cpu/build/vector_report.h"
 #include "backend/metal/build/msl/print.h"
 #include "backend/metal/build/raise/raise.h"
+#include "base/demangled.h"
 #include "base/dynlib.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -200,7 +201,7 @@ Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> mo
   TRY(const image::KernelImage image, cpu::build::build(std::move(module), {.target = "cpu:here", .later = true}));
   std::string text;
   for (const image::Kernel& kernel : image.kernels) {
-    std::string about = formatted("kernel {}\n", kernel.info.name);
+    std::string about = formatted("kernel {}\n", demangled(kernel.info.name));
     for (const image::BlockClass blocks : image::kBlockClasses) {
       llvm::LLVMContext context;
       std::string report;

@@ -1,13 +1,10 @@
 #include "cupola/trace_report.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <map>
-#include <memory>
 #include <set>
 
+#include "base/demangled.h"
 #include "base/format.h"
 #include "cupola/json.h"
 
@@ -15,13 +12,6 @@ namespace cupola::tool {
 namespace {
 
 using trace::Kind;
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                    std::free);
-  return status == 0 ? std::string(text.get()) : name;
-}
 
 std::string shape_text(const Dim3& shape) {
   if (shape.z != 1) return formatted("{}x{}x{}", shape.x, shape.y, shape.z);

@@ -7,6 +7,7 @@
 #include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/services.h"
 #include "backend/cpu/run/worker.h"
+#include "base/demangled.h"
 #include "base/format.h"
 
 // How a block runs. Its threads are fibres of one worker. The ring holds those that may run; each gets its turn until
@@ -517,7 +518,8 @@ void Block::record(const Thread* thread, ErrorCode code, std::string_view text, 
 }
 
 std::string Block::place_of(const Thread* thread, bool is_known) const {
-  std::string where = formatted("kernel {}, block ({},{},{})", grid_->info().name, index_[0], index_[1], index_[2]);
+  std::string where =
+      formatted("kernel {}, block ({},{},{})", demangled(grid_->info().name), index_[0], index_[1], index_[2]);
   if (!thread) return where;
   if (is_known) {
     const Position caller = calling_thread(*thread->context);

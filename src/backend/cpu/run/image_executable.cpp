@@ -10,6 +10,7 @@
 #include "backend/cpu/run/aligned_mapping.h"
 #include "backend/cpu/run/background.h"
 #include "backend/cpu/run/kernel_versions.h"
+#include "base/demangled.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/settings.h"
@@ -183,12 +184,12 @@ class ImageExecutable final : public CpuExecutable, public std::enable_shared_fr
       return fail(ErrorCode::NoBinaryForGpu,
                   "the image has no code of kernel {} for blocks of this shape, and there is "
                   "nothing to compile",
-                  name);
+                  demangled(name));
     TRY(const auto bytes, source_(kernel.unit, image::request_name(of), ask));
     if (!bytes && ask == hal::Ask::Look) return Made();
     TRY(image::KernelImage image, image::deserialize(*bytes));
     if (image.target != target_ || image.kernels.size() != 1 || !image.kernels[0].runs(of.blocks))
-      return fail(ErrorCode::InvalidImage, "the code made for kernel {} is not what was asked for", name);
+      return fail(ErrorCode::InvalidImage, "the code made for kernel {} is not what was asked for", demangled(name));
     TRY(auto segment, image::LoadedSegment::load(image));
     const Made made{code_for(of.blocks, image.kernels[0], *segment), image.kernels[0].improvable};
     Lock lock(mutex_);
@@ -212,7 +213,7 @@ Result<> check_shared(const image::KernelImage& image, uint32_t most) {
       return fail(ErrorCode::InvalidPtx,
                   "kernel {} has {} bytes of static shared memory; the most is {}: make the array dynamic (extern "
                   "__shared__) and raise the kernel's maximum dynamic shared memory attribute",
-                  kernel.info.name, kernel.info.static_shared_bytes, most);
+                  demangled(kernel.info.name), kernel.info.static_shared_bytes, most);
   return {};
 }
 

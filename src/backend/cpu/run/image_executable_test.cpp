@@ -22,7 +22,7 @@ image::KernelImage make_image(const hal::Device& device, uint32_t static_shared_
   image::KernelImage image;
   image.target = device.properties().image_target;
   image::Kernel kernel;
-  kernel.info.name = "wide";
+  kernel.info.name = "_Z4widePf";
   kernel.info.static_shared_bytes = static_shared_bytes;
   image.kernels.push_back(kernel);
   image.segment.resize(4096, std::byte{0xC3});
@@ -37,8 +37,8 @@ TEST(ImageExecutable, StaticSharedMemoryEndsAt48KiB) {
   const auto wide = device->load(image::serialize(make_image(*device, (48 << 10) + 1)));
   ASSERT_FALSE(wide);
   EXPECT_EQ(wide.error().code, ErrorCode::InvalidPtx);
-  EXPECT_TRUE(
-      wide.error().message.starts_with("kernel wide has 49153 bytes of static shared memory; the most is 49152"))
+  EXPECT_TRUE(wide.error().message.starts_with(
+      "kernel wide(float*) has 49153 bytes of static shared memory; the most is 49152"))
       << wide.error().message;
 }
 

@@ -1,5 +1,6 @@
 #include "backend/metal/host/launch_limits.h"
 
+#include "base/demangled.h"
 #include "image/metal_abi.h"
 
 namespace cupola::metal {
@@ -14,10 +15,11 @@ const hal::KernelInfo& info_of(const hal::Launch& launch) {
 
 Result<> check_extent(const std::string& kernel, char axis, uint32_t blocks, uint32_t threads) {
   if (blocks == 0 || threads == 0)
-    return fail(ErrorCode::InvalidValue, "kernel {}: {} blocks of {} threads in {}", kernel, blocks, threads, axis);
+    return fail(ErrorCode::InvalidValue, "kernel {}: {} blocks of {} threads in {}", demangled(kernel), blocks, threads,
+                axis);
   if (uint64_t{blocks} * threads < kMostThreadsAcross) return {};
   return fail(ErrorCode::LaunchOutOfResources, "kernel {}: {} blocks of {} threads in {} are more than 2^32 threads",
-              kernel, blocks, threads, axis);
+              demangled(kernel), blocks, threads, axis);
 }
 
 }  // namespace
@@ -38,13 +40,13 @@ Result<> check_limits(const hal::Launch& launch, const hal::DeviceProperties& pr
   TRY(check_extent(info.name, 'y', launch.grid.y, launch.block.y));
   TRY(check_extent(info.name, 'z', launch.grid.z, launch.block.z));
   if (launch.block.count() > properties.max_threads_per_block)
-    return fail(ErrorCode::InvalidValue, "kernel {}: a block of {} threads; Metal's limit is {}", info.name,
+    return fail(ErrorCode::InvalidValue, "kernel {}: a block of {} threads; Metal's limit is {}", demangled(info.name),
                 launch.block.count(), properties.max_threads_per_block);
   if (const uint64_t shared = shared_bytes_of(launch); shared > properties.shared_bytes_per_block_optin)
     return fail(ErrorCode::LaunchOutOfResources, "kernel {}: {} bytes of shared memory; the most on Metal is {}",
-                info.name, shared, properties.shared_bytes_per_block_optin);
+                demangled(info.name), shared, properties.shared_bytes_per_block_optin);
   if (launch.parameters.size() < info.parameter_bytes)
-    return fail(ErrorCode::InvalidValue, "kernel {}: {} bytes of parameters; it takes {}", info.name,
+    return fail(ErrorCode::InvalidValue, "kernel {}: {} bytes of parameters; it takes {}", demangled(info.name),
                 launch.parameters.size(), info.parameter_bytes);
   return {};
 }

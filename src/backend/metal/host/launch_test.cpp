@@ -122,11 +122,13 @@ TEST_F(MetalLaunch, AGridThatMeetsIsLaunchedUntilNobodyWaits) {
 
 TEST_F(MetalLaunch, AFaultRecordNamesKernelBlockAndThread) {
   const auto record = [this](int kind, int detail) {
-    return image_of(
-        formatted("if (t != 3 || ctaid.x != 1) return;\n"
-                  "device uint* words = (device uint*)launch.faults;\n"
-                  "words[0] = {}; words[1] = ctaid.x; words[4] = t; words[7] = {};",
-                  kind, detail));
+    image::MetalImage image =
+        image_of(formatted("if (t != 3 || ctaid.x != 1) return;\n"
+                           "device uint* words = (device uint*)launch.faults;\n"
+                           "words[0] = {}; words[1] = ctaid.x; words[4] = t; words[7] = {};",
+                           kind, detail));
+    image.kernels[0].info.name = "_Z5scalePf";
+    return image;
   };
   struct Case {
     int kind;
@@ -134,13 +136,14 @@ TEST_F(MetalLaunch, AFaultRecordNamesKernelBlockAndThread) {
     const char* words;
   };
   for (const Case& each :
-       {Case{1, ErrorCode::LaunchFailed, "kernel k, block (1,0,0), thread (3,0,0): trap"},
-        Case{2, ErrorCode::Assert, "kernel k, block (1,0,0), thread (3,0,0): ?:6: assertion `?` failed"},
+       {Case{1, ErrorCode::LaunchFailed, "kernel scale(float*), block (1,0,0), thread (3,0,0): trap"},
+        Case{2, ErrorCode::Assert, "kernel scale(float*), block (1,0,0), thread (3,0,0): ?:6: assertion `?` failed"},
         Case{4, ErrorCode::LaunchFailed,
-             "kernel k, block (1,0,0), thread (3,0,0): a grid-wide barrier needs a cooperative launch"},
-        Case{5, ErrorCode::LaunchFailed, "kernel k, block (1,0,0): deadlock: every thread waits at a barrier"},
+             "kernel scale(float*), block (1,0,0), thread (3,0,0): a grid-wide barrier needs a cooperative launch"},
+        Case{5, ErrorCode::LaunchFailed,
+             "kernel scale(float*), block (1,0,0): deadlock: every thread waits at a barrier"},
         Case{3, ErrorCode::InvalidPc,
-             "kernel k, block (1,0,0), thread (3,0,0): a call through 0x0, which is no function"}}) {
+             "kernel scale(float*), block (1,0,0), thread (3,0,0): a call through 0x0, which is no function"}}) {
     hal::Launch launch = launch_of(record(each.kind, 6), uint64_t{0});
     launch.grid = {2};
     launch.block = {4};

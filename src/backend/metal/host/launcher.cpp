@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backend/metal/host/launch_limits.h"
+#include "base/demangled.h"
 #include "image/metal_abi.h"
 
 namespace cupola::metal {
@@ -72,8 +73,9 @@ const MetalExecutable& executable_of(const hal::Launch& launch) {
   return static_cast<const MetalExecutable&>(*launch.executable);
 }
 
-const std::string& name_of(const hal::Launch& launch) {
-  return launch.executable->kernels()[launch.kernel].name;
+/// For messages.
+std::string name_of(const hal::Launch& launch) {
+  return demangled(launch.executable->kernels()[launch.kernel].name);
 }
 
 /// A grid that Metal is to launch anew behind each grid-wide barrier.

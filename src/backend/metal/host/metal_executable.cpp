@@ -5,6 +5,7 @@
 
 #include "backend/metal/host/container_note.h"
 #include "backend/metal/metallib/container.h"
+#include "base/demangled.h"
 #include "image/metal_abi.h"
 
 namespace cupola::metal {
@@ -18,7 +19,7 @@ Result<> check(const image::MetalImage& image, const MetalServices& services) {
   for (const image::MetalKernel& kernel : image.kernels)
     if (kernel.info.static_shared_bytes > most)
       return fail(ErrorCode::InvalidPtx, "metal: kernel {} has {} bytes of static shared memory; the most is {}",
-                  kernel.info.name, kernel.info.static_shared_bytes, most);
+                  demangled(kernel.info.name), kernel.info.static_shared_bytes, most);
   return {};
 }
 
@@ -45,7 +46,7 @@ Result<Object> compile(const MetalServices& services, const image::MetalImage& i
   Object library(metal, metal.new_library(services.device, metal.string(image.source), options.id(), &error));
   if (!library)
     return fail(ErrorCode::InvalidSource, "metal: Metal's compiler refuses the module of kernel {}: {}",
-                image.kernels.empty() ? "(none)" : image.kernels.front().info.name, metal.words(error));
+                image.kernels.empty() ? "(none)" : demangled(image.kernels.front().info.name), metal.words(error));
   return library;
 }
 
@@ -107,7 +108,7 @@ Result<> MetalExecutable::prepare(uint32_t kernel, const hal::Dim3& block) {
 
 Result<Id> MetalExecutable::pipeline(uint32_t kernel, uint64_t block_threads) {
   if (!refusals_[kernel].empty())
-    return fail(ErrorCode::NotSupported, "kernel {}: {}", kernels_[kernel].name, refusals_[kernel]);
+    return fail(ErrorCode::NotSupported, "kernel {}: {}", demangled(kernels_[kernel].name), refusals_[kernel]);
   Lock lock(mutex_);
   Pipeline& pipeline = pipelines_[kernel];
   if (!pipeline.state) {
@@ -117,13 +118,13 @@ Result<Id> MetalExecutable::pipeline(uint32_t kernel, uint64_t block_threads) {
     return fail(ErrorCode::LaunchOutOfResources,
                 "kernel {}: blocks of {} threads were asked for; with the registers it needs, Metal runs {} at most: "
                 "launch smaller blocks",
-                kernels_[kernel].name, block_threads, pipeline.max_threads);
+                demangled(kernels_[kernel].name), block_threads, pipeline.max_threads);
   return pipeline.state.id();
 }
 
 Result<MetalExecutable::Pipeline> MetalExecutable::make_pipeline(uint32_t kernel) {
   const Metal& metal = services_.metal;
-  const std::string& name = kernels_[kernel].name;
+  const std::string name = demangled(kernels_[kernel].name);
   const Metal::Pool pool(metal);
   const Object function(metal, metal.new_function(library_.id(), metal.string(entries_[kernel])));
   if (!function)
