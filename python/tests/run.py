@@ -9,6 +9,7 @@
   operations    runs every operation of cupola.pipeline against NumPy, SciPy and mpmath, on the CPU
   operations-metal, operations-air  the same on the software Metal of the tests, as MSL and as compiled kernels
   editable      installs the checkout with `pip install -e`, and runs a demonstration
+  whole         configures what `pip install .` builds, and checks that its target makes all that is then installed
   sdist         makes a source distribution, and checks that it holds what a build needs
   pythons       makes wheels with the other Pythons of this machine, from 3.10 on, and runs the tests of the stage `package` with each
 """
@@ -193,6 +194,29 @@ def editable_stage(_, folder, __):
     return 0
 
 
+def whole_stage(_, folder, __):
+    venv, build = virtual_environment(folder), folder / "whole"
+    shutil.rmtree(build, ignore_errors=True)
+    settings = {"CMAKE_BUILD_TYPE": "Release", "CMAKE_C_COMPILER": "clang-22", "CMAKE_CXX_COMPILER": "clang++-22", "CUPOLA_PYTHON": "ON",
+                "CUPOLA_TESTS": "OFF", "CUPOLA_BENCH": "OFF", "Python_EXECUTABLE": venv / "bin" / "python"}
+    run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", *(f"-D{name}={value}" for name, value in settings.items()), env=with_venv(venv))
+    graph = run("ninja", "-t", "graph", "cupola-wheel", env=with_venv(venv), cwd=build)
+    names = set(re.findall(r'label="([^"]+)"', graph))
+    for outputs in re.findall(r"^build ([^:]+):", (build / "build.ninja").read_text(), re.MULTILINE):
+        together = set(outputs.split()) - {"|"}  # the graph names only one of them
+        names |= together if names & together else set()
+    made = {str(build / name) for name in names}
+    text = "".join(path.read_text() for path in build.rglob("cmake_install.cmake"))
+    installed = set(re.findall(rf'^(?: *file\(INSTALL .*| *)"({re.escape(str(build))}/[^"]+)"', text, re.MULTILINE))
+    if str(build / "lib" / "cupola" / "device.bc") not in installed:
+        sys.exit("python test: what is installed was not found in cmake_install.cmake")
+    folders = {str(parent) for path in made for parent in pathlib.Path(path).parents}
+    if missing := sorted(path for path in installed - made - folders if not os.path.lexists(path)):
+        sys.exit(f"python test: the target cupola-wheel does not make {', '.join(missing)}")
+    print(f"cupola-wheel makes all of {len(installed)} parts")
+    return 0
+
+
 def sdist_stage(_, folder, __):
     venv, sdists = virtual_environment(folder), folder / "sdists"
     shutil.rmtree(sdists, ignore_errors=True)
@@ -249,6 +273,7 @@ STAGES = {
     "operations-metal": operations_metal_stage,
     "operations-air": operations_air_stage,
     "editable": editable_stage,
+    "whole": whole_stage,
     "sdist": sdist_stage,
     "pythons": pythons_stage,
 }

@@ -11,6 +11,7 @@
 #include "base/dynlib.h"
 #include "base/settings.h"
 #include "cupola/driver_library.h"
+#include "cupola/kernel_run.h"
 #include "cupolac/installation.h"
 #include "cupolac/lists.h"
 #include "cupolac/run.h"
@@ -172,6 +173,39 @@ Finding check_kernel(const fs::path& root) {
   return good(formatted("kernel: a small program compiled and ran with the right result in {:.1f} s", time.count()));
 }
 
+/// The same of PTX, where there is no cupolac, as in a Python wheel.
+constexpr std::string_view kPtxProbe = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry probe(.param .u64 values)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [values];
+  mov.u32 %r1, %tid.x;
+  mad.lo.u32 %r2, %r1, 3, 1;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+
+Finding check_ptx_kernel(const fs::path& root) {
+  auto argument = parse_argument("out:u32:4");
+  if (!argument) return problem("kernel: " + argument.error().message, "CUPOLA_LOG=all shows what happened");
+  KernelRun run{.kernel = "probe", .block = {4, 1, 1}, .arguments = {std::move(*argument)}};
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string image(kPtxProbe);
+  const auto ran = run_kernel(root / "lib", std::as_bytes(std::span(image.c_str(), image.size() + 1)), run);
+  if (!ran) return problem("kernel: " + ran.error().message, "CUPOLA_LOG=all shows what happened");
+  if (const std::string values = text_of(run.arguments[0]); values != "1 4 7 10")
+    return problem("kernel: a small program's result is " + values + ", not 1 4 7 10", "CUPOLA_LOG=all shows more");
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  return good(formatted("kernel: PTX ran with the right result in {:.1f} s; there is no cupolac here", time.count()));
+}
+
 }  // namespace
 
 std::optional<std::string> obstacle_to_kernels(std::string_view system, std::string_view processor) {
@@ -188,7 +222,8 @@ int doctor(const fs::path& root) {
     std::fflush(stdout);
   };
   report(check_host());
-  report(check_clang());
+  const bool has_compiler = fs::exists(root / "bin" / "cupolac");
+  if (has_compiler) report(check_clang());
   report(check_headers(root));
   for (const char* name : {"libcuda.so.1", "libcudart.so.13", "libcupola-compiler.so"})
     report(check_library(root / "lib" / name));
@@ -196,7 +231,7 @@ int doctor(const fs::path& root) {
   for (const char* name : {"libcuda.so.1", "libcudart.so.13"}) report(check_loader(root, name));
   report(check_cache());
   report(check_device(root));
-  report(check_kernel(root));
+  report(has_compiler ? check_kernel(root) : check_ptx_kernel(root));
   std::puts(all_good ? "no problems" : "problems were found");
   return all_good ? 0 : 1;
 }

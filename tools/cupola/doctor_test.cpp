@@ -29,6 +29,19 @@ TEST(Doctor, FindsNoProblemInTheBuildTree) {
               AllOf(HasSubstr("ran with the right result"), HasSubstr("no problems\n"), Not(HasSubstr("problem  "))));
 }
 
+TEST(Doctor, NeedsNoCompilerWhereCupolacIsNot) {
+  const auto scratch = cupolac::Scratch::temporary().value();
+  const std::filesystem::path root = scratch.path(), build = CUPOLA_BUILD_DIR;
+  std::filesystem::create_directory(root / "bin");
+  std::filesystem::copy(build / "bin" / "cupola", root / "bin");
+  for (const char* folder : {"lib", "include"})
+    std::filesystem::create_directory_symlink(build / folder, root / folder);
+  const ShellOutput output =
+      run_shell("LD_LIBRARY_PATH= CUPOLA_CLANG=/missing/clang++ " + (root / "bin" / "cupola").string() + " doctor");
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_THAT(output.text, HasSubstr("kernel: PTX ran with the right result"));
+}
+
 TEST(Doctor, SaysWhereKernelsCannotRun) {
   EXPECT_EQ(obstacle_to_kernels("Linux", "x86_64"), std::nullopt);
   EXPECT_THAT(obstacle_to_kernels("Linux", "aarch64").value_or(""), HasSubstr("Linux on aarch64: kernels run only"));

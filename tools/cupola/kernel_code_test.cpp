@@ -88,6 +88,10 @@ TEST_F(KernelCode, SaysWhatIsWrongInOneLine) {
       {"cupola ptx square.ptx --ptx --sm 12", "cupola: ptx: 'sm_12' is no architecture"},
       {"echo nonsense | cupola ptx - --ptx", "cupola: kir: neither bitcode nor LLVM IR"},
       {"cupola ptx square.ptx --run square --args i33:1", "cupola: argument 'i33:1': its type is none of"},
+      {"cupola ptx square.ptx --run square --args out:i32:1 u64:1",
+       "cupola: argument 1 has 8 bytes; square takes 4 there\n"},
+      {"cupola ptx square.ptx --run square --args out:i32:1", "cupola: --args has 1 arguments; square takes 2\n"},
+      {"cupola frobnicate", "cupola: there is no command 'frobnicate'; cupola --help lists them\n"},
       {"cupola ptx square.ptx --run square --grid 1,x", "cupola: --grid is '1,x'"},
   };
   for (const auto& [command, message] : cases) {

@@ -18,6 +18,21 @@ Result<> make_buffers(const DynLib& driver, const std::vector<KernelArgument>& a
   return {};
 }
 
+/// The driver reads as many arguments and bytes as the kernel declares. Error: InvalidValue where others are given.
+Result<> check_arguments(const DynLib& driver, void* function, const KernelRun& run) {
+  size_t count = 0, offset = 0, size = 0;
+  for (; driver_call(driver, "cuFuncGetParamInfo", function, count, &offset, &size); ++count) {
+    if (count >= run.arguments.size()) continue;
+    const KernelArgument& argument = run.arguments[count];
+    const size_t given = argument.kind == KernelArgument::Kind::Buffer ? sizeof(DevicePointer) : argument.bytes.size();
+    if (given != size)
+      return fail(ErrorCode::InvalidValue, "argument {} has {} bytes; {} takes {} there", count, given, run.kernel,
+                  size);
+  }
+  if (count == run.arguments.size()) return {};
+  return fail(ErrorCode::InvalidValue, "--args has {} arguments; {} takes {}", run.arguments.size(), run.kernel, count);
+}
+
 Result<> launch(const DynLib& driver, void* function, KernelRun& run, std::vector<DevicePointer>& buffers) {
   std::vector<void*> parameters;
   for (size_t i = 0; i < run.arguments.size(); ++i)
@@ -41,6 +56,7 @@ Result<> run_kernel(const std::filesystem::path& libraries, std::span<const std:
   TRY(driver_call(driver, "cuCtxSetCurrent", context));
   TRY(void* module, load_module(driver, image));
   TRY(driver_call(driver, "cuModuleGetFunction", &function, module, run.kernel.c_str()));
+  TRY(check_arguments(driver, function, run));
   std::vector<DevicePointer> buffers(run.arguments.size());
   TRY(make_buffers(driver, run.arguments, buffers));
   TRY(launch(driver, function, run, buffers));

@@ -219,6 +219,11 @@ int main(int count, char** words) {
   fatbin->add_option("--extract", extract_to, "Write each entry into this folder");
   fatbin->callback([&] { status = status_of(cupola::tool::fatbin_command(fatbin_file, extract_to)); });
 
+  const auto is_asked_for = [&](CLI::App* command) { return command->check_name(words[1]); };
+  if (count > 1 && words[1][0] != '-' && app.get_subcommands(is_asked_for).empty()) {
+    std::fprintf(stderr, "cupola: there is no command '%s'; cupola --help lists them\n", words[1]);
+    return 1;
+  }
   CLI11_PARSE(app, count, words);
   return status;
 }
