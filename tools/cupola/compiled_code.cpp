@@ -9,7 +9,12 @@ namespace {
 /// The program's kernels with their source lines, as a fat binary.
 Result<> compile_to(const std::string& fatbin, const std::string& source, const std::vector<std::string>& flags,
                     const std::filesystem::path& root) {
-  std::vector<std::string> command{(root / "bin" / "cupolac").string(), "-lineinfo", "-fatbin", source, "-o", fatbin};
+  const std::filesystem::path cupolac = root / "bin" / "cupolac";
+  if (!std::filesystem::exists(cupolac))  // the Python package brings none
+    return fail(ErrorCode::NotSupported,
+                "{} is CUDA C++ and there is no cupolac at {}; give PTX, or install Cupola whole", source,
+                cupolac.string());
+  std::vector<std::string> command{cupolac.string(), "-lineinfo", "-fatbin", source, "-o", fatbin};
   command.insert(command.end(), flags.begin(), flags.end());
   const int status = cupolac::run_plan({.chains = {{{"compile", std::move(command)}}}}, 1, false);
   if (status == 0) return {};

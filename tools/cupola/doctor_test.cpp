@@ -29,17 +29,28 @@ TEST(Doctor, FindsNoProblemInTheBuildTree) {
               AllOf(HasSubstr("ran with the right result"), HasSubstr("no problems\n"), Not(HasSubstr("problem  "))));
 }
 
-TEST(Doctor, NeedsNoCompilerWhereCupolacIsNot) {
-  const auto scratch = cupolac::Scratch::temporary().value();
-  const std::filesystem::path root = scratch.path(), build = CUPOLA_BUILD_DIR;
+/// Cupola as the Python package has it, without cupolac; the folder is filled.
+std::string cupola_alone(const std::filesystem::path& root) {
+  const std::filesystem::path build = CUPOLA_BUILD_DIR;
   std::filesystem::create_directory(root / "bin");
   std::filesystem::copy(build / "bin" / "cupola", root / "bin");
   for (const char* folder : {"lib", "include"})
     std::filesystem::create_directory_symlink(build / folder, root / folder);
-  const ShellOutput output =
-      run_shell("LD_LIBRARY_PATH= CUPOLA_CLANG=/missing/clang++ " + (root / "bin" / "cupola").string() + " doctor");
+  return "LD_LIBRARY_PATH= CUPOLA_CLANG=/missing/clang++ " + (root / "bin" / "cupola").string() + " ";
+}
+
+TEST(Doctor, NeedsNoCompilerWhereCupolacIsNot) {
+  const auto scratch = cupolac::Scratch::temporary().value();
+  const ShellOutput output = run_shell(cupola_alone(scratch.path()) + "doctor");
   EXPECT_EQ(output.status, 0) << output.text;
   EXPECT_THAT(output.text, HasSubstr("kernel: PTX ran with the right result"));
+}
+
+TEST(Explain, SaysThatThereIsNoCupolac) {
+  const auto scratch = cupolac::Scratch::temporary().value();
+  const ShellOutput output = run_shell(cupola_alone(scratch.path()) + "explain program.cu");
+  EXPECT_NE(output.status, 0);
+  EXPECT_THAT(output.text, AllOf(HasSubstr("there is no cupolac"), Not(HasSubstr("flags"))));
 }
 
 TEST(Doctor, SaysWhereKernelsCannotRun) {
