@@ -109,6 +109,41 @@ TEST(Cores, NobodyIsSentToACoreThatWorks) {
   });
 }
 
+/// Whether a thread leaves the core that it is on for one without threads, when another one there does `doing`.
+void expect_room(Cores::Doing doing) {
+  on_a_thread([=] {
+    const cpu_set_t all = affinity();
+    if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one core";
+    Cores cores;
+    const int here = stay();
+    cores.enter(doing);
+    const auto is_alone_elsewhere = [&] {
+      cores.make_room(doing);
+      const cpu_set_t after = affinity();
+      return sched_getcpu() != here && CPU_EQUAL(&after, &all);
+    };
+    EXPECT_FALSE(is_alone_elsewhere()) << "it must stay";
+    bool left = false;
+    for (int i = 0; i < 20 && !left; ++i) {  // the system may take it back between the lines
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(static_cast<size_t>(here), &one);
+      ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+      ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+      left = is_alone_elsewhere();
+    }
+    EXPECT_TRUE(left);
+  });
+}
+
+TEST(Cores, WhoLooksMakesRoomForWhoWorks) {
+  expect_room(Cores::Doing::Works);
+}
+
+TEST(Cores, WhoWorksMakesRoomForWhoLooks) {
+  expect_room(Cores::Doing::Looks);
+}
+
 TEST(Cores, TheCoreThatAThreadIsOnSaysWhichPartItTakes) {
   on_a_thread([] {
     const cpu_set_t all = affinity();

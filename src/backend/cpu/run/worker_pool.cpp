@@ -18,7 +18,7 @@
 //
 // A host thread that waits takes the place of a worker that sleeps, and is on its core already; so that there is a
 // place, all workers but one look for a while before they park, and where hosts helped lately the last one that sleeps
-// is woken only when who took of a work takes of it again.
+// is woken only when who took of a work takes of it again, or there are other works.
 
 namespace cupola::cpu {
 
@@ -186,9 +186,11 @@ bool WorkerPool::take(Worker& worker, Range& range) {
       taken ? --looking_ : ++looking_;
     }
     if (work) {
-      const Last last = std::exchange(worker.took_, work->number_) == work->number_ ? Last::Too : Last::NotYet;
-      if (last == Last::Too && has_place_for_host()) hosts_help_.store(false, std::memory_order_relaxed);  // none came
-      if (!open_.empty()) woken = worker_to_wake(last);
+      const bool again = std::exchange(worker.took_, work->number_) == work->number_;
+      if (again && has_place_for_host()) hosts_help_.store(false, std::memory_order_relaxed);  // none came
+      // Of other works the host may have no part, and this one may wait for them.
+      const bool is_all = open_.first() == work && !open_.after(*work);
+      if (!open_.empty()) woken = worker_to_wake(is_all && !again ? Last::NotYet : Last::Too);
       worker.left_ = std::min(worker.left_, kMostDoublings) / 2;
     }
     worker.may_spin_ = looking_ < workers_wanted_;
@@ -239,10 +241,18 @@ void WorkerPool::leave_to_host(const Worker& worker) {
   for (uint32_t i = 0; i < pauses; ++i) pause_briefly();
 }
 
+bool WorkerPool::spin(Worker& worker, uint64_t seen) {
+  const int core = cores_.enter(Cores::Doing::Looks);
+  const bool has_come = worker.spin_budget().spin([&] { return epoch() != seen; });
+  cores_.leave(core, Cores::Doing::Looks);
+  return has_come;
+}
+
 bool WorkerPool::park(Worker& worker, uint64_t seen) {
   const uint64_t begin = steady_nanoseconds();
-  if (worker.may_spin_ && worker.spin_budget().spin([&] { return epoch() != seen; })) {
+  if (worker.may_spin_ && spin(worker, seen)) {
     leave_to_host(worker);
+    cores_.make_room(Cores::Doing::Works);
     return true;
   }
   {
@@ -286,6 +296,7 @@ bool WorkerPool::help(const Work::Owner& owner, const std::function<bool()>& eno
   if (!worker) return false;
   {
     const Worker::OnThread here(*worker);
+    if (range.work->count() > 1) cores_.make_room(Cores::Doing::Looks);
     const OnCore core(cores_);
     worker->helped_ = &owner;
     do worker->run_to_end(range);

@@ -99,6 +99,7 @@ class WorkerPool {
   Worker* borrow(const Work::Owner& owner, Range& range);
   bool take_of(const Work::Owner& owner, const Worker& worker, Range& range);
   void give_back(Worker& worker);
+  bool spin(Worker& worker, uint64_t seen);
   void leave_to_host(const Worker& worker);
 
   const uint32_t workers_wanted_;
