@@ -24,7 +24,7 @@ namespace cupola::cpu {
 
 namespace {
 
-constexpr uint32_t kMostDoublings = 4;  // of the time that a worker leaves to a host thread
+constexpr uint32_t kMostDoublings = 4;  // of the time that a worker leaves to others
 
 }  // namespace
 
@@ -84,7 +84,9 @@ Result<> WorkerPool::submit(Work& work) {
     open_.push_back(work);
     open_count_.fetch_add(1, std::memory_order_relaxed);
     epoch_.fetch_add(1, std::memory_order_release);
-    if (!Worker::this_thread_will_look(*this, work)) woken = worker_to_wake();
+    const bool submitter_looks = Worker::this_thread_will_look(*this, work);
+    submitter_looks_.store(submitter_looks, std::memory_order_relaxed);
+    if (!submitter_looks) woken = worker_to_wake();
   }
   wake(woken, count > 1 ? Beside::Yes : Beside::No);
   return {};
@@ -232,11 +234,12 @@ void WorkerPool::fail_all(const CpuDomain& domain) {
   bump();
 }
 
-/// A host thread that is about to help has a small work done sooner than another core hears of it. So it gets about a
-/// microsecond, and more after each work that was over by then; nothing is looked at meanwhile that the host changes.
-void WorkerPool::leave_to_host(const Worker& worker) {
+/// A thread that brought work and looks for some, or waits and is about to help, has a small work done sooner than
+/// another core hears of it. So it gets about a microsecond, and more after each work that was over by then; nothing is
+/// looked at meanwhile that it changes.
+void WorkerPool::leave_to_others(const Worker& worker) {
   constexpr uint32_t kPauses = 20;
-  if (!hosts_help_.load(std::memory_order_relaxed)) return;
+  if (!hosts_help_.load(std::memory_order_relaxed) && !submitter_looks_.load(std::memory_order_relaxed)) return;
   const uint32_t pauses = kPauses << std::min(worker.left_, kMostDoublings);
   for (uint32_t i = 0; i < pauses; ++i) pause_briefly();
 }
@@ -251,7 +254,7 @@ bool WorkerPool::spin(Worker& worker, uint64_t seen) {
 bool WorkerPool::park(Worker& worker, uint64_t seen) {
   const uint64_t begin = steady_nanoseconds();
   if (worker.may_spin_ && spin(worker, seen)) {
-    leave_to_host(worker);
+    leave_to_others(worker);
     cores_.make_room(Cores::Doing::Works);
     return true;
   }

@@ -100,7 +100,7 @@ class WorkerPool {
   bool take_of(const Work::Owner& owner, const Worker& worker, Range& range);
   void give_back(Worker& worker);
   bool spin(Worker& worker, uint64_t seen);
-  void leave_to_host(const Worker& worker);
+  void leave_to_others(const Worker& worker);
 
   const uint32_t workers_wanted_;
   ExecutionEnvironment& environment_;
@@ -109,7 +109,8 @@ class WorkerPool {
   // What workers look at while they spin lies apart from what submitting changes.
   alignas(64) std::atomic<uint64_t> epoch_{0};
   alignas(64) std::atomic<uint32_t> open_count_{0};  ///< works in open_
-  std::atomic<bool> hosts_help_{false};  ///< one tried to lately: it needs the place of a worker that sleeps
+  std::atomic<bool> hosts_help_{false};       ///< one tried to lately: it needs the place of a worker that sleeps
+  std::atomic<bool> submitter_looks_{false};  ///< for work: who brought the last one
   Mutex mutex_;
   Condition idle_;
   WorkList active_ GUARDED_BY(mutex_){0};    ///< works that are not done
