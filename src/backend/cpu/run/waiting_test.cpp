@@ -68,13 +68,11 @@ void check_chain(DeviceFixture&, const std::vector<uint32_t>& order, bool upward
 }
 
 TEST_F(Waiting, FlagsFromEarlierBlocks) {
-  for (const bool polls : {true, false}) {
-    std::vector<Flag> flags(2000);
-    std::vector<uint32_t> order(2000);
-    launch(chain, {{2000}, {32}}, ChainParameters{flags.data(), order.data(), true}, {.polls = polls});
-    expect_success();
-    check_chain(*this, order, true);
-  }
+  std::vector<Flag> flags(2000);
+  std::vector<uint32_t> order(2000);
+  launch(chain, {{2000}, {32}}, ChainParameters{flags.data(), order.data(), true}, {.polls = true});
+  expect_success();
+  check_chain(*this, order, true);
 }
 
 TEST_F(Waiting, FlagsFromLaterResidentBlocks) {

@@ -78,7 +78,7 @@ Result<> WorkerPool::submit(Work& work) {
     TRY(start_threads(work));
     // A fault that is recorded from here on finds the work in fail_all(); one that was before is seen here.
     if (work.domain().faults.any()) work.fail();
-    if (!work.one_at_a_time()) work.items_.divide(workers_wanted_);
+    if (!work.one_at_a_time()) work.items_.divide(most_threads_);
     work.number_ = ++submitted_;
     active_.push_back(work);
     open_.push_back(work);
