@@ -88,7 +88,10 @@ def run_kernel_code(results, metrics):
         with tempfile.TemporaryDirectory() as folder:
             environment = os.environ | {"CUPOLA_HOT": hot, "CUPOLA_CACHE_DIR": folder, "CUPOLA_LOG": "compile,error"}
             log = subprocess.run([PROGRAMS / "cpu", "", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment).stderr
-        kernels = {kernel: sum(float(stage.rsplit(" ", 1)[1]) for stage in stages.split(", ")) / 1e3 for kernel, stages in took.findall(log)}
+        kernels = {}  # the longest, of one that is launched with blocks of several kinds
+        for kernel, stages in took.findall(log):
+            seconds = sum(float(stage.rsplit(" ", 1)[1]) for stage in stages.split(", ")) / 1e3
+            kernels[kernel] = max(seconds, kernels.get(kernel, 0))
         metrics[f"{name}/kernels"], metrics[f"{name}/seconds"] = len(kernels), sum(kernels.values())
         results.extend({"name": f"{name}/{kernel}", "seconds": seconds, "baselines": {}} | ({"limit_seconds": 0.030} if hot == "off" else {})
                        for kernel, seconds in kernels.items())

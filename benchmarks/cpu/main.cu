@@ -1,9 +1,11 @@
 // ./bench cpu: kernels beside what OpenMP and OpenCL do on the same cores, in the same process and on the same data.
-// cpu [PATTERN [ROUNDS [cpu-time]]] runs the cases whose names match a regular expression.
+// cpu [PATTERN [ROUNDS [cpu-time]]] runs the cases whose names match a regular expression, ROUNDS (1 or more) times
+// each.
 
 #include <time.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -64,8 +66,13 @@ int main(int argc, char** argv) {
     setenv("CUPOLA_HOT", "now", 0);
     execv("/proc/self/exe", argv);
   }
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 11;
+  if (rounds < 1) {
+    std::fprintf(stderr, "cpu: '%s' is no number of rounds: 1 or more\n", argv[2]);
+    return 2;
+  }
   const bench::Clock clock = argc > 3 && argv[3] == std::string("cpu-time") ? &worked : &bench::now;
-  bench::Suite suite(measure_machine(clock), argc > 1 ? argv[1] : "", argc > 2 ? std::atoi(argv[2]) : 11, clock);
+  bench::Suite suite(measure_machine(clock), argc > 1 ? argv[1] : "", rounds, clock);
   bench::run_streaming(suite);
   bench::run_stencils(suite);
   bench::run_matrices(suite);
