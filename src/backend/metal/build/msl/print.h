@@ -10,7 +10,7 @@ namespace cupola::metal::build {
 struct Raised;
 
 /// Versions of MSL as their numbers say: 30 is 3.0.
-inline constexpr uint32_t kMsl30 = 30, kMsl32 = 32;
+inline constexpr uint32_t kMsl30 = 30;
 
 /// A module as MSL source.
 struct MslSource {
