@@ -64,8 +64,10 @@ class Cores {
   }
 
   std::vector<std::atomic<uint32_t>> working_, looking_;  ///< by core: threads
-  std::vector<uint32_t> ranks_;                           ///< by core: how many usable ones are before it
-  uint32_t usable_ = 0;                                   ///< cores on which the thread that made this may run
+#if defined(__linux__)
+  std::vector<uint32_t> ranks_;  ///< by core: how many usable ones are before it
+  uint32_t usable_ = 0;          ///< cores on which the thread that made this may run
+#endif
 };
 
 /// The calling thread works while this lives.
