@@ -1,13 +1,14 @@
 #include "backend/cpu/build/narrow_masks.h"
 
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <numeric>
+
+#include "backend/cpu/build/hidden_number.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -61,10 +62,8 @@ class NarrowAccess {
 
   /// By way of a number that LLVM knows nothing of.
   Value* whole_mask(Value* mask) {
-    llvm::Type *bits = builder_.getIntNTy(many_), *number = builder_.getInt32Ty();
-    Value* known = builder_.CreateZExt(builder_.CreateBitCast(mask, builder_.getIntNTy(few_)), number);
-    auto* same = llvm::InlineAsm::get(llvm::FunctionType::get(number, {number}, false), "", "=r,0", false);
-    Value* all = builder_.CreateTrunc(builder_.CreateCall(same, {known}), bits);
+    Value* known = builder_.CreateZExt(builder_.CreateBitCast(mask, builder_.getIntNTy(few_)), builder_.getInt32Ty());
+    Value* all = builder_.CreateTrunc(hidden_number(builder_, known), builder_.getIntNTy(many_));
     return builder_.CreateBitCast(all, llvm::FixedVectorType::get(builder_.getInt1Ty(), many_));
   }
 

@@ -1,11 +1,12 @@
 #include "backend/cpu/build/zero_rows.h"
 
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Target/TargetMachine.h>
+
+#include "backend/cpu/build/hidden_number.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -13,9 +14,7 @@ namespace {
 /// The same row, joined with a zero that LLVM knows nothing of.
 llvm::Value* hidden(llvm::IRBuilder<>& builder, llvm::Constant* row) {
   auto* type = llvm::cast<llvm::VectorType>(row->getType());
-  llvm::Type* number = builder.getInt64Ty();
-  auto* same = llvm::InlineAsm::get(llvm::FunctionType::get(number, {number}, false), "", "=r,0", false);
-  llvm::Value* zero = builder.CreateCall(same, {builder.getInt64(0)});
+  llvm::Value* zero = hidden_number(builder, builder.getInt64(0));
   llvm::VectorType* integers = llvm::VectorType::getInteger(type);
   llvm::Value* zeros =
       builder.CreateVectorSplat(type->getElementCount(), builder.CreateTrunc(zero, integers->getElementType()));

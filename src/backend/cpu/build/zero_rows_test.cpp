@@ -10,12 +10,9 @@
 namespace cupola::cpu::build::testing {
 namespace {
 
-/// Structures of four floats, the second of which is zero: of eight, two rows.
-constexpr const char* kText = R"(
-  declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, <16 x i1>)
-  define void @f(ptr %p, ptr %q, i16 %bits) {
-    %mask = bitcast i16 %bits to <16 x i1>
-    %row = load <32 x float>, ptr %p, align 4
+/// Structures of four floats, the second of which is zero: of eight, two rows, of which `%low` is stored between.
+std::string with_orders(const std::string& before, const std::string& after) {
+  return "declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, <16 x i1>)\n" + before + R"(
     %apart = shufflevector <32 x float> %row, <32 x float> zeroinitializer,
       <16 x i32> <i32 0, i32 poison, i32 1, i32 poison, i32 2, i32 poison, i32 3, i32 poison,
                   i32 4, i32 poison, i32 5, i32 poison, i32 6, i32 poison, i32 7, i32 poison>
@@ -26,29 +23,28 @@ constexpr const char* kText = R"(
     %high = shufflevector <16 x float> %apart, <16 x float> zeroinitializer,
       <16 x i32> <i32 8, i32 24, i32 poison, i32 poison, i32 10, i32 26, i32 poison, i32 poison,
                   i32 12, i32 28, i32 poison, i32 poison, i32 14, i32 30, i32 poison, i32 poison>
+  )" + after +
+         "}";
+}
+
+const std::string kText = with_orders(R"(
+  define void @f(ptr %p, ptr %q, i16 %bits) {
+    %mask = bitcast i16 %bits to <16 x i1>
+    %row = load <32 x float>, ptr %p, align 4
+)",
+                                      R"(
     %next = getelementptr i8, ptr %q, i64 64
     call void @llvm.masked.store.v16f32.p0(<16 x float> %high, ptr align 4 %next, <16 x i1> %mask)
     ret void
-  })";
+)");
 
 /// Rows that LLVM ends the process over where it sees the zeros.
-constexpr const char* kUnselectable = R"(
-  declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr, <16 x i1>)
+const std::string kUnselectable = with_orders(R"(
   define <16 x float> @f(<32 x float> %row, <16 x i1> %mask, ptr %q) {
-    %apart = shufflevector <32 x float> %row, <32 x float> zeroinitializer,
-      <16 x i32> <i32 0, i32 poison, i32 1, i32 poison, i32 2, i32 poison, i32 3, i32 poison,
-                  i32 4, i32 poison, i32 5, i32 poison, i32 6, i32 poison, i32 7, i32 poison>
-    %low = shufflevector <16 x float> %apart, <16 x float> zeroinitializer,
-      <16 x i32> <i32 0, i32 16, i32 poison, i32 poison, i32 2, i32 18, i32 poison, i32 poison,
-                  i32 4, i32 20, i32 poison, i32 poison, i32 6, i32 22, i32 poison, i32 poison>
-    call void @llvm.masked.store.v16f32.p0(<16 x float> %low, ptr %q, <16 x i1> %mask)
-    %high = shufflevector <16 x float> %apart, <16 x float> zeroinitializer,
-      <16 x i32> <i32 8, i32 24, i32 poison, i32 poison, i32 10, i32 26, i32 poison, i32 poison,
-                  i32 12, i32 28, i32 poison, i32 poison, i32 14, i32 30, i32 poison, i32 poison>
-    ret <16 x float> %high
-  })";
+)",
+                                              "ret <16 x float> %high\n");
 
-constexpr const char* kUnselectableBits = R"(
+const std::string kUnselectableBits = R"(
   define <16 x i32> @f(<32 x float> %row) {
     %bits = bitcast <32 x float> %row to <32 x i32>
     %apart = shufflevector <32 x i32> %bits, <32 x i32> zeroinitializer,
@@ -61,7 +57,7 @@ constexpr const char* kUnselectableBits = R"(
   })";
 
 TEST(ZeroRows, AreHiddenFromLlvm) {
-  for (const char* text : {kUnselectable, kUnselectableBits}) {
+  for (const std::string& text : {kUnselectable, kUnselectableBits}) {
     kir::TestModule module(text);
     const auto machine = machine_for("cpu:x86_64:x86-64-v4");
     hide_zeros_in_rows(*module->getFunction("f"), **machine);
