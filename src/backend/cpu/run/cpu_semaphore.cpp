@@ -86,8 +86,7 @@ Result<> CpuSemaphore::wait(uint64_t value) {
     if (const auto helper = helper_.lock())
       while (!over() && helper->help(value)) {
       }
-    const uint64_t begin = steady_nanoseconds();
-    if (!budget.spin(over)) budget.waited(sleep(value) - begin);
+    if (!budget.spin(over)) budget.came_at(sleep(value));
   }
   if (auto error = domain_->faults.get()) return fail(std::move(*error));
   return {};

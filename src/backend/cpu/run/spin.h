@@ -18,13 +18,14 @@ class SpinBudget {
 
   uint64_t nanoseconds() const { return nanoseconds_; }
 
-  /// True as soon as `ready()` is; false when the time is over. Then the thread sleeps, and tells waited().
+  /// True as soon as `ready()` is; false when the time is over. Then the thread sleeps, and tells came_at().
   template <typename Ready>
   bool spin(const Ready& ready) {
     if (ready()) return true;
+    began_ = steady_nanoseconds();
     static const bool alone = std::thread::hardware_concurrency() == 1;
     if (alone) return false;
-    const uint64_t end = steady_nanoseconds() + nanoseconds_;
+    const uint64_t end = began_ + nanoseconds_;
     do {
       for (int i = 0; i < kLooksAtATime; ++i) {
         pause_briefly();
@@ -36,17 +37,14 @@ class SpinBudget {
     return false;
   }
 
-  /// After a sleep: how long after spin() began there was what the thread waited for, which is earlier than when it
-  /// woke up.
-  void waited(uint64_t nanoseconds) {
-    nanoseconds_ = nanoseconds <= most_ ? most_ : std::max(kLeast, nanoseconds_ / 2);
-  }
+  /// After a sleep: when, by the steady clock, there was what the thread waited for, which is before it woke up.
+  void came_at(uint64_t time) { nanoseconds_ = time <= began_ + most_ ? most_ : std::max(kLeast, nanoseconds_ / 2); }
 
  private:
   static constexpr uint64_t kLeast = 1'000;
   static constexpr int kLooksAtATime = 16;
 
-  uint64_t most_, nanoseconds_;
+  uint64_t most_, nanoseconds_, began_ = 0;
 };
 
 }  // namespace cupola::cpu

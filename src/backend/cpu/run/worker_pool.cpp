@@ -252,7 +252,6 @@ bool WorkerPool::spin(Worker& worker, uint64_t seen) {
 }
 
 bool WorkerPool::park(Worker& worker, uint64_t seen) {
-  const uint64_t begin = steady_nanoseconds();
   if (worker.may_spin_ && spin(worker, seen)) {
     leave_to_others(worker);
     cores_.make_room(Cores::Doing::Works);
@@ -270,7 +269,7 @@ bool WorkerPool::park(Worker& worker, uint64_t seen) {
   }
   worker.word().wait();
   worker.sleeper().wakes();
-  if (worker.may_spin_) worker.spin_budget().waited(worker.woken_at_.load(std::memory_order_relaxed) - begin);
+  if (worker.may_spin_) worker.spin_budget().came_at(worker.woken_at_.load(std::memory_order_relaxed));
   Lock lock(mutex_);
   return !stopping_;
 }
