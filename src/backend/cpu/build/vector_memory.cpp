@@ -17,11 +17,13 @@ using llvm::Instruction;
 using llvm::Type;
 using llvm::Value;
 
-/// Of the last lane among those of `bits`, of which there is one. `wide` begins with lane `first`.
+/// Of the last lane among those of `bits`, of which there is one. `wide` begins with lane `first`. LLVM may do so
+/// before it asks whether there is one, and look the lane up in memory: its number is one in any case.
 Value* of_last_lane(Lanes& lanes, Value* wide, Value* bits, unsigned first = 0) {
   llvm::IRBuilder<>& builder = lanes.builder;
-  Value* zeros = builder.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, bits, builder.getTrue());
-  return builder.CreateExtractElement(wide, builder.CreateSub(builder.getInt32(kLanes - 1 - first), zeros));
+  Value* zeros = builder.CreateFreeze(builder.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, bits, builder.getTrue()));
+  Value* last = builder.CreateSub(builder.getInt32(kLanes - 1 - first), zeros);
+  return builder.CreateExtractElement(wide, builder.CreateAnd(last, builder.getInt32(kLanes - 1)));
 }
 
 /// One instruction for one lane after the other.
