@@ -38,8 +38,9 @@ class AnalysedKernel {
   /// As the rung does first, which brings text of any form into the one that it asks for.
   void prepare() {
     const kir::CallReach reach(*module_);
-    const Result<> prepared = prepare_for_lanes(*function_, reach);
-    EXPECT_TRUE(prepared) << prepared.error().message;
+    const Result<> whole = inline_calls(*function_, reach);
+    EXPECT_TRUE(whole) << whole.error().message;
+    prepare_for_lanes(*function_);
     EXPECT_FALSE(llvm::verifyFunction(*function_, &llvm::errs()));
     analyse();
   }

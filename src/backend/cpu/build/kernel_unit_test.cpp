@@ -47,6 +47,28 @@ const std::string kModule = R"(
     %out = getelementptr i32, ptr %q, i64 %far
     store i32 %t, ptr %out
     ret void
+  }
+  declare i32 @cupola.ntid.x()
+  define internal i32 @turns() noinline {
+    %width = call i32 @cupola.ntid.x()
+    %turns = lshr i32 %width, 4
+    ret i32 %turns
+  }
+  define ptx_kernel void @meets_often(ptr %p) {
+  start:
+    %turns = call i32 @turns()
+    br label %turn
+  turn:
+    %i = phi i32 [ 0, %start ], [ %next, %turn ]
+    %far = zext i32 %i to i64
+    %cell = getelementptr i32, ptr %p, i64 %far
+    store volatile i32 1, ptr %cell
+    call void @cupola.barrier(i32 0, i32 0)
+    %next = add i32 %i, 1
+    %more = icmp ult i32 %next, %turns
+    br i1 %more, label %turn, label %over
+  over:
+    ret void
   })";
 
 class Later : public ::testing::Test {
@@ -56,7 +78,7 @@ class Later : public ::testing::Test {
     auto built = build(parse(context, kModule), {.target = "cpu:test", .later = true});
     ASSERT_TRUE(built) << built.error().message;
     image_ = std::move(*built);
-    ASSERT_EQ(image_.kernels.size(), 4u);
+    ASSERT_EQ(image_.kernels.size(), 5u);
   }
 
   image::Kernel code(size_t kernel, const image::BlocksOfCode& blocks) const {
@@ -68,6 +90,26 @@ class Later : public ::testing::Test {
     EXPECT_EQ(built->kernels.size(), 1u);
     EXPECT_TRUE(image::deserialize(image::serialize(*built)));
     return built->kernels[0];
+  }
+
+  /// How many loops the code of a kernel has.
+  size_t loops(size_t kernel, const image::BlocksOfCode& blocks) const {
+    const std::string path = ::testing::TempDir() + "unit-" + std::to_string(getpid());
+    llvm::LLVMContext context;
+    auto unit = read_unit(context, image_.kernels[kernel].unit);
+    EXPECT_TRUE(build_unit(std::move(*unit), blocks, {.target = "cpu:test", .keep = path}));
+    std::ifstream file(path + ".host.ll");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+    llvm::SMDiagnostic error;
+    const auto module = llvm::parseAssemblyString(text, error, context);
+    size_t found = 0;
+    for (llvm::Function& function : *module)
+      if (!function.isDeclaration() && !function.hasLocalLinkage()) {
+        llvm::DominatorTree dominators(function);
+        found += llvm::LoopInfo(dominators).getLoopsInPreorder().size();
+      }
+    return found;
   }
 
   image::KernelImage image_;
@@ -129,27 +171,13 @@ TEST_F(Later, WhatCannotRunInStepRunsAThreadAtATime) {
 
 // Loops over a block's few warps are written out.
 TEST_F(Later, HotCodeOfAShapeKnowsIt) {
-  const std::string path = ::testing::TempDir() + "unit-" + std::to_string(getpid());
-  const auto loops = [&](const image::BlocksOfCode& blocks) {
-    llvm::LLVMContext context;
-    auto unit = read_unit(context, image_.kernels[3].unit);
-    EXPECT_TRUE(build_unit(std::move(*unit), blocks, {.target = "cpu:test", .keep = path}));
-    std::ifstream file(path + ".host.ll");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
-    llvm::SMDiagnostic error;
-    const auto module = llvm::parseAssemblyString(text, error, context);
-    size_t found = 0;
-    for (llvm::Function& function : *module)
-      if (!function.isDeclaration() && !function.hasLocalLinkage()) {
-        llvm::DominatorTree dominators(function);
-        found += llvm::LoopInfo(dominators).getLoopsInPreorder().size();
-      }
-    return found;
-  };
-  EXPECT_EQ(loops({BlockClass::Rows}), 3u);  // over blocks, and over their warps before the barrier and after it
-  EXPECT_EQ(loops({BlockClass::Rows, Dim3{64}}), 3u);
-  EXPECT_EQ(loops({BlockClass::Rows, Dim3{64}, true}), 1u);
+  EXPECT_EQ(loops(3, {BlockClass::Rows}), 3u);  // over blocks, and over their warps before the barrier and after it
+  EXPECT_EQ(loops(3, {BlockClass::Rows, Dim3{64}}), 3u);
+  EXPECT_EQ(loops(3, {BlockClass::Rows, Dim3{64}, true}), 1u);
+}
+
+TEST_F(Later, FunctionsThatItCallsKnowItToo) {
+  EXPECT_EQ(loops(4, {BlockClass::Rows, Dim3{64}, true}), 1u);
 }
 
 TEST_F(Later, HotCodeIsForWhatMeetsAndForShapes) {
@@ -172,7 +200,7 @@ TEST_F(Later, EqualCodeHasEqualUnits) {
   llvm::LLVMContext context;
   const auto again = build(parse(context, kModule), {.target = "cpu:test", .later = true});
   ASSERT_TRUE(again);
-  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(again->kernels[i].unit, image_.kernels[i].unit);
+  for (size_t i = 0; i < 5; ++i) EXPECT_EQ(again->kernels[i].unit, image_.kernels[i].unit);
 }
 
 TEST(KernelUnit, OtherBytesAreRefused) {

@@ -233,8 +233,11 @@ std::string obstacle_in(const llvm::Instruction& instruction) {
 
 }  // namespace
 
-Result<> prepare_for_lanes(llvm::Function& function, const kir::CallReach& reach) {
-  TRY(Calls(function, reach).inline_all());
+Result<> inline_calls(llvm::Function& function, const kir::CallReach& reach) {
+  return Calls(function, reach).inline_all();
+}
+
+void prepare_for_lanes(llvm::Function& function) {
   copy_written_parameters(function);
   run_passes(function, simplification());
   close_dead_ends(function);  // simplification ends blocks at calls that do not return
@@ -245,7 +248,6 @@ Result<> prepare_for_lanes(llvm::Function& function, const kir::CallReach& reach
       llvm::SplitBlock(&block, end);
       break;
     }
-  return {};
 }
 
 std::string obstacle(llvm::Function& function, const llvm::LoopInfo& loops, const llvm::PostDominatorTree& post) {

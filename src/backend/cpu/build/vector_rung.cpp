@@ -253,8 +253,9 @@ class Rung {
   /// `shape`: of all the blocks.
   Result<WarpBodies> bodies(Wanted blocks, const std::optional<Dim3>& shape) {
     const Draft prepared(copy_of(*kernel_.body));
+    TRY(inline_calls(*prepared, reach_));
     if (shape) set_known_sizes(*prepared, *shape);
-    TRY(prepare_for_lanes(*prepared, reach_));
+    prepare_for_lanes(*prepared);
     know_lone_lanes(*prepared);
     if (shape) turn_stores(*prepared, *shape);
     lower_address_questions(*prepared, constant_bytes_);
