@@ -30,6 +30,7 @@
 #include "backend/cpu/build/crowded_loops.h"
 #include "backend/cpu/build/gather_addresses.h"
 #include "backend/cpu/build/narrow_masks.h"
+#include "backend/cpu/build/whole_rows.h"
 #include "backend/cpu/build/written_out_loops.h"
 #include "backend/cpu/build/zero_rows.h"
 #include "kir/pass_analyses.h"
@@ -122,6 +123,8 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     simplify.addPass(llvm::SimplifyCFGPass());
     simplify.addPass(MarkLoopsToWriteOut());
     simplify.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(kOptLevel)));
+    simplify.addPass(llvm::InstCombinePass());  // masks that are known, frames of a known size
+    simplify.addPass(llvm::SimplifyCFGPass());
     simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
     simplify.addPass(llvm::GVNPass());  // what one warp leaves in shared memory for the next
     simplify.addPass(llvm::DSEPass());
@@ -139,6 +142,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     make_addresses_beside_gathers(function);
+    ask_for_whole_rows(function);
     narrow_crowded_loops(function, machine.getTargetTransformInfo(function));
     test_bits_in_place(function, machine);
     widen_narrow_masks(function, machine);
