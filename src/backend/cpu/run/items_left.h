@@ -68,7 +68,7 @@ class ItemsLeft {
 
  private:
   /// How much of a part is taken at a time: the last ones end at about the same time.
-  uint64_t share(const Run& part) const { return std::max<uint64_t>(1, part.size() / (4 * uint64_t{takers_of_part_})); }
+  uint64_t share(const Run& part) const { return std::max<uint64_t>(1, part.size() / (2 * uint64_t{takers_of_part_})); }
 
   Run taken(Run run) {
     left_ -= run.size();

@@ -186,7 +186,7 @@ TEST_F(PoolOfTwo, WhereNoHostComesTheLastWorkerIsWoken) {
   let_it_know();
   Shared work(kItems, domain_, [](const Shared& all) {
     const uint64_t one = all.by_worker[0].load(), other = all.by_worker[1].load();
-    return (one != 0 && other != 0) || std::max(one, other) < kItems / 4;  // that is more than a first range
+    return (one != 0 && other != 0) || std::max(one, other) < kItems / 2;  // that is more than a first range
   });
   ASSERT_TRUE(pool_.submit(work));
   EXPECT_TRUE(Shared::until([&] { return work.is_done(); }));
