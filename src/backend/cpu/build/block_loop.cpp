@@ -13,6 +13,7 @@
 #include "backend/cpu/build/block_updates.h"
 #include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/place_arguments.h"
+#include "backend/cpu/build/place_notes.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/warp_coroutine.h"
@@ -106,11 +107,11 @@ class BlockLoop {
     if (cut.beside)
       each_group([&](Value* first, Value* left) {
         Value* blocks = least(left, most_beside_);
-        run_regions([&](auto body) { each_row_beside(is_shown, first, blocks, body); });
+        run_regions([&](auto body, Value*) { each_row_beside(is_shown, first, blocks, body); });
         return blocks;
       });
     else
-      each_block([&] { run_regions([&](auto body) { each_warp(is_shown, body); }); });
+      each_block([&] { run_regions([&](auto body, Value* acting) { each_warp(is_shown, body, acting); }); });
     placed_.code->eraseFromParent();
     return finish_gathering();
   }
@@ -159,7 +160,7 @@ class BlockLoop {
   /// Where the code is, for a fault: it stays where it stands.
   void note_place(size_t offset, Value* value) {
     Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), context_of(*made_), offset);
-    builder_.CreateStore(value, address, /*isVolatile=*/true);
+    notes_.push_back(builder_.CreateStore(value, address, /*isVolatile=*/true));
   }
 
   BasicBlock* make_block(const char* name) { return BasicBlock::Create(builder_.getContext(), name, made_); }
@@ -171,6 +172,7 @@ class BlockLoop {
       call->getCalledFunction()->removeFnAttr(llvm::Attribute::NoInline);
       llvm::InlineFunction(*call, info);
     }
+    tell_notes_apart(*made_, notes_);
     return made_;
   }
 
@@ -246,7 +248,7 @@ class BlockLoop {
     made_->splice(made_->end(), &code);
   }
 
-  /// `each`: runs what it is given for each warp.
+  /// `each`: runs what it is given for each warp, or for those of the acting threads.
   template <typename Each>
   void run_region(const BlockRegion& region, Each each) {
     if (region.is_for_block) return void(region.frame->eraseFromParent());
@@ -255,13 +257,14 @@ class BlockLoop {
       from->getTerminator()->replaceSuccessorWith(region.begin, before);
     region.end->getTerminator()->eraseFromParent();
     builder_.SetInsertPoint(before);
-    each([&](const Warp& warp) {
+    const auto run_code = [&](const Warp& warp) {
       for (const size_t field : placed_.fields) hand(placed_.place(field), region, [&] { return place(field, warp); });
       hand(region.frame, region, [&] { return frame_of(warp.index); });
       region.frame->eraseFromParent();
       builder_.CreateBr(region.begin);
       builder_.SetInsertPoint(region.end);
-    });
+    };
+    each(run_code, region.acting);
     next->replacePhiUsesWith(region.end, builder_.GetInsertBlock());
     builder_.CreateBr(next);
   }
@@ -385,7 +388,7 @@ class BlockLoop {
     llvm::PHINode* left = counter(turns, "left", all);
     const Position position = counters(turns, "ctaid", first);
     for (unsigned d = 1; d < 3; ++d) note_place(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
-    note_place(offsetof(ThreadContext, blocks), left);
+    note_place(offsetof(ThreadContext, blocks), left_blocks_ = left);
     Value* step = body(position[0], left);
     advance(position, step, grid_size);
     Value* rest = builder_.CreateSub(left, step);
@@ -401,18 +404,31 @@ class BlockLoop {
     Value* position[3];  ///< of it, where warps lie in rows
   };
 
-  /// For each warp, with all of the context as that warp's if it `is_shown`.
+  /// For each warp, with all of the context as that warp's if it `is_shown`. `acting`: of threads in a row, from the
+  /// first on, for which something is to be done, as `body` knows at its end; null: all.
   template <typename Body>
-  void each_warp(bool is_shown, Body body) {
+  void each_warp(bool is_shown, Body body, Value* acting = nullptr) {
     Value* zero = builder_.getInt32(0);
     const Turns turns = begin_turns("warp");
     llvm::PHINode* index = counter(turns, "index", zero);
     const Position position = counters(turns, "tid", {zero, zero, zero});
     run(Warp{index, {position[0], position[1], position[2]}}, is_shown, body);
-    advance(position, builder_.getInt32(step_), block_size_);
     Value* next = builder_.CreateAdd(index, builder_.getInt32(step_));
+    BasicBlock* over = acting ? leave_behind(acting, next) : make_block("over");
+    advance(position, builder_.getInt32(step_), block_size_);
     index->addIncoming(next, builder_.GetInsertBlock());
-    end_turns(turns, builder_.CreateICmpULT(next, threads_));
+    end_turns(turns, builder_.CreateICmpULT(next, threads_), over);
+  }
+
+  /// Where a block of one row goes on, from here, if none of the acting threads is at or behind `next`.
+  BasicBlock* leave_behind(Value* acting, Value* next) {
+    BasicBlock *over = make_block("over"), *others = make_block("others");
+    Value* rows = builder_.CreateMul(block_size_[1], block_size_[2]);
+    Value* is_over =
+        builder_.CreateAnd(builder_.CreateICmpUGE(next, acting), builder_.CreateICmpEQ(rows, builder_.getInt32(1)));
+    builder_.CreateCondBr(is_over, over, others);
+    builder_.SetInsertPoint(others);
+    return over;
   }
 
   template <typename Body>
@@ -487,8 +503,8 @@ class BlockLoop {
     builder_.SetInsertPoint(turns.begin);
     return turns;
   }
-  void end_turns(const Turns& turns, Value* goes_on) {
-    BasicBlock* over = make_block("over");
+  void end_turns(const Turns& turns, Value* goes_on) { end_turns(turns, goes_on, make_block("over")); }
+  void end_turns(const Turns& turns, Value* goes_on, BasicBlock* over) {
     ends_of_turns_.push_back(builder_.CreateCondBr(goes_on, turns.begin, over));
     builder_.SetInsertPoint(over);
   }
@@ -535,6 +551,7 @@ class BlockLoop {
       if (field == offsetof(ThreadContext, places) + d * sizeof(void*)) return table_of(d, warp);
     }
     if (field == offsetof(ThreadContext, shared_window)) return block_window_;
+    if (field == offsetof(ThreadContext, blocks)) return left_blocks_;
     if (field == offsetof(ThreadContext, warp)) return builder_.CreateLShr(warp.index, uint64_t{5});
     if (field == offsetof(ThreadContext, lanes)) return lanes_of(warp);
     return builder_.CreateAnd(warp.index, builder_.getInt32(kWarp - 1));  // the first thread's lane
@@ -568,7 +585,8 @@ class BlockLoop {
   const BlockClass blocks_;
   const unsigned step_;  ///< threads that the code is for
   Value *threads_ = nullptr, *warps_ = nullptr, *block_size_[3] = {}, *tables_[3] = {};
-  Value* block_[3] = {};  ///< blockIdx
+  Value* block_[3] = {};          ///< blockIdx
+  Value* left_blocks_ = nullptr;  ///< with that one
   uint64_t frame_bytes_ = 0;
   Value* block_frames_ = nullptr;                           ///< bytes of the frames of a block
   Value *window_ = nullptr, *window_bytes_ = nullptr;       ///< of shared memory; bytes: of blocks beside each other
@@ -579,6 +597,7 @@ class BlockLoop {
   llvm::AllocaInst* in_turns_ = nullptr;  ///< a warp stands at the end of a turn
   Value* turns_only_ = nullptr;           ///< in this phase warps that wait at a barrier do not go on
   llvm::SmallVector<llvm::CallInst*, 2> calls_;
+  llvm::SmallVector<llvm::StoreInst*, 16> notes_;
   llvm::SmallVector<llvm::BranchInst*, 8> ends_of_turns_;
 };
 

@@ -15,10 +15,12 @@
 
 #include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/coroutine_frame.h"
+#include "backend/cpu/build/first_threads.h"
 #include "backend/cpu/build/frame_layout.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/warp_coroutine.h"
+#include "image/cpu_abi.h"
 #include "kir/block_uniformity.h"
 #include "kir/branch_ways.h"
 #include "kir/pass_analyses.h"
@@ -29,6 +31,7 @@
 namespace cupola::cpu::build {
 namespace {
 
+using image::cpu::ThreadContext;
 using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
@@ -51,8 +54,9 @@ bool differs_by_itself(const Instruction& instruction) {
 
 class Cutting {
  public:
-  Cutting(llvm::Function& code, llvm::ArrayRef<Value*> places, llvm::TargetMachine& machine)
-      : code_(code), layout_(code.getDataLayout()), builder_(code.getContext()) {
+  /// `places`: of its arguments, those that differ between warps; `first_thread`: threadIdx.x, null if it has none.
+  Cutting(llvm::Function& code, llvm::ArrayRef<Value*> places, const Value* first_thread, llvm::TargetMachine& machine)
+      : code_(code), first_thread_(first_thread), layout_(code.getDataLayout()), builder_(code.getContext()) {
     kir::PassAnalyses analyses(&machine);
     llvm::FunctionPassManager form;
     form.addPass(llvm::LoopSimplifyPass());
@@ -74,7 +78,11 @@ class Cutting {
     for (BasicBlock* block : barriers_) meet(*block);
     for (llvm::PHINode* phi : kept_phis_) phi->eraseFromParent();
     erase_unused();
-    for (BlockRegion& region : result_.regions) region.is_for_block = is_for_block(region);
+    const auto is_uniform = [&](Value* value) { return uniformity_->is_uniform(value); };
+    for (BlockRegion& region : result_.regions) {
+      region.is_for_block = is_for_block(region);
+      if (!region.is_for_block) region.acting = acting_threads(region, first_thread_, is_uniform);
+    }
     return std::move(result_);
   }
 
@@ -451,6 +459,7 @@ class Cutting {
   }
 
   llvm::Function& code_;
+  const Value* first_thread_;
   const llvm::DataLayout& layout_;
   llvm::IRBuilder<> builder_;
   llvm::PostDominatorTree post_dominators_;
@@ -472,7 +481,9 @@ class Cutting {
 std::optional<BlockRegions> cut_at_barriers(const PlacedCode& placed, uint64_t most_bytes, bool beside,
                                             llvm::TargetMachine& machine) {
   const auto places = beside ? placed.places_beside() : placed.places_in_block();
-  std::optional<BlockRegions> made = Cutting(*placed.code, places, machine).cut(most_bytes);
+  constexpr size_t kThread = offsetof(ThreadContext, tid);
+  const Value* first_thread = llvm::is_contained(placed.fields, kThread) ? placed.place(kThread) : nullptr;
+  std::optional<BlockRegions> made = Cutting(*placed.code, places, first_thread, machine).cut(most_bytes);
   if (made) made->beside = beside;
   return made;
 }

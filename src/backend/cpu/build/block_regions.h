@@ -11,6 +11,7 @@ class AllocaInst;
 class BasicBlock;
 class Instruction;
 class TargetMachine;
+class Value;
 }  // namespace llvm
 
 // Code for a warp that stops at the barriers of its block, cut there: where all warps of a block take the same way from
@@ -28,6 +29,7 @@ struct BlockRegion {
   llvm::BasicBlock* end = nullptr;    ///< goes on to what follows; the region is left nowhere else
   llvm::SmallVector<llvm::BasicBlock*, 8> blocks;
   llvm::Instruction* frame = nullptr;  ///< stands for where the warp keeps what it needs in other regions
+  llvm::Value* acting = nullptr;       ///< acting_threads()
 };
 
 /// A warp's code in regions, cut where it stands. What lies in no region is the same for all of a block's warps: the

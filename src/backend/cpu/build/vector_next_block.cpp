@@ -31,6 +31,9 @@ using llvm::Value;
 constexpr uint64_t kNearest = 4096, kFarthest = 128 << 10;
 /// The same where each thread of a block that meets reads once, several pieces as wide as the block maybe.
 constexpr uint64_t kNearestOfPieces = 512;
+/// How far ahead such pieces are asked for, at most, unless the next one is further: a block that reads once is over
+/// before the next one's piece has come.
+constexpr uint64_t kAheadInPieces = 8192;
 /// From turn to turn: a warp that goes on by less reads the same lines again.
 constexpr uint64_t kLeastStep = 128;
 
@@ -62,18 +65,19 @@ class NextBlock {
     if (!turn || !is_near(turn)) return;
     if (const auto* known = llvm::dyn_cast<llvm::SCEVConstant>(turn); known && known->getAPInt().abs().ult(kLeastStep))
       return;
-    fetch(access, place, {evolution_.getPointerBase(address), loop.getLoopPreheader()->getTerminator(), kNearest});
+    fetch(access, place, {evolution_.getPointerBase(address), loop.getLoopPreheader()->getTerminator(), kNearest, 0});
   }
 
   void fetch_piece(llvm::LoadInst& load) {
     Value* place = load.getPointerOperand();
-    fetch(load, place, {evolution_.getSCEV(place), &load, kNearestOfPieces});
+    fetch(load, place, {evolution_.getSCEV(place), &load, kNearestOfPieces, kAheadInPieces});
   }
 
   struct How {
     const SCEV* once;           ///< what is fetched once for each step
     llvm::Instruction* before;  ///< where the distance is computed
     uint64_t nearest;           ///< the least distance, in bytes
+    uint64_t ahead;             ///< that blocks after the next one are fetched for, where the distance is known
   };
   void fetch(llvm::Instruction& access, Value* place, const How& how) {
     const SCEV* step = Steps(evolution_, kir::Intrinsic::CtaidX).of(evolution_.getSCEV(place));
@@ -82,7 +86,9 @@ class NextBlock {
     if (!fetched_.insert({how.once, step}).second) return;
     llvm::IRBuilder<> builder(how.before);
     Value* distance = expander.expandCodeFor(step, builder.getInt64Ty(), how.before);
-    distance = builder.CreateSelect(is_near_by(builder, distance, how.nearest), distance, builder.getInt64(0));
+    const uint32_t blocks = blocks_within(step, how.ahead);
+    distance = builder.CreateSelect(is_near_by(builder, distance, how.nearest, blocks),
+                                    builder.CreateMul(distance, builder.getInt64(blocks)), builder.getInt64(0));
     builder.SetInsertPoint(&access);
     fetches.push_back(fetch_line(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance), Level::Second));
   }
@@ -92,12 +98,19 @@ class NextBlock {
     return known && (known->getAPInt().ult(nearest) || known->getAPInt().ugt(kFarthest));
   }
 
-  /// Whether the next block is run by this call, and its row lies where the cache can have it in time.
-  static Value* is_near_by(llvm::IRBuilder<>& builder, Value* distance, uint64_t nearest) {
+  /// At least the next.
+  static uint32_t blocks_within(const SCEV* distance, uint64_t bytes) {
+    const auto* known = llvm::dyn_cast<llvm::SCEVConstant>(distance);
+    return known ? std::max<uint32_t>(bytes / known->getAPInt().getZExtValue(), 1) : 1;
+  }
+
+  /// Whether the block that is so many further on is run by this call, and rows of blocks lie where the cache can have
+  /// them in time.
+  static Value* is_near_by(llvm::IRBuilder<>& builder, Value* distance, uint64_t nearest, uint32_t further) {
     Value* blocks = load_field(builder, context_of(*builder.GetInsertBlock()->getParent()),
-                               offsetof(image::cpu::ThreadContext, blocks), builder.getInt32Ty(), /*constant=*/false);
+                               offsetof(image::cpu::ThreadContext, blocks), builder.getInt32Ty(), /*constant=*/true);
     Value* beyond = builder.CreateSub(distance, builder.getInt64(nearest));
-    return builder.CreateAnd(builder.CreateICmpUGT(blocks, builder.getInt32(1)),
+    return builder.CreateAnd(builder.CreateICmpUGT(blocks, builder.getInt32(further)),
                              builder.CreateICmpULE(beyond, builder.getInt64(kFarthest - nearest)));
   }
 

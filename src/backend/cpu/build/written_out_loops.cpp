@@ -16,6 +16,17 @@ void mark(llvm::Loop& loop) {
   loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {"llvm.loop.unroll."}, {all}));
 }
 
+/// Of a loop that may be left earlier too; 0: not known.
+unsigned most_turns(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  llvm::SmallVector<llvm::BasicBlock*, 4> leaving;
+  loop.getExitingBlocks(leaving);
+  unsigned most = 0;
+  for (llvm::BasicBlock* block : leaving)
+    if (const unsigned turns = evolution.getSmallConstantTripCount(&loop, block); turns > 0)
+      most = most == 0 ? turns : std::min(most, turns);
+  return most;
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses MarkLoopsToWriteOut::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
@@ -29,7 +40,7 @@ llvm::PreservedAnalyses MarkLoopsToWriteOut::run(llvm::Function& function, llvm:
     for (llvm::BasicBlock* block : loop->blocks())
       if (loops.getLoopFor(block) == loop) once += block->size();
     for (llvm::Loop* inner : loop->getSubLoops()) once += written_out.lookup(inner);
-    const uint64_t turns = evolution.getSmallConstantTripCount(loop);
+    const uint64_t turns = most_turns(*loop, evolution);
     if (turns < 2 || once * turns > kMostOfLoop || all + once * (turns - 1) > kMostOfFunction) continue;
     all += once * (turns - 1);
     written_out[loop] = once * turns;

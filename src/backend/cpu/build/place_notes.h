@@ -1,0 +1,17 @@
+#pragma once
+
+#include <llvm/ADT/ArrayRef.h>
+
+namespace llvm {
+class Function;
+class StoreInst;
+}  // namespace llvm
+
+namespace cupola::cpu::build {
+
+/// What the code of blocks reads and writes is never where its context notes, for a fault, which block and which warp
+/// of it run: LLVM may keep what one warp wrote in registers until the next one reads it. `notes`: the stores that do
+/// so in `code`.
+void tell_notes_apart(llvm::Function& code, llvm::ArrayRef<llvm::StoreInst*> notes);
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,64 @@
+#include "backend/cpu/build/place_notes.h"
+
+#include <gmock/gmock.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+
+#include "backend/cpu/build/test_program.h"
+#include "kir/pass_analyses.h"
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// What LLVM makes of code that writes and reads at %at, with many notes between.
+std::string forwarded(const std::string& at, const std::string& write, const std::string& read) {
+  std::string notes;
+  for (int i = 0; i < 60; ++i) notes += "store volatile i32 " + std::to_string(i) + ", ptr %warp\n";
+  llvm::LLVMContext context;
+  const auto module = parse(context, R"(
+    declare void @llvm.masked.store.v4i32.p0(<4 x i32>, ptr, <4 x i1>)
+    declare <4 x i32> @llvm.masked.load.v4i32.p0(ptr, <4 x i1>, <4 x i32>)
+    define <4 x i32> @k(ptr %context, <4 x i32> %v, i64 %field) {
+      %warp = getelementptr inbounds i8, ptr %context, i64 76
+      %window = load ptr, ptr %context
+      %at = )" + at + notes + write + notes +
+                                         read + R"(
+      ret <4 x i32> %r
+    })");
+  llvm::Function& code = *module->getFunction("k");
+  llvm::SmallVector<llvm::StoreInst*, 64> stores;
+  for (llvm::Instruction& instruction : llvm::instructions(code))
+    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction); store && store->isVolatile())
+      stores.push_back(store);
+  tell_notes_apart(code, stores);
+  kir::PassAnalyses analyses;
+  llvm::GVNPass().run(code, analyses.functions);
+  std::string text;
+  llvm::raw_string_ostream(text) << *code.back().getTerminator();
+  return text;
+}
+
+constexpr const char* kWindow = "getelementptr i8, ptr %window, i64 128\n";
+
+TEST(PlaceNotes, AreNotWhereTheCodeReadsAndWrites) {
+  const std::string write = "store <4 x i32> %v, ptr %at\n", read = "%r = load <4 x i32>, ptr %at\n";
+  EXPECT_THAT(forwarded(kWindow, write, read), HasSubstr("%v"));
+  EXPECT_THAT(
+      forwarded(kWindow,
+                "call void @llvm.masked.store.v4i32.p0(<4 x i32> %v, ptr %at, <4 x i1> splat (i1 true))\n" + write,
+                read),
+      HasSubstr("%v"));
+}
+
+TEST(PlaceNotes, MayBeInTheContext) {
+  EXPECT_THAT(forwarded("getelementptr i8, ptr %context, i64 %field\n", "store <4 x i32> %v, ptr %at\n",
+                        "%r = load <4 x i32>, ptr %at\n"),
+              Not(HasSubstr("%v")));
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
