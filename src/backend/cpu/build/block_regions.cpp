@@ -283,13 +283,19 @@ class Cutting {
       if (auto* value = llvm::dyn_cast<Instruction>(incoming.get());
           value && slots_.contains(value) && !llvm::isa<llvm::PHINode, llvm::AllocaInst>(value) &&
           llvm::count_if(crossing_, [&](const llvm::Use* use) { return use->get() == value; }) == 1 &&
+          is_last_before(phi, *phi.getIncomingBlock(incoming), region_of_.lookup(value->getParent())) &&
           !is_asked_for_behind(phi, region_of_.lookup(value->getParent())))
         slots_.share(value, &phi);
   }
 
+  /// Whether the phi is not set from the region on before it takes its value by way of `from`: what is made before a
+  /// loop may be taken at the end of each turn, when the phi has had what comes into the loop.
+  static bool is_last_before(llvm::PHINode& phi, BasicBlock& from, const BlockRegion* region) {
+    return region && !kir::ways_between(phi.getParent(), region->begin).contains(&from);
+  }
+
   /// Before it is set anew. What the region itself asks for it has read when it begins.
-  bool is_asked_for_behind(llvm::PHINode& phi, const BlockRegion* region) const {
-    if (!region) return true;
+  static bool is_asked_for_behind(llvm::PHINode& phi, const BlockRegion* region) {
     const kir::Ways ways = kir::ways_between(region->end->getSingleSuccessor(), phi.getParent());
     return llvm::any_of(phi.uses(), [&](const llvm::Use& use) {
       const auto* next = llvm::dyn_cast<llvm::PHINode>(use.getUser());

@@ -149,6 +149,27 @@ TEST(BlockRegions, WhatAPhiTakesLiesWhereThePhiDoes) {
   EXPECT_EQ(rows_kept(use, use), 2u);
 }
 
+// The first turn has %first, all others what was made before the loop.
+TEST(BlockRegions, WhatIsMadeBeforeALoopLiesApart) {
+  EXPECT_EQ(Cut(R"(
+      %first = load volatile <32 x i32>, ptr %p
+      %later = load volatile <32 x i32>, ptr %p
+      br label %turn
+    turn:
+      %i = phi i32 [ 0, %start ], [ %next, %turn ]
+      %row = phi <32 x i32> [ %first, %start ], [ %later, %turn ]
+      )" + kMeet +
+                R"(
+      store volatile <32 x i32> %row, ptr %q
+      %next = add i32 %i, 1
+      %go = icmp ult i32 %next, %n
+      br i1 %go, label %turn, label %over
+    over:
+      )")
+                .regions->frame_bytes,
+            2u * 128);
+}
+
 TEST(BlockRegions, ArraysAreKeptThatAreUsedAgain) {
   const std::string array = "%a = alloca [64 x i32]\n %at = getelementptr i32, ptr %a, i32 %t\n";
   const std::string use = "store volatile i32 %t, ptr %at\n %r = load volatile i32, ptr %at\n store i32 %r, ptr %q\n";
