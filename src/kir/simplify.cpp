@@ -1,7 +1,6 @@
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/IPO/ModuleInliner.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/BDCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -15,6 +14,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include "kir/combine.h"
 #include "kir/pass_analyses.h"
 #include "kir/passes.h"
 #include "kir/unroll.h"
@@ -41,7 +41,7 @@ llvm::FunctionPassManager to_registers() {
 
 llvm::FunctionPassManager general() {
   llvm::FunctionPassManager passes;
-  passes.addPass(llvm::InstCombinePass());
+  add_combine(passes);
   passes.addPass(llvm::SimplifyCFGPass(simple_cfg()));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
@@ -54,10 +54,10 @@ llvm::FunctionPassManager general() {
   passes.addPass(llvm::MemCpyOptPass());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::BDCEPass());
-  passes.addPass(llvm::InstCombinePass());
+  add_combine(passes);
   passes.addPass(llvm::ADCEPass());
   passes.addPass(llvm::SimplifyCFGPass(simple_cfg()));
-  passes.addPass(llvm::InstCombinePass());
+  add_combine(passes);
   return passes;
 }
 

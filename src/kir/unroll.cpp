@@ -8,7 +8,6 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
@@ -16,6 +15,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
+#include "kir/combine.h"
 #include "kir/intrinsics.h"
 #include "kir/passes.h"
 
@@ -187,7 +187,7 @@ llvm::FunctionPassManager unrolling() {
       llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(/*OptLevel=*/2, /*OnlyWhenForced=*/true)));
   passes.addPass(
       llvm::SimplifyCFGPass(simple_cfg()));  // turns that are never begun: SROA does not look through their phis
-  passes.addPass(llvm::InstCombinePass());
+  add_combine(passes);
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   return passes;

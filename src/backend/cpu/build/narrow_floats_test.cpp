@@ -287,6 +287,14 @@ TEST(NarrowFloats, IntegersRoundOnce) {
   expect_integers<int16_t>("i16", "sitofp");
 }
 
+TEST(NarrowFloats, IntegersWithZerosBehindStayInfinite) {
+  Rows program("i32", 1, "bfloat",
+               "%s = shl i32 %a, 21\n%h = uitofp i32 %s to half\n%f = fpext half %h to float\n"
+               "%r = fptrunc float %f to bfloat");
+  std::vector<uint32_t> in = {0, 1, 0x7ff};
+  EXPECT_EQ(program.run(in, 3, 3), (std::vector<uint16_t>{0, kBfloat.infinity, kBfloat.infinity}));
+}
+
 TEST(NarrowFloats, FunctionsOfBfloatsGoThroughFloat) {
   Rows root("bfloat", 1, "bfloat", "%r = call bfloat @llvm.sqrt.bf16(bfloat %a)",
             "declare bfloat @llvm.sqrt.bf16(bfloat)\n");

@@ -14,7 +14,6 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/DeadStoreElimination.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -33,6 +32,7 @@
 #include "backend/cpu/build/whole_rows.h"
 #include "backend/cpu/build/written_out_loops.h"
 #include "backend/cpu/build/zero_rows.h"
+#include "kir/combine.h"
 #include "kir/pass_analyses.h"
 
 namespace cupola::cpu::build {
@@ -123,17 +123,17 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     simplify.addPass(llvm::SimplifyCFGPass());
     simplify.addPass(MarkLoopsToWriteOut());
     simplify.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(kOptLevel)));
-    simplify.addPass(llvm::InstCombinePass());  // masks that are known, frames of a known size
+    kir::add_combine(simplify);  // masks that are known, frames of a known size
     simplify.addPass(llvm::SimplifyCFGPass());
     simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
     simplify.addPass(llvm::GVNPass());  // what one warp leaves in shared memory for the next
     simplify.addPass(llvm::DSEPass());
   }
   simplify.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  simplify.addPass(llvm::InstCombinePass());
+  kir::add_combine(simplify);
   simplify.addPass(llvm::SimplifyCFGPass());
   simplify.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
-  simplify.addPass(llvm::InstCombinePass());
+  kir::add_combine(simplify);
   simplify.addPass(llvm::SimplifyCFGPass());
   llvm::ModulePassManager pipeline;
   pipeline.addPass(llvm::GlobalDCEPass());

@@ -164,7 +164,7 @@ TEST(VectorDifferential, RandomKernelsWriteWhatTheyDoAThreadAtATime) {
 // First code and hot code of shapes for which it was wrong once.
 TEST(VectorDifferential, KernelsThatWereWrongOnceAreRight) {
   RungComparison comparison;
-  for (const uint64_t seed : {1'012'002'765U, 3'210'003'739U, 3'400'000'030U})
+  for (const uint64_t seed : {1'012'002'765U, 3'210'003'739U, 3'400'000'030U, 3'511'001'037U})
     EXPECT_EQ(comparison.compare_for_shape(RandomKernel(seed).text(), seed), "") << "seed " << seed;
 }
 

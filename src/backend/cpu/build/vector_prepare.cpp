@@ -8,7 +8,6 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
@@ -29,6 +28,7 @@
 
 #include "backend/cpu/build/vector_shapes.h"
 #include "kir/call_reach.h"
+#include "kir/combine.h"
 #include "kir/intrinsics.h"
 #include "kir/pass_analyses.h"
 #include "kir/unroll.h"
@@ -175,13 +175,13 @@ llvm::FunctionPassManager simplification() {
   // Arrays that loops of a known few turns go through become registers.
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(llvm::InstCombinePass());
+  kir::add_combine(passes);
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(kir::UnrollLoops());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(llvm::InstCombinePass());
+  kir::add_combine(passes);
   // What both ways of a branch store at one place becomes one store behind them, which all lanes do together.
   passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().hoistCommonInsts(true)));
   passes.addPass(llvm::MergedLoadStoreMotionPass(llvm::MergedLoadStoreMotionOptions(/*SplitFooterBB=*/true)));
