@@ -12,6 +12,7 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace cupola::cpu::build {
 namespace {
@@ -57,6 +58,15 @@ bool is_repeatable(const Instruction& instruction) {
   return !instruction.mayHaveSideEffects() && !instruction.mayReadFromMemory();
 }
 
+/// A lane by itself.
+bool can_lie_in_memory(const llvm::Type& element) {
+  if (!element.isIntegerTy()) return true;
+  const unsigned bits = element.getIntegerBitWidth();
+  return bits == 1 || (bits >= 8 && std::has_single_bit(bits));
+}
+
+constexpr unsigned kRegister = 64;  // bytes of the largest
+
 /// An innermost loop, if it can be narrowed.
 class CrowdedLoop {
  public:
@@ -93,32 +103,43 @@ class CrowdedLoop {
   }
 
   void narrow(unsigned width) {
-    const unsigned count = lanes_ / width;
-    llvm::SmallVector<Slice, 8> slices(count);
-    BasicBlock* from = before_;
-    for (unsigned k = 0; k < count; ++k) {
-      make(slices[k], k * width, width, *from);
-      from = slices[k].over;
-    }
-    finish(slices, *from);
+    width_ = width;
+    llvm::LLVMContext& context = header_.getContext();
+    const auto made_block = [&](const llvm::Twine& name) {
+      return BasicBlock::Create(context, name, header_.getParent(), after_);
+    };
+    group_ = made_block("narrow_group");
+    for (BasicBlock* block : blocks_) narrow_blocks_[block] = made_block(block->getName() + ".narrow");
+    over_ = made_block("narrow_over");
+    narrow_blocks_[before_] = group_;
+    narrow_blocks_[after_] = over_;
+
+    llvm::IRBuilder<> b(group_);
+    first_ = b.CreatePHI(b.getInt64Ty(), 2, "narrow_first");
+    b.CreateBr(narrow_blocks_[&header_]);
+    copy_blocks();
+    BasicBlock* together = made_block("narrow_together");
+    b.SetInsertPoint(over_);
+    Value* next = b.CreateAdd(first_, b.getInt64(width_));
+    llvm::BranchInst* leave = b.CreateCondBr(b.CreateICmpULT(next, b.getInt64(lanes_)), group_, together);
+    first_->addIncoming(b.getInt64(0), before_);
+    first_->addIncoming(next, over_);
+    before_->getTerminator()->replaceSuccessorWith(&header_, group_);
+    b.SetInsertPoint(together);
+    hand_on(b, *leave);
+    b.CreateBr(after_);
+    for (llvm::PHINode& phi : after_->phis()) phi.addIncoming(phi.getIncomingValueForBlock(exiting_), together);
+    llvm::DeleteDeadBlocks(blocks_);  // and their edges
   }
 
  private:
-  /// The loop for some of the lanes.
-  struct Slice {
-    llvm::DenseMap<BasicBlock*, BasicBlock*> blocks;
-    BasicBlock* over = nullptr;             ///< where it goes then
-    llvm::DenseMap<Value*, Value*> values;  ///< what its values are for these lanes
-    unsigned first = 0, width = 0;
-  };
-
   bool take(Instruction& instruction) {
     const auto* type = as_vector(instruction);
     if (!type)
       return instruction.isTerminator() ? llvm::isa<llvm::BranchInst>(instruction)
                                         : is_repeatable(instruction) && !reads_lanes(instruction);
     if (lanes_ == 0) lanes_ = type->getNumElements();
-    if (type->getNumElements() != lanes_) return false;
+    if (type->getNumElements() != lanes_ || !can_lie_in_memory(*type->getElementType())) return false;
     return llvm::isa<llvm::PHINode>(instruction) || is_inserted_scalar(instruction) || splat_of(instruction) ||
            (is_lane_by_lane(instruction) && takes_lanes(instruction));
   }
@@ -127,98 +148,122 @@ class CrowdedLoop {
     const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
     return llvm::all_of(call ? call->args() : instruction.operands(), [&](const llvm::Use& each) {
       const auto* type = as_vector(*each);
-      return type && type->getNumElements() == lanes_;
+      return type && type->getNumElements() == lanes_ && can_lie_in_memory(*type->getElementType());
     });
   }
   static bool reads_lanes(const Instruction& instruction) {
     return llvm::any_of(instruction.operands(), [](const llvm::Use& each) { return each->getType()->isVectorTy(); });
   }
 
-  static llvm::Type* narrowed(llvm::Type* type, unsigned width) {
+  llvm::Type* narrowed(llvm::Type* type) const {
     auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
-    return vector ? llvm::FixedVectorType::get(vector->getElementType(), width) : type;
+    return vector ? llvm::FixedVectorType::get(vector->getElementType(), width_) : type;
   }
 
-  /// In the slice. What comes from before the loop is cut there.
-  Value* in(Slice& slice, Value* value) {
-    if (const auto known = slice.values.find(value); known != slice.values.end()) return known->second;
+  /// Room for all lanes of a vector: bits take bytes.
+  struct Slot {
+    llvm::AllocaInst* place;
+    llvm::FixedVectorType *all, *part;
+    llvm::Align part_alignment;
+  };
+  Slot made_slot(const llvm::FixedVectorType& type) const {
+    BasicBlock& entry = header_.getParent()->getEntryBlock();
+    llvm::IRBuilder<> b(&entry, entry.getFirstInsertionPt());
+    llvm::Type* element = type.getElementType()->isIntegerTy(1) ? b.getInt8Ty() : type.getElementType();
+    Slot slot = {nullptr, llvm::FixedVectorType::get(element, lanes_), llvm::FixedVectorType::get(element, width_), {}};
+    const auto bytes = header_.getDataLayout().getTypeStoreSize(slot.part).getFixedValue();
+    slot.part_alignment = llvm::Align(std::min<uint64_t>(bytes, kRegister));
+    slot.place = b.CreateAlloca(slot.all);
+    slot.place->setAlignment(llvm::Align(kRegister));
+    return slot;
+  }
+  /// The group's lanes of it.
+  Value* place_of_part(llvm::IRBuilder<>& b, const Slot& slot) const {
+    return b.CreateInBoundsGEP(slot.part->getElementType(), slot.place, first_);
+  }
+
+  /// A vector of all lanes from before the loop, as the group has it.
+  Value* from_before(Value* value) {
+    llvm::IRBuilder<> before(before_->getTerminator()), b(group_->getTerminator());
+    if (auto* constant = llvm::dyn_cast<llvm::Constant>(value))
+      if (llvm::Constant* same = constant->getSplatValue())
+        return llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(width_), same);
+    if (auto* made = llvm::dyn_cast<Instruction>(value))
+      if (Value* scalar = splat_of(*made)) return before.CreateVectorSplat(width_, scalar);
+    const Slot slot = made_slot(*as_vector(*value));
+    before.CreateAlignedStore(before.CreateZExtOrBitCast(value, slot.all), slot.place, llvm::Align(kRegister));
+    Value* part = b.CreateAlignedLoad(slot.part, place_of_part(b, slot), slot.part_alignment);
+    return b.CreateTruncOrBitCast(part, narrowed(value->getType()));
+  }
+
+  /// In the group's loop.
+  Value* narrow_value(Value* value) {
+    if (const auto known = values_.find(value); known != values_.end()) return known->second;
     if (!value->getType()->isVectorTy()) return value;
-    llvm::IRBuilder<> b(before_->getTerminator());
-    Value* part = b.CreateShuffleVector(value, llvm::createSequentialMask(slice.first, slice.width, 0));
-    return slice.values[value] = part;
+    Value* part = from_before(value);
+    return values_[value] = part;
   }
 
-  void make(Slice& slice, unsigned first, unsigned width, BasicBlock& from) {
-    llvm::LLVMContext& context = header_.getContext();
-    const auto made_block = [&](const llvm::Twine& name) {
-      return BasicBlock::Create(context, name, header_.getParent(), after_);
-    };
-    slice.first = first;
-    slice.width = width;
-    for (BasicBlock* block : blocks_) slice.blocks[block] = made_block(block->getName() + ".narrow");
-    slice.over = made_block("narrow_over");
-    slice.blocks[before_] = &from;
-    slice.blocks[after_] = slice.over;
-    if (llvm::Instruction* end = from.getTerminator())
-      end->replaceSuccessorWith(&header_, slice.blocks[&header_]);
-    else
-      llvm::BranchInst::Create(slice.blocks[&header_], &from);
+  void copy_blocks() {
     for (BasicBlock* block : blocks_) {
-      llvm::IRBuilder<> b(slice.blocks[block]);
+      llvm::IRBuilder<> b(narrow_blocks_[block]);
       for (Instruction& each : *block) {
         if (is_inserted_scalar(each)) continue;
         b.SetCurrentDebugLocation(each.getDebugLoc());
-        slice.values[&each] = copy(b, slice, each);
+        values_[&each] = copy(b, each);
       }
     }
     for (BasicBlock* block : blocks_)
       for (llvm::PHINode& phi : block->phis()) {
-        auto* made = llvm::cast<llvm::PHINode>(slice.values[&phi]);
+        auto* made = llvm::cast<llvm::PHINode>(values_[&phi]);
         for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i)
-          made->addIncoming(in(slice, phi.getIncomingValue(i)), slice.blocks[phi.getIncomingBlock(i)]);
+          made->addIncoming(narrow_value(phi.getIncomingValue(i)), narrow_blocks_[phi.getIncomingBlock(i)]);
       }
   }
 
-  Value* copy(llvm::IRBuilder<>& b, Slice& slice, Instruction& each) {
-    llvm::Type* type = narrowed(each.getType(), slice.width);
+  Value* copy(llvm::IRBuilder<>& b, Instruction& each) {
+    llvm::Type* type = narrowed(each.getType());
     if (llvm::isa<llvm::PHINode>(each)) return b.CreatePHI(type, 2, each.getName());
-    if (Value* scalar = splat_of(each)) return b.CreateVectorSplat(slice.width, in(slice, scalar));
+    if (Value* scalar = splat_of(each)) return b.CreateVectorSplat(width_, narrow_value(scalar));
     Instruction* made = nullptr;
     if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&each); call && type->isVectorTy()) {
       llvm::SmallVector<Value*, 3> arguments;
-      for (const llvm::Use& argument : call->args()) arguments.push_back(in(slice, argument));
+      for (const llvm::Use& argument : call->args()) arguments.push_back(narrow_value(argument));
       made = b.CreateIntrinsic(call->getIntrinsicID(), {type}, arguments);
       made->copyIRFlags(call);
     } else {
       made = each.clone();
       for (llvm::Use& operand : made->operands())
-        if (!llvm::isa<BasicBlock>(operand.get())) operand.set(in(slice, operand.get()));
+        if (!llvm::isa<BasicBlock>(operand.get())) operand.set(narrow_value(operand.get()));
       made->mutateType(type);
       b.Insert(made, each.getName());
     }
     if (auto* branch = llvm::dyn_cast<llvm::BranchInst>(made))
       for (unsigned i = 0; i < branch->getNumSuccessors(); ++i)
-        branch->setSuccessor(i, slice.blocks[branch->getSuccessor(i)]);
+        branch->setSuccessor(i, narrow_blocks_[branch->getSuccessor(i)]);
     return made;
   }
 
-  /// What follows takes the lanes together, from `last` on.
-  void finish(llvm::MutableArrayRef<Slice> slices, BasicBlock& last) {
-    llvm::IRBuilder<> b(&last);
+  /// What follows takes the lanes of all groups together, in `b`'s block; of what is one for all lanes, the last
+  /// group's. Groups put theirs down before they `leave`.
+  void hand_on(llvm::IRBuilder<>& b, llvm::BranchInst& leave) {
+    llvm::IRBuilder<> group(&leave);
     for (BasicBlock* block : blocks_)
       for (Instruction& each : *block) {
         llvm::SmallVector<llvm::Use*, 8> uses;
         for (llvm::Use& use : each.uses())
           if (!llvm::is_contained(blocks_, llvm::cast<Instruction>(use.getUser())->getParent())) uses.push_back(&use);
         if (uses.empty()) continue;
-        llvm::SmallVector<Value*, 8> parts;
-        for (Slice& slice : slices) parts.push_back(in(slice, &each));
-        Value* whole = each.getType()->isVectorTy() ? llvm::concatenateVectors(b, parts) : parts.back();
+        Value* whole = values_[&each];
+        if (const auto* type = as_vector(each)) {
+          const Slot slot = made_slot(*type);
+          Value* part = group.CreateZExtOrBitCast(whole, slot.part);
+          group.CreateAlignedStore(part, place_of_part(group, slot), slot.part_alignment);
+          whole =
+              b.CreateTruncOrBitCast(b.CreateAlignedLoad(slot.all, slot.place, llvm::Align(kRegister)), each.getType());
+        }
         for (llvm::Use* use : uses) use->set(whole);
       }
-    b.CreateBr(after_);
-    for (llvm::PHINode& phi : after_->phis()) phi.addIncoming(phi.getIncomingValueForBlock(exiting_), &last);
-    llvm::DeleteDeadBlocks(blocks_);  // and their edges
   }
 
   BasicBlock& header_;
@@ -226,6 +271,13 @@ class CrowdedLoop {
   llvm::SmallVector<BasicBlock*, 8> blocks_;
   unsigned lanes_ = 0;
   bool can_be_narrowed_ = false;
+
+  // Of the loop for a group of lanes.
+  unsigned width_ = 0;
+  BasicBlock *group_ = nullptr, *over_ = nullptr;  ///< where a group begins and ends
+  llvm::PHINode* first_ = nullptr;                 ///< the group's first lane
+  llvm::DenseMap<BasicBlock*, BasicBlock*> narrow_blocks_;
+  llvm::DenseMap<Value*, Value*> values_;  ///< what the loop's values are there
 };
 
 }  // namespace

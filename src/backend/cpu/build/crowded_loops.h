@@ -8,8 +8,8 @@ class TargetTransformInfo;
 namespace cupola::cpu::build {
 
 /// Loops whose values need more registers than there are, as hashes' rounds do, run for a register's width of lanes
-/// after another: so the values stay in registers from turn to turn. Innermost loops whose lanes know nothing of each
-/// other, go the same way, and write no memory. For the end, when it shows what a loop keeps.
+/// after another, in a loop around them: so the values stay in registers from turn to turn. Innermost loops whose lanes
+/// know nothing of each other, go the same way, and write no memory. For the end, when it shows what a loop keeps.
 void narrow_crowded_loops(llvm::Function& function, const llvm::TargetTransformInfo& target);
 
 }  // namespace cupola::cpu::build
