@@ -27,6 +27,7 @@ void write_kernel(wire::Writer& out, const Kernel& kernel) {
   out.flag(kernel.polls);
   out.flag(kernel.flush_denormals);
   out.flag(kernel.improvable);
+  out.flag(kernel.begins_by_thread);
 }
 
 Result<Kernel> read_kernel(wire::Reader& in) {
@@ -47,6 +48,7 @@ Result<Kernel> read_kernel(wire::Reader& in) {
   TRY(kernel.polls, in.flag("polls"));
   TRY(kernel.flush_denormals, in.flag("flush denormals"));
   TRY(kernel.improvable, in.flag("improvable"));
+  TRY(kernel.begins_by_thread, in.flag("begins by thread"));
   return kernel;
 }
 

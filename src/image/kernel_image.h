@@ -47,9 +47,10 @@ struct Kernel {
            (blocks != BlockClass::One && wide_entries[BlockClass::Any].place != kNoEntry);
   }
   Rung rung = Rung::ThreadFibres;
-  bool polls = false;            ///< may wait for other blocks, other grids or the host
-  bool flush_denormals = false;  ///< run with the control register's flush bits set
-  bool improvable = false;       ///< hot code of a shape would be better (image/block_class.h)
+  bool polls = false;             ///< may wait for other blocks, other grids or the host
+  bool flush_denormals = false;   ///< run with the control register's flush bits set
+  bool improvable = false;        ///< hot code of a shape would be better (image/block_class.h)
+  bool begins_by_thread = false;  ///< of a unit: code for a thread may run until other code, which takes long, is made
 };
 
 /// A slot of the segment's writable part that holds the address of a library function.

@@ -7,6 +7,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "backend/cpu/build/compile_cost.h"
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/kernel_code.h"
 #include "backend/cpu/build/kernel_entry.h"
@@ -128,8 +129,11 @@ std::vector<image::Kernel> take_units(llvm::Module& module, Lowered& lowered) {
   std::vector<image::Kernel> kernels;
   {
     const kir::CallReach reach(module);
-    for (const KernelBody& kernel : lowered.bodies)
-      kernels.emplace_back().unit = write_unit(kernel, lowered.data.constant_bytes, reach);
+    for (const KernelBody& kernel : lowered.bodies) {
+      image::Kernel& made = kernels.emplace_back();
+      made.unit = write_unit(kernel, lowered.data.constant_bytes, reach);
+      made.begins_by_thread = may_begin_by_thread(kernel, reach);
+    }
   }
   for (const KernelBody& kernel : lowered.bodies)
     if (kernel.body->use_empty()) kernel.body->eraseFromParent();

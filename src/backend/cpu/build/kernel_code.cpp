@@ -64,10 +64,14 @@ void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const kir::
     bodies.why_not = warps.error().message;
 }
 
+/// For people, behind a kernel's name.
+std::string which_blocks(const CodeOptions& options) {
+  return options.blocks ? formatted(" (blocks {})", words_of(*options.blocks)) : "";
+}
+
 void say_rung(const Bodies& bodies, const CodeOptions& options) {
   const std::string rung = rung_of(bodies);
-  const std::string which = options.blocks ? formatted(" (blocks {})", words_of(*options.blocks)) : "";
-  log::line(log::Topic::Compile, "kernel {}{}: {}", bodies.kernel.name, which, rung);
+  log::line(log::Topic::Compile, "kernel {}{}: {}", bodies.kernel.name, which_blocks(options), rung);
   if (options.report) *options.report += formatted("{}\n{}", rung, bodies.accesses);
 }
 
@@ -192,7 +196,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
   TRY(code.segment, emit_segment(module, flushes, writes_out(all, options), options, machine, stages));
   if (!all.empty())
     log::line(log::Topic::Compile, "kernel {}{} took, in ms: {}", all.front().kernel.name,
-              all.size() > 1 ? formatted(" and {} more", all.size() - 1) : "", stages.text());
+              all.size() > 1 ? formatted(" and {} more", all.size() - 1) : which_blocks(options), stages.text());
 
   const auto place_of = [&](const std::string& symbol) {
     return symbol.empty() ? image::kNoEntry : code.segment.symbols.at(symbol);

@@ -196,6 +196,41 @@ TEST_F(Later, HotCodeIsForWhatMeetsAndForShapes) {
         << each.kernel << " " << request_name(each.blocks);
 }
 
+/// A kernel that reads and writes much of memory, and does something more.
+bool begins_by_thread(const std::string& more, int accesses = 40) {
+  std::string text = R"(
+    declare void @cupola.barrier(i32, i32)
+    declare i32 @cupola.vote(i32, i32, i32)
+    define ptx_kernel void @k(ptr %p) {
+)" + more;
+  for (int i = 0; i < accesses; ++i)
+    text += formatted("%a{0} = getelementptr i32, ptr %p, i32 {0}\nstore i32 {0}, ptr %a{0}\n", i);
+  llvm::LLVMContext context;
+  const auto built = build(parse(context, text + "ret void }"), {.target = "cpu:test", .later = true});
+  EXPECT_TRUE(built) << built.error().message;
+  EXPECT_EQ(image::deserialize(image::serialize(*built))->kernels[0].begins_by_thread,
+            built->kernels[0].begins_by_thread);
+  return built->kernels[0].begins_by_thread;
+}
+
+TEST(LaterCost, LongKernelsMayBeginByThread) {
+  EXPECT_TRUE(begins_by_thread(""));
+  EXPECT_TRUE(begins_by_thread("call void @cupola.barrier(i32 0, i32 0)"));
+  EXPECT_FALSE(begins_by_thread("", 20)) << "code for warps is there soon";
+}
+
+TEST(LaterCost, NotWhereWarpsDoThingsTogetherOrThreadsWait) {
+  EXPECT_FALSE(begins_by_thread("%v = call i32 @cupola.vote(i32 -1, i32 0, i32 1)\nstore i32 %v, ptr %p"));
+  EXPECT_FALSE(begins_by_thread("%r = load volatile i32, ptr %p\nstore i32 %r, ptr %p"));
+  EXPECT_FALSE(begins_by_thread(R"(br label %wait
+    wait:
+      %seen = load atomic i32, ptr %p monotonic, align 4
+      %go = icmp ne i32 %seen, 0
+      br i1 %go, label %on, label %wait
+    on:
+)"));
+}
+
 TEST_F(Later, EqualCodeHasEqualUnits) {
   llvm::LLVMContext context;
   const auto again = build(parse(context, kModule), {.target = "cpu:test", .later = true});

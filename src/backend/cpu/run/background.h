@@ -6,7 +6,7 @@
 
 namespace cupola::cpu {
 
-/// Work that nobody waits for: one piece after the other on the process's one thread for it, "cupola-later", whose
+/// Work that no launch needs: one piece after the other on the process's one thread for it, "cupola-later", whose
 /// priority is low. It begins with the first piece, and again when one comes after it ended for want of work. Any
 /// thread.
 class Background {

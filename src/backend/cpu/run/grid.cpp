@@ -46,7 +46,7 @@ Work::Ran Grid::run(Worker& worker, uint64_t first, uint64_t most) {
     return worker.run_blocks(*this, first, most);
   const uint64_t begin = steady_nanoseconds();
   const Ran ran = worker.run_blocks(*this, first, most);
-  code_.watch->ran(steady_nanoseconds() - begin);
+  code_.watch->ran(steady_nanoseconds() - begin, ran.begun < most);
   return ran;
 }
 

@@ -3,7 +3,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <deque>
+#include <future>
 #include <new>
 #include <vector>
 
@@ -25,9 +28,11 @@ using image::BlockClass;
 
 /// A kernel of the executable. Any thread.
 struct Kernel {
-  Kernel(std::vector<std::byte> made_of, bool hot) : unit(std::move(made_of)), versions(hot) {}
+  Kernel(image::Kernel& from, bool hot)
+      : unit(std::move(from.unit)), begins_by_thread(from.begins_by_thread), versions(hot) {}
 
   const std::vector<std::byte> unit;
+  const bool begins_by_thread;
   KernelVersions versions;
 };
 
@@ -60,11 +65,15 @@ BlockClass class_to_run(const Dim3& block) {
 class ImageExecutable final : public CpuExecutable, public std::enable_shared_from_this<ImageExecutable> {
  public:
   ImageExecutable(image::KernelImage image, std::unique_ptr<image::LoadedSegment> segment, AlignedMapping data,
-                  hal::CodeSource source, const HotPolicy& policy)
-      : target_(std::move(image.target)), data_(std::move(data)), source_(std::move(source)), policy_(policy) {
+                  hal::CodeSource source, const HotPolicy& policy, uint32_t workers)
+      : target_(std::move(image.target)),
+        data_(std::move(data)),
+        source_(std::move(source)),
+        policy_(policy),
+        workers_(workers) {
     set_module_data(data_.data(), image.data.size());
     for (image::Kernel& from : image.kernels) {
-      Kernel& kernel = own_kernels_.emplace_back(std::move(from.unit), policy_.when != HotPolicy::Never);
+      Kernel& kernel = own_kernels_.emplace_back(from, policy_.when != HotPolicy::Never);
       for (const BlockClass blocks : image::kAllBlockClasses)
         if (from.runs(blocks)) kernel.versions.take(blocks, code_for(blocks, from, *segment));
       add_kernel(std::move(from.info));
@@ -92,6 +101,12 @@ class ImageExecutable final : public CpuExecutable, public std::enable_shared_fr
   }
 
  private:
+  /// A worker that ran code for a thread for long waits so long at most for the code that takes its place.
+  static constexpr std::chrono::milliseconds kMostWait{500};
+  /// Stacks of threads, on all workers, that code for a thread may ask for where code for warps would ask for none: an
+  /// eighth of what Linux gives a process (stack_pool.h).
+  static constexpr uint64_t kMostStacks = 4096;
+
   /// Code as it was made, and whether hot code would be better.
   struct Made {
     KernelCode code;
@@ -107,7 +122,7 @@ class ImageExecutable final : public CpuExecutable, public std::enable_shared_fr
     const uint64_t begin = steady_nanoseconds();
     Made first;
     if (of == KernelVersions::Of::FirstShape) {
-      TRY(first, make(index, {blocks, block}));
+      TRY(first, make_first(index, blocks, block));
     } else {
       TRY(make_for_class(index, blocks));
       first = {*versions.code_of_class(blocks), policy_.when == HotPolicy::Later};
@@ -119,9 +134,32 @@ class ImageExecutable final : public CpuExecutable, public std::enable_shared_fr
       return {};
     }
     const uint64_t enough = std::max(policy_.least_nanoseconds, steady_nanoseconds() - begin);
-    versions.take(blocks, block, first.code, enough,
-                  [this, index, blocks, block, enough] { make_hot_later(index, {blocks, block, true}, enough); });
+    const bool is_for_thread = first.code.width == 1;
+    versions.take(blocks, block, first.code, enough, [this, index, blocks, block, enough, is_for_thread](bool goes_on) {
+      const std::future<void> made = make_hot_later(index, {blocks, block, true}, enough);
+      if (is_for_thread && goes_on) wait_a_while(made);
+    });
     return {};
+  }
+
+  /// For the shape that comes first.
+  Result<Made> make_first(uint32_t index, BlockClass blocks, const Dim3& block) {
+    if (policy_.when == HotPolicy::Later && own_kernels_[index].begins_by_thread) {
+      TRY(make_for_class(index, BlockClass::One));
+      const KernelCode& code = *own_kernels_[index].versions.code_of_class(BlockClass::One);
+      const bool has_stacks = code.rung == image::Rung::ThreadLoop || block.count() * workers_ <= kMostStacks;
+      if (!code.polls && has_stacks) return Made{code, true};
+    }
+    return make(index, {blocks, block});
+  }
+
+  /// So that the compiler has a core, which makes more of it than code for a thread. One worker of the process at a
+  /// time: there is one compiler.
+  static void wait_a_while(const std::future<void>& made) {
+    static constinit std::atomic_flag somebody_waits;
+    if (somebody_waits.test_and_set(std::memory_order_acquire)) return;
+    made.wait_for(kMostWait);
+    somebody_waits.clear(std::memory_order_release);
   }
 
   Result<> make_for_class(uint32_t index, BlockClass blocks) {
@@ -145,12 +183,16 @@ class ImageExecutable final : public CpuExecutable, public std::enable_shared_fr
     return true;
   }
 
-  /// On a worker, while a launch of the kernel goes on.
-  void make_hot_later(uint32_t index, const image::BlocksOfCode& of, uint64_t after_nanoseconds) {
-    const auto work = [self = shared_from_this(), index, of, after_nanoseconds] {
+  /// On a worker, while a launch of the kernel goes on. The answer comes when the code is there, or will not be.
+  std::future<void> make_hot_later(uint32_t index, const image::BlocksOfCode& of, uint64_t after_nanoseconds) {
+    const auto made = std::make_shared<std::promise<void>>();
+    std::future<void> result = made->get_future();
+    const auto work = [self = shared_from_this(), made, index, of, after_nanoseconds] {
       self->make_hot(index, of, after_nanoseconds);
+      made->set_value();
     };
     if (const Result<> submitted = Background::submit(work); !submitted) stays_as_it_is(index, of, submitted.error());
+    return result;
   }
 
   void make_hot(uint32_t index, const image::BlocksOfCode& of, uint64_t after_nanoseconds) noexcept {
@@ -201,6 +243,7 @@ class ImageExecutable final : public CpuExecutable, public std::enable_shared_fr
   const AlignedMapping data_;
   const hal::CodeSource source_;
   const HotPolicy policy_;
+  const uint32_t workers_;
   std::deque<Kernel> own_kernels_;
   Mutex mutex_;
   std::vector<std::unique_ptr<image::LoadedSegment>> segments_ GUARDED_BY(mutex_);
@@ -237,7 +280,7 @@ Result<std::shared_ptr<CpuExecutable>> load_image(std::span<const std::byte> byt
   if (!data.data()) return fail(ErrorCode::OutOfMemory, "no memory for {} bytes of module data", size);
   image::initialise_data(data.data(), image, *segment);
   return std::make_shared<ImageExecutable>(std::move(image), std::move(segment), std::move(data), std::move(source),
-                                           policy);
+                                           policy, device.multiprocessors);
 }
 
 }  // namespace cupola::cpu

@@ -196,10 +196,13 @@ class HotCode : public ::testing::Test {
     image.segment.clear();
     image.slots_offset = 0;
     image.kernels[0].unit = {std::byte{'u'}};
+    image.kernels[0].begins_by_thread = begins_by_thread_;
     const auto source = [this](std::span<const std::byte>, std::string_view code, hal::Ask ask) {
       return answer(std::string(code), ask);
     };
-    auto loaded = load_image(image::serialize(image), device_->properties(), source, {when, kHour});
+    hal::DeviceProperties properties = device_->properties();
+    properties.multiprocessors = workers_;
+    auto loaded = load_image(image::serialize(image), properties, source, {when, kHour});
     ASSERT_TRUE(loaded) << loaded.error().message;
     executable_ = *loaded;
   }
@@ -214,9 +217,13 @@ class HotCode : public ::testing::Test {
       if (fails_) return fail(ErrorCode::NotSupported, "no hot code today");
     }
     image::KernelImage image = make_image(*device_, 0);
-    image.kernels[0].wide_entries[image::blocks_requested(code)->blocks] = {is_hot ? 64u : 0u, true};
-    image.kernels[0].rung = image::Rung::ThreadLoop;
-    image.kernels[0].polls = is_hot && hot_polls_;
+    const image::BlockClass blocks = image::blocks_requested(code)->blocks;
+    if (blocks == image::BlockClass::One)
+      image.kernels[0].entry = 0;
+    else
+      image.kernels[0].wide_entries[blocks] = {is_hot ? 64u : 0u, true};
+    image.kernels[0].rung = rung_;
+    image.kernels[0].polls = is_hot ? hot_polls_ : thread_polls_ && blocks == image::BlockClass::One;
     image.kernels[0].improvable = !is_hot && improvable_;
     return std::make_shared<const std::vector<std::byte>>(image::serialize(image));
   }
@@ -262,6 +269,9 @@ class HotCode : public ::testing::Test {
   std::vector<std::string> asked_ GUARDED_BY(mutex_);
   bool held_ GUARDED_BY(mutex_) = false;
   bool has_hot_ = false, fails_ = false, improvable_ = true, hot_polls_ = false;
+  bool begins_by_thread_ = false, thread_polls_ = false;
+  image::Rung rung_ = image::Rung::ThreadLoop;
+  uint32_t workers_ = 2;
 };
 
 TEST_F(HotCode, IsAskedForOnceWhenTheFirstCodeRanForLong) {
@@ -303,6 +313,85 @@ TEST_F(HotCode, IsNotMadeWhereItWouldBeTheSame) {
   EXPECT_FALSE(becomes_hot({64}));
   EXPECT_FALSE(code({64})->watch);
   EXPECT_TRUE(becomes_hot({96})) << "the class's code knows no sizes";
+}
+
+// What takes long to make is not waited for.
+TEST_F(HotCode, TakesThePlaceOfCodeForAThread) {
+  begins_by_thread_ = true;
+  improvable_ = false;
+  load();
+  ASSERT_TRUE(executable_->prepare(0, {64}));
+  EXPECT_EQ(code({64})->width, 1u);
+  EXPECT_EQ(asked(), std::vector<std::string>{"one"});
+  EXPECT_TRUE(becomes_hot({64}));
+  EXPECT_GT(code({64})->width, 1u);
+  EXPECT_EQ(asked(), (std::vector<std::string>{"one", "rows-64x1x1-hot"}));
+  ASSERT_TRUE(executable_->prepare(0, {96}));
+  EXPECT_GT(code({96})->width, 1u) << "other shapes have the code of their class";
+}
+
+// Else the compiler would get a third of a core, and slow code the others.
+TEST_F(HotCode, IsWaitedForByTheWorkerThatRanCodeForAThread) {
+  begins_by_thread_ = true;
+  load();
+  hold();
+  ASSERT_TRUE(executable_->prepare(0, {64}));
+  std::atomic<bool> went_on = false;
+  std::thread worker([&] {
+    code({64})->watch->ran(kHour);
+    went_on = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(went_on);
+  release();
+  worker.join();
+  EXPECT_GT(code({64})->width, 1u);
+}
+
+// What the last of the blocks have to wait for is over sooner without.
+TEST_F(HotCode, IsNotWaitedForByAWorkerWithoutMoreBlocks) {
+  begins_by_thread_ = true;
+  load();
+  hold();
+  ASSERT_TRUE(executable_->prepare(0, {64}));
+  code({64})->watch->ran(kHour, /*goes_on=*/false);
+  EXPECT_EQ(code({64})->width, 1u);
+  release();
+  Background::wait_until_idle();
+  EXPECT_GT(code({64})->width, 1u);
+}
+
+TEST_F(HotCode, ThatFailsLeavesCodeForAThread) {
+  begins_by_thread_ = fails_ = true;
+  load();
+  EXPECT_FALSE(becomes_hot({64}));
+  EXPECT_EQ(code({64})->width, 1u);
+}
+
+// A stack for each thread of each core's block may be more than the system gives.
+TEST_F(HotCode, ReplacesNoCodeForAThreadThatNeedsManyStacks) {
+  begins_by_thread_ = true;
+  workers_ = 64;
+  for (const image::Rung rung : {image::Rung::ThreadLoop, image::Rung::ThreadFibres})
+    for (uint32_t threads : {64, 96}) {
+      rung_ = rung;
+      load();
+      ASSERT_TRUE(executable_->prepare(0, {threads}));
+      EXPECT_EQ(code({threads})->width == 1, rung == image::Rung::ThreadLoop || threads == 64) << threads;
+    }
+}
+
+TEST_F(HotCode, ReplacesNoCodeForAThreadThatPollsOrStays) {
+  begins_by_thread_ = thread_polls_ = true;
+  load();
+  ASSERT_TRUE(executable_->prepare(0, {64}));
+  EXPECT_EQ(asked(), (std::vector<std::string>{"one", "rows-64x1x1"}));
+  thread_polls_ = false;
+  load(HotPolicy::Never);
+  ASSERT_TRUE(executable_->prepare(0, {64}));
+  load(HotPolicy::Now);
+  ASSERT_TRUE(executable_->prepare(0, {64}));
+  EXPECT_EQ(asked(), (std::vector<std::string>{"one", "rows-64x1x1", "rows-64x1x1", "rows-64x1x1-hot"}));
 }
 
 TEST_F(HotCode, IsTakenAtOnceWhereItIsThere) {

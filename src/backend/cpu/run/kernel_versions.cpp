@@ -8,7 +8,7 @@ namespace cupola::cpu {
 using image::BlockClass;
 
 KernelVersions::Shape::Shape(const Dim3& block, const KernelCode& code, uint64_t enough_nanoseconds,
-                             std::function<void()> told)
+                             std::function<void(bool)> told)
     : Watch(enough_nanoseconds), block(block), tell(std::move(told)), first(code), now(&first) {
   first.watch = tell ? this : nullptr;
 }
@@ -61,7 +61,7 @@ void KernelVersions::take(BlockClass blocks, const KernelCode& code) {
 }
 
 void KernelVersions::take(BlockClass blocks, const Dim3& block, const KernelCode& code, uint64_t enough_nanoseconds,
-                          std::function<void()> enough) {
+                          std::function<void(bool)> enough) {
   Lock lock(mutex_);
   if (find(blocks, block)) return;
   const size_t count = count_.load(std::memory_order_relaxed);

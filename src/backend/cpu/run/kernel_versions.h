@@ -53,10 +53,10 @@ class KernelVersions {
 
   void take(image::BlockClass blocks, const KernelCode& code) EXCLUDES(mutex_);
 
-  /// After claim() said so. `enough`, if it is something, is called once, on a worker, when the code has run for
+  /// After claim() said so. `enough`, if it is something, is called once, as Watch has it, when the code has run for
   /// `enough_nanoseconds`.
   void take(image::BlockClass blocks, const Dim3& block, const KernelCode& code, uint64_t enough_nanoseconds = 0,
-            std::function<void()> enough = nullptr) EXCLUDES(mutex_);
+            std::function<void(bool)> enough = nullptr) EXCLUDES(mutex_);
 
   /// Launches from now on run `code`, and so do blocks that have not begun of those that go on. False if it waits in
   /// other ways than the code before, or there is none.
@@ -64,11 +64,11 @@ class KernelVersions {
 
  private:
   struct Shape final : Watch {
-    Shape(const Dim3& block, const KernelCode& code, uint64_t enough_nanoseconds, std::function<void()> told);
-    void enough() override { tell(); }
+    Shape(const Dim3& block, const KernelCode& code, uint64_t enough_nanoseconds, std::function<void(bool)> told);
+    void enough(bool goes_on) override { tell(goes_on); }
 
     const Dim3 block;
-    const std::function<void()> tell;
+    const std::function<void(bool)> tell;
     KernelCode first, hot_code;  ///< hot_code: written once, under the lock
     std::atomic<const KernelCode*> now;
 
