@@ -2,6 +2,7 @@
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
 
 #include "backend/cpu/build/test_program.h"
 
@@ -54,6 +55,19 @@ const std::string kModule = R"(
     %turns = lshr i32 %width, 4
     ret i32 %turns
   }
+  @counts = internal addrspace(3) global [64 x i32] poison
+  define ptx_kernel void @counts_in_shared_memory(ptr %p) {
+    %t = call i32 @cupola.tid.x()
+    %far = zext i32 %t to i64
+    %in = getelementptr i32, ptr %p, i64 %far
+    %key = load i32, ptr %in
+    %digit = and i32 %key, 63
+    %place = getelementptr i32, ptr addrspace(3) @counts, i32 %digit
+    %before = atomicrmw add ptr addrspace(3) %place, i32 1 syncscope("block") monotonic
+    call void @cupola.barrier(i32 0, i32 0)
+    store i32 %before, ptr %in
+    ret void
+  }
   define ptx_kernel void @meets_often(ptr %p) {
   start:
     %turns = call i32 @turns()
@@ -78,7 +92,7 @@ class Later : public ::testing::Test {
     auto built = build(parse(context, kModule), {.target = "cpu:test", .later = true});
     ASSERT_TRUE(built) << built.error().message;
     image_ = std::move(*built);
-    ASSERT_EQ(image_.kernels.size(), 5u);
+    ASSERT_EQ(image_.kernels.size(), 6u);
   }
 
   image::Kernel code(size_t kernel, const image::BlocksOfCode& blocks) const {
@@ -94,6 +108,15 @@ class Later : public ::testing::Test {
 
   /// How many loops the code of a kernel has.
   size_t loops(size_t kernel, const image::BlocksOfCode& blocks) const {
+    return counted(kernel, blocks, [](llvm::Function& function) {
+      llvm::DominatorTree dominators(function);
+      return llvm::LoopInfo(dominators).getLoopsInPreorder().size();
+    });
+  }
+
+  /// The sum of what `of` says of the functions of its code.
+  template <typename Of>
+  size_t counted(size_t kernel, const image::BlocksOfCode& blocks, Of of) const {
     const std::string path = ::testing::TempDir() + "unit-" + std::to_string(getpid());
     llvm::LLVMContext context;
     auto unit = read_unit(context, image_.kernels[kernel].unit);
@@ -105,10 +128,7 @@ class Later : public ::testing::Test {
     const auto module = llvm::parseAssemblyString(text, error, context);
     size_t found = 0;
     for (llvm::Function& function : *module)
-      if (!function.isDeclaration() && !function.hasLocalLinkage()) {
-        llvm::DominatorTree dominators(function);
-        found += llvm::LoopInfo(dominators).getLoopsInPreorder().size();
-      }
+      if (!function.isDeclaration() && !function.hasLocalLinkage()) found += of(function);
     return found;
   }
 
@@ -176,8 +196,24 @@ TEST_F(Later, HotCodeOfAShapeKnowsIt) {
   EXPECT_EQ(loops(3, {BlockClass::Rows, Dim3{64}, true}), 1u);
 }
 
+// Addresses that are taken out of registers one by one are known late: see LaneLoop.
+TEST_F(Later, PlacesOfUpdatesStayInMemoryWhereLoopsAreWrittenOut) {
+  const auto taken_out = [](llvm::Function& function) {
+    return llvm::count_if(llvm::instructions(function),
+                          [](const auto& each) { return llvm::isa<llvm::ExtractElementInst>(each); });
+  };
+  const auto updates = [](llvm::Function& function) {
+    return llvm::count_if(llvm::instructions(function), [](const llvm::Instruction& each) {
+      return each.getOpcode() == llvm::Instruction::Add && llvm::isa<llvm::LoadInst>(each.getOperand(0));
+    });
+  };
+  const image::BlocksOfCode hot = {BlockClass::Rows, Dim3{64}, true};
+  EXPECT_GE(counted(4, hot, updates), 32u) << "written out";
+  EXPECT_LT(counted(4, hot, taken_out), 8u);
+}
+
 TEST_F(Later, FunctionsThatItCallsKnowItToo) {
-  EXPECT_EQ(loops(4, {BlockClass::Rows, Dim3{64}, true}), 1u);
+  EXPECT_EQ(loops(5, {BlockClass::Rows, Dim3{64}, true}), 1u);
 }
 
 TEST_F(Later, HotCodeIsForWhatMeetsAndForShapes) {
@@ -235,7 +271,7 @@ TEST_F(Later, EqualCodeHasEqualUnits) {
   llvm::LLVMContext context;
   const auto again = build(parse(context, kModule), {.target = "cpu:test", .later = true});
   ASSERT_TRUE(again);
-  for (size_t i = 0; i < 5; ++i) EXPECT_EQ(again->kernels[i].unit, image_.kernels[i].unit);
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(again->kernels[i].unit, image_.kernels[i].unit);
 }
 
 TEST(KernelUnit, OtherBytesAreRefused) {
