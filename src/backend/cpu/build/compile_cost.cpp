@@ -15,28 +15,28 @@ constexpr uint64_t kOfInstruction = 1, kOfAccess = 6;
 /// Some 30 ms on a processor of 2023.
 constexpr uint64_t kLong = 220;
 
-/// What a warp in step does as older programs expect it: what one lane writes, the others read.
-bool is_volatile(const llvm::Instruction& instruction) {
-  return instruction.isVolatile();
-}
-
+/// What warps do together, or may do in step as older programs expect it: what one lane writes, the others read.
 bool is_of_warps(const llvm::Instruction& instruction) {
   const auto intrinsic = kir::intrinsic_of(instruction);
-  return intrinsic && kir::effect_of(*intrinsic) == kir::Effect::kSync && *intrinsic != kir::Intrinsic::Barrier;
+  const bool is_together =
+      intrinsic && kir::effect_of(*intrinsic) == kir::Effect::kSync && *intrinsic != kir::Intrinsic::Barrier;
+  return is_together || instruction.isVolatile();
+}
+
+bool waits_or_acts_as_warp(llvm::Function& function, const kir::CallReach& reach) {
+  return llvm::any_of(llvm::instructions(function), is_of_warps) || !waiting_loops(function, reach).empty();
 }
 
 }  // namespace
 
 bool may_begin_by_thread(const KernelBody& kernel, const kir::CallReach& reach) {
+  const auto functions = reach.from(kernel.body);
   uint64_t cost = 0;
-  for (llvm::Function* function : reach.from(kernel.body)) {
-    if (llvm::any_of(llvm::instructions(*function), is_of_warps) ||
-        llvm::any_of(llvm::instructions(*function), is_volatile) || !waiting_loops(*function, reach).empty())
-      return false;
+  for (const llvm::Function* function : functions)
     for (const llvm::Instruction& instruction : llvm::instructions(*function))
       cost += instruction.mayReadOrWriteMemory() ? kOfAccess : kOfInstruction;
-  }
-  return cost >= kLong;
+  return cost >= kLong &&
+         llvm::none_of(functions, [&](llvm::Function* function) { return waits_or_acts_as_warp(*function, reach); });
 }
 
 }  // namespace cupola::cpu::build

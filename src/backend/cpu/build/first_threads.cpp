@@ -5,6 +5,7 @@
 #include <llvm/IR/PatternMatch.h>
 
 #include "backend/cpu/build/block_regions.h"
+#include "backend/cpu/build/following_numbers.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -42,11 +43,11 @@ class FirstThreads {
     llvm::CmpPredicate predicate;
     if (!match(mask, m_ICmp(predicate, m_Value(one), m_Value(other)))) return std::nullopt;
     if (left_out) predicate = CmpInst::getInversePredicate(predicate);
-    if (are_threads(other)) {
+    if (first_of_following(other) == first_) {
       std::swap(one, other);
       predicate = CmpInst::getSwappedPredicate(predicate);
     }
-    return are_threads(one) ? bound(predicate, llvm::getSplatValue(other)) : std::nullopt;
+    return first_of_following(one) == first_ ? bound(predicate, llvm::getSplatValue(other)) : std::nullopt;
   }
 
  private:
@@ -58,17 +59,7 @@ class FirstThreads {
     return is_below ? std::optional(Bound{predicate, value}) : std::nullopt;
   }
 
-  /// threadIdx.x of each lane.
-  bool are_threads(Value* value) const {
-    Value *row, *lanes;
-    if (!match(value, m_c_Add(m_Value(row), m_Value(lanes))) || llvm::getSplatValue(row) != first_) return false;
-    const auto* numbers = llvm::dyn_cast<llvm::ConstantDataVector>(lanes);
-    for (unsigned lane = 0; numbers && lane < numbers->getNumElements(); ++lane)
-      if (numbers->getElementAsInteger(lane) != lane) return false;
-    return numbers;
-  }
-
-  const Value* first_;
+  const Value* first_;  ///< threadIdx.x of the first lane
   llvm::function_ref<bool(Value*)> is_uniform_;
 };
 

@@ -9,6 +9,8 @@
 
 #include <optional>
 
+#include "backend/cpu/build/following_numbers.h"
+
 namespace cupola::cpu::build {
 namespace {
 
@@ -26,20 +28,6 @@ struct Below {
   bool is_signed;
 };
 
-/// first + 0, first + 1 ...
-std::optional<Below> row(Value* numbers) {
-  Value *first, *lanes;
-  if (!match(numbers, m_c_Add(m_Value(first), m_Value(lanes))) &&
-      !match(numbers, m_c_DisjointOr(m_Value(first), m_Value(lanes))))
-    return std::nullopt;
-  const auto* above = llvm::dyn_cast<llvm::ConstantDataVector>(lanes);
-  Value* one = llvm::getSplatValue(first);
-  if (!above || !one || !one->getType()->isIntegerTy()) return std::nullopt;
-  for (unsigned lane = 0; lane < above->getNumElements(); ++lane)
-    if (above->getElementAsInteger(lane) != lane) return std::nullopt;
-  return Below{one, above->getNumElements() - 1, nullptr, false};
-}
-
 std::optional<Below> below(Value* mask) {
   llvm::CmpPredicate predicate;
   Value *numbers, *bounds;
@@ -52,12 +40,10 @@ std::optional<Below> below(Value* mask) {
     which = CmpInst::getSwappedPredicate(which);
   }
   if (which != CmpInst::ICMP_ULT && which != CmpInst::ICMP_SLT) return std::nullopt;
-  std::optional<Below> made = row(numbers);
-  Value* bound = llvm::getSplatValue(bounds);
-  if (!made || !bound) return std::nullopt;
-  made->bound = bound;
-  made->is_signed = which == CmpInst::ICMP_SLT;
-  return made;
+  Value *first = first_of_following(numbers), *bound = llvm::getSplatValue(bounds);
+  if (!first || !bound) return std::nullopt;
+  const uint64_t last = llvm::cast<llvm::FixedVectorType>(numbers->getType())->getNumElements() - 1;
+  return Below{first, last, bound, which == CmpInst::ICMP_SLT};
 }
 
 /// The mask that a block's end asks whether it has all lanes, and where it goes if so.
