@@ -75,8 +75,8 @@ int status_of(const char* hot, const std::string& folder, std::chrono::microseco
 
 constexpr int kEach = 48, kThreads = 64;
 
-/// So much code that it begins by code for a thread: each thread moves words of its block around, by as many places
-/// for each round, through shared memory.
+/// So much code that it begins by code for a thread: each thread mixes words of its own, and hands one on to its
+/// neighbour in each round, through shared memory.
 __global__ void turn_round(unsigned* words, int rounds) {
   __shared__ unsigned parts[kThreads];
   unsigned mine[kEach], *block = words + blockIdx.x * kEach * kThreads + threadIdx.x;
