@@ -27,6 +27,7 @@
 
 #include "backend/cpu/build/bit_tests.h"
 #include "backend/cpu/build/crowded_loops.h"
+#include "backend/cpu/build/first_lanes.h"
 #include "backend/cpu/build/gather_addresses.h"
 #include "backend/cpu/build/narrow_masks.h"
 #include "backend/cpu/build/whole_rows.h"
@@ -123,10 +124,12 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     simplify.addPass(llvm::SimplifyCFGPass());
     simplify.addPass(MarkLoopsToWriteOut());
     simplify.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(kOptLevel)));
-    kir::add_combine(simplify);  // masks that are known, frames of a known size
+    kir::add_combine(simplify);       // frames of a known size
+    simplify.addPass(ShortenRows());  // by masks that are known
     simplify.addPass(llvm::SimplifyCFGPass());
     simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
     simplify.addPass(llvm::GVNPass());  // what one warp leaves in shared memory for the next
+    simplify.addPass(TakeRowsOfRows());
     simplify.addPass(llvm::DSEPass());
   }
   simplify.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));

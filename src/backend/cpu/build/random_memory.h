@@ -93,6 +93,45 @@ class RandomMemory : public RandomValues {
     at(on);
   }
 
+  /// The block's threads, a row of it, in steps of its width.
+  void go_through_row() {
+    const std::string at_now = slot("i32"), head = label(), body = label(), out = label();
+    const uint32_t begin = pick(3) * pick(40);
+    const std::string end = chance(2) ? let("add i32 {}, {}", let("and i32 %n, 255"), pick(400))
+                                      : std::to_string(pick(kInputs - begin) + begin);
+    line("store i32 {}, ptr {}", let("add i32 %tid.x, {}", begin), at_now);
+    go(head);
+    at(head);
+    const std::string now = let("load i32, ptr {}", at_now);
+    branch(let("icmp {} i32 {}, {}", one_of({"slt", "ult"}), now, end), body, out);
+    at(body);
+    const std::string value = let("load i32, ptr {}", element("i32", "%in", now)), sum = variable("i32").name;
+    line("store i32 {}, ptr {}",
+         let("{} i32 {}, {}", one_of({"add", "xor", "mul"}), let("load i32, ptr {}", sum), value), sum);
+    if (chance(4)) {
+      const std::string last = variable("i32").name;
+      line("store i32 {}, ptr {}", chance(2) ? now : value, last);
+    }
+    line("store i32 {}, ptr {}", let("add i32 {}, %ntid.x", now), at_now);
+    go(head);
+    at(out);
+  }
+
+  /// What lies the block's width apart, as far as it is there.
+  void read_pieces() {
+    std::string place = let("add i32 %tid.x, {}", pick(3) * pick(40));
+    for (uint32_t left = 2 + pick(2); left; --left) {
+      const std::string yes = label(), on = label(), sum = variable("i32").name;
+      branch(let("icmp ult i32 {}, {}", place, kInputs), yes, on);
+      at(yes);
+      const std::string value = let("load i32, ptr {}", element("i32", "%in", place));
+      line("store i32 {}, ptr {}", let("add i32 {}, {}", let("load i32, ptr {}", sum), value), sum);
+      go(on);
+      at(on);
+      place = let("add i32 {}, %ntid.x", place);
+    }
+  }
+
   /// All threads of a column, or of a row, store the same to one place.
   void store_together() {
     if (chance(2)) {

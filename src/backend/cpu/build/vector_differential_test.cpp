@@ -327,6 +327,52 @@ TEST(VectorDifferential, StoresDownColumnsAreThoseOfTheirThreads) {
   }
 }
 
+// Rows of the block's width, in turns that the block takes together; counters in small steps, and in large ones that
+// wrap for some threads before they come to the end.
+TEST(VectorDifferential, TurnsOfRowsAreThoseOfTheirThreads) {
+  const auto turns = [](const std::string& scale, const std::string& test, const std::string& end) {
+    return kernel("%first = mul i32 %x, " + scale + "\n%step = mul i32 %width, " + scale + R"(
+      br label %head
+    head:
+      %i = phi i32 [ %first, %0 ], [ %next, %latch ]
+      %column = phi i32 [ %x, %0 ], [ %beside, %latch ]
+      %sum = phi i32 [ 1, %0 ], [ %more, %latch ]
+      %on = icmp )" +
+                  test + " i32 %i, " + end + R"(
+      br i1 %on, label %body, label %meet
+    body:
+      %inside = icmp ult i32 %column, 1024
+      br i1 %inside, label %read, label %latch
+    read:
+      %column64 = zext i32 %column to i64
+      %from = getelementptr i32, ptr %in, i64 %column64
+      %value = load i32, ptr %from
+      br label %latch
+    latch:
+      %a = phi i32 [ 3, %body ], [ %value, %read ]
+      %thrice = mul i32 %sum, 3
+      %more = add i32 %thrice, %a
+      %next = add i32 %i, %step
+      %beside = add i32 %column, %width
+      br label %head
+    meet:
+      call void @cupola.barrier(i32 0, i32 0)
+      %r = add i32 %sum, %x
+      br label %write)");
+  };
+  for (const Dim3& block : {Dim3{100}, Dim3{33}})
+    for (const char* test : {"slt", "sle", "ult", "ule"}) {
+      for (const char* end : {"1", "500", "%n"})
+        EXPECT_EQ(RungComparison().compare_for_shape(turns("1", test, end), block), "") << test << " " << end;
+      const bool is_signed = test[0] == 's';
+      if (block.x == 33)
+        EXPECT_EQ(
+            RungComparison().compare_for_shape(turns("8388609", test, is_signed ? "2080374784" : "-134217728"), block),
+            "")
+            << test << ", wrapping";
+    }
+}
+
 // A thread after the other in blocks of all shapes; threads of some rows return before.
 TEST(VectorDifferential, ThreadsThatWalkAloneKnowTheirPlace) {
   const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(

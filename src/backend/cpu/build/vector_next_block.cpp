@@ -39,7 +39,7 @@ constexpr uint64_t kLeastStep = 128;
 
 class NextBlock {
  public:
-  explicit NextBlock(llvm::ScalarEvolution& evolution) : evolution_(evolution) {}
+  NextBlock(llvm::ScalarEvolution& evolution, bool in_order) : evolution_(evolution), in_order_(in_order) {}
 
   /// What is written too: a store that waits for its line keeps those behind it waiting.
   void fetch_in(const llvm::Loop& loop) {
@@ -70,7 +70,7 @@ class NextBlock {
 
   void fetch_piece(llvm::LoadInst& load) {
     Value* place = load.getPointerOperand();
-    fetch(load, place, {evolution_.getSCEV(place), &load, kNearestOfPieces, kAheadInPieces});
+    fetch(load, place, {evolution_.getSCEV(place), &load, kNearestOfPieces, in_order_ ? 0 : kAheadInPieces});
   }
 
   struct How {
@@ -115,19 +115,14 @@ class NextBlock {
   }
 
   llvm::ScalarEvolution& evolution_;
+  const bool in_order_;
   std::set<std::pair<const SCEV*, const SCEV*>> fetched_;  ///< rows by where they begin, pieces, and their steps
 };
 
-bool meets(llvm::Function& function) {
-  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
-    return kir::intrinsic_of(instruction) == kir::Intrinsic::Barrier;
-  });
-}
-
 }  // namespace
 
-Fetches fetch_for_next_block(llvm::Function& function, Evolution& evolution, llvm::LoopInfo& loops) {
-  NextBlock next(*evolution);
+Fetches fetch_for_next_block(llvm::Function& function, Evolution& evolution, llvm::LoopInfo& loops, bool in_order) {
+  NextBlock next(*evolution, in_order);
   for (const llvm::Loop* loop : short_loops(loops)) next.fetch_in(*loop);
   if (meets(function)) next.fetch_pieces(function, loops);
   return std::move(next.fetches);

@@ -49,7 +49,7 @@ std::vector<std::string> fetched(const std::string& turn, const std::string& ste
       ret void
     })");
   fetches_in(*module, [](llvm::Function& function, Evolution& evolution, llvm::LoopInfo& loops) {
-    const Fetches fetches = fetch_for_next_block(function, evolution, loops);
+    const Fetches fetches = fetch_for_next_block(function, evolution, loops, /*in_order=*/false);
     const llvm::PostDominatorTree post_dominators(function);
     keep_fetches_of_rows(fetches, Shapes(function, BlockClass::Rows, loops, post_dominators));
     return Fetches();  // some are gone

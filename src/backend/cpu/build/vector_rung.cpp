@@ -15,6 +15,7 @@
 #include "backend/cpu/build/lone_lanes.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/output_turns.h"
+#include "backend/cpu/build/row_turns.h"
 #include "backend/cpu/build/rows_behind.h"
 #include "backend/cpu/build/turned_stores.h"
 #include "backend/cpu/build/vector_convergence.h"
@@ -174,6 +175,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   const Draft draft(copy_of(prepared));
   set_known_sizes(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
+  const bool in_order = code.hot && code.shape && meet_between_rows(*draft, reach, *code.shape);
   llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
   llvm::LoopInfo loops(dominators);
@@ -183,7 +185,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   const bool writes_far =
       writes_far_where_it_meets(evolution, loops) || writes_rows_far_apart(*draft, evolution, loops);
   Counts output_turns(turns_of_outputs(evolution, loops));
-  Fetches fetches = fetch_for_next_block(*draft, evolution, loops);
+  Fetches fetches = fetch_for_next_block(*draft, evolution, loops, in_order);
   fetches.append(fetch_ahead_in_streams(*draft, evolution, loops));
   fetches.append(fetch_next_turns(evolution, loops));
   fetches.append(fetch_rows_behind(evolution, loops));
@@ -247,8 +249,13 @@ using Wanted = std::optional<BlockClass>;
 class Rung {
  public:
   Rung(const KernelBody& kernel, uint64_t constant_bytes, const kir::CallReach& reach,
-       const llvm::TargetMachine& machine, std::string* report)
-      : kernel_(kernel), constant_bytes_(constant_bytes), reach_(reach), machine_(machine), report_(report) {}
+       const llvm::TargetMachine& machine, bool is_hot, std::string* report)
+      : kernel_(kernel),
+        constant_bytes_(constant_bytes),
+        reach_(reach),
+        machine_(machine),
+        is_hot_(is_hot),
+        report_(report) {}
 
   /// `shape`: of all the blocks.
   Result<WarpBodies> bodies(Wanted blocks, const std::optional<Dim3>& shape) {
@@ -268,7 +275,8 @@ class Rung {
   Result<WarpBodies> widen(llvm::Function& prepared, Wanted blocks, const std::optional<Dim3>& shape) {
     WarpBodies made;
     const auto widen_prepared = [&](BlockClass one) -> Result<> {
-      TRY(made[one], widen_for(prepared, {one, shape}, prefix_of(one) + kernel_.name, reach_, machine_, report_));
+      TRY(made[one],
+          widen_for(prepared, {one, shape, is_hot_}, prefix_of(one) + kernel_.name, reach_, machine_, report_));
       return {};
     };
     const bool rows = has_rows(prepared);
@@ -292,6 +300,7 @@ class Rung {
   const uint64_t constant_bytes_;
   const kir::CallReach& reach_;
   const llvm::TargetMachine& machine_;
+  const bool is_hot_;
   std::string* const report_;
 };
 
@@ -300,7 +309,7 @@ class Rung {
 Result<WarpBodies> vectorise(const KernelBody& kernel, const std::optional<image::BlocksOfCode>& blocks,
                              uint64_t constant_bytes, const kir::CallReach& reach, const llvm::TargetMachine& machine,
                              std::string* report) {
-  Rung rung(kernel, constant_bytes, reach, machine, report);
+  Rung rung(kernel, constant_bytes, reach, machine, blocks && blocks->hot, report);
   if (!blocks) return rung.bodies(std::nullopt, std::nullopt);
   if (blocks->shape)  // its loops may be written out, and be too much then
     if (Result<WarpBodies> made = rung.bodies(blocks->blocks, blocks->shape)) return made;

@@ -138,12 +138,20 @@ bool is_near(const SCEV* step) {
   });
 }
 
+namespace {
+
+bool is_meeting(const llvm::Instruction& instruction) {
+  return kir::intrinsic_of(instruction) == kir::Intrinsic::Barrier;
+}
+
+}  // namespace
+
 bool meets(const llvm::Loop& loop) {
-  return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
-    return llvm::any_of(*block, [](const llvm::Instruction& instruction) {
-      return kir::intrinsic_of(instruction) == kir::Intrinsic::Barrier;
-    });
-  });
+  return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) { return llvm::any_of(*block, is_meeting); });
+}
+
+bool meets(const llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), is_meeting);
 }
 
 bool writes_far_where_it_meets(Evolution& evolution, const llvm::LoopInfo& loops) {

@@ -57,8 +57,9 @@ FarTurns mark_far_turns(Evolution& evolution, llvm::LoopInfo& loops, const llvm:
 /// beside each other.
 void keep_turns_of_rows(const FarTurns& turns, const Shapes& shapes);
 
-/// Whether threads of a block meet in the loop.
+/// Whether threads of a block meet in the loop, in the kernel.
 bool meets(const llvm::Loop& loop);
+bool meets(const llvm::Function& function);
 /// Whether threads of a block meet in a loop whose turns each write further on in memory, maybe far: what they read and
 /// write goes through the caches and does not come back.
 bool writes_far_where_it_meets(Evolution& evolution, const llvm::LoopInfo& loops);

@@ -1,0 +1,430 @@
+#include "backend/cpu/build/row_turns.h"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
+
+#include <optional>
+
+#include "backend/cpu/build/polling.h"
+#include "backend/cpu/build/vector_shape.h"
+#include "backend/cpu/build/vector_steps.h"
+#include "backend/cpu/build/vector_turns.h"
+#include "kir/intrinsics.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::SCEV;
+using llvm::Value;
+
+/// From lane to lane, in bytes: more than that is no row.
+constexpr uint64_t kMostStride = 16;
+
+/// What is known where the turns of a loop are rows of the block.
+struct RowLoop {
+  const llvm::Loop* loop;
+  llvm::CmpInst::Predicate goes_on;  ///< of the counter and the end
+  llvm::PHINode* counter;
+  Value *first, *end;  ///< the first thread's counter when the loop begins, the end: the same for the block
+  uint64_t step;       ///< of the counter, in a turn
+};
+
+/// Positive, of 32 bits.
+std::optional<uint64_t> constant(const SCEV* value) {
+  const auto* known = llvm::dyn_cast_or_null<llvm::SCEVConstant>(value);
+  if (!known || known->getAPInt().isNonPositive() || known->getAPInt().getActiveBits() > 32) return std::nullopt;
+  return known->getAPInt().getZExtValue();
+}
+
+void meet_before(llvm::Instruction& place) {
+  llvm::IRBuilder<> builder(&place);
+  Value* zero = builder.getInt32(0);
+  builder.CreateCall(kir::declare(*place.getModule(), kir::Intrinsic::Barrier), {zero, zero});
+}
+
+/// Whether threads of the block wait for each other at its barrier alone, all of them: one more takes nothing from
+/// them.
+bool only_meets(llvm::Function& function, const kir::CallReach& reach) {
+  bool meets = false;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    if (!call || llvm::isa<llvm::IntrinsicInst>(call)) continue;
+    const auto known = kir::intrinsic_of(instruction);
+    using enum kir::Intrinsic;
+    if (!known || known == BarrierArrive || known == GridSync || known == Nanosleep) return false;
+    if (known != Barrier && known != BarrierReduce) continue;
+    using llvm::PatternMatch::match, llvm::PatternMatch::m_Zero;
+    if (!match(call->getArgOperand(0), m_Zero()) || !match(call->getArgOperand(1), m_Zero())) return false;
+    meets = true;
+  }
+  return meets && waiting_loops(function, reach).empty();
+}
+
+/// Whether the variable goes steps of one size, and is not asked for afterwards: a thread without a turn may count as
+/// well then.
+bool counts(const llvm::PHINode& phi, const Value* next, const llvm::Loop& loop) {
+  const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(next);
+  return sum && sum->getOpcode() == llvm::Instruction::Add && sum->getOperand(0) == &phi &&
+         loop.isLoopInvariant(sum->getOperand(1)) && llvm::all_of(phi.users(), [&](const llvm::User* user) {
+           return loop.contains(llvm::cast<llvm::Instruction>(user)->getParent());
+         });
+}
+
+class RowLoops {
+ public:
+  RowLoops(llvm::Function& function, llvm::ScalarEvolution& evolution, const llvm::PostDominatorTree& post_dominators,
+           uint32_t threads)
+      : function_(function), evolution_(evolution), post_dominators_(post_dominators), threads_(threads) {}
+
+  std::optional<RowLoop> row_loop(const llvm::Loop& loop) {
+    const BasicBlock *before = loop.getLoopPreheader(), *header = loop.getHeader();
+    if (loop.getParentLoop() || !post_dominators_.dominates(before, &function_.getEntryBlock()) ||
+        loop.getExitingBlock() != header || !loop.getExitBlock() || header == loop.getLoopLatch() ||
+        !only_computes(*header) || !goes_through_rows(loop))
+      return std::nullopt;
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(header->getTerminator());
+    auto* test = branch ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
+    return test ? counted(loop, *test, !loop.contains(branch->getSuccessor(0))) : std::nullopt;
+  }
+
+ private:
+  /// What a thread without a turn may do as well.
+  static bool only_computes(const BasicBlock& block) {
+    return llvm::all_of(block, [](const llvm::Instruction& each) {
+      return each.isTerminator() || llvm::isa<llvm::PHINode>(each) || llvm::isSafeToSpeculativelyExecute(&each);
+    });
+  }
+
+  /// Whether a turn reads or writes a row of the block, and the next one the row behind it.
+  bool goes_through_rows(const llvm::Loop& loop) const {
+    for (BasicBlock* block : loop.blocks())
+      for (llvm::Instruction& instruction : *block) {
+        Value* address = llvm::getLoadStorePointerOperand(&instruction);
+        if (!address) continue;
+        const SCEV* place = evolution_.getSCEV(address);
+        const auto turn = constant(Steps(evolution_, loop).of(place));
+        const auto stride = constant(Steps(evolution_, kir::Intrinsic::TidX).of(place));
+        if (turn && stride && *stride <= kMostStride && *turn == *stride * threads_ && *turn < kFar) return true;
+      }
+    return false;
+  }
+
+  /// `ends`: where the test is true the loop is over.
+  std::optional<RowLoop> counted(const llvm::Loop& loop, llvm::ICmpInst& test, bool ends) {
+    llvm::CmpInst::Predicate goes_on = ends ? test.getInversePredicate() : test.getPredicate();
+    Value *counter = test.getOperand(0), *end = test.getOperand(1);
+    if (loop.isLoopInvariant(counter)) {
+      std::swap(counter, end);
+      goes_on = llvm::CmpInst::getSwappedPredicate(goes_on);
+    }
+    using enum llvm::CmpInst::Predicate;
+    auto* phi = llvm::dyn_cast<llvm::PHINode>(counter);
+    if ((goes_on != ICMP_SLT && goes_on != ICMP_SLE && goes_on != ICMP_ULT && goes_on != ICMP_ULE) || !phi ||
+        phi->getParent() != loop.getHeader() || !loop.isLoopInvariant(end) || !is_of_block(evolution_.getSCEV(end)) ||
+        !counts(*phi, phi->getIncomingValueForBlock(loop.getLoopLatch()), loop))
+      return std::nullopt;
+    const auto* turns = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution_.getSCEV(phi));
+    if (!turns || turns->getLoop() != &loop || !turns->isAffine()) return std::nullopt;
+    const SCEV* first = of_first_thread(turns->getStart());
+    const auto step = constant(turns->getStepRecurrence(evolution_));
+    const auto stride = of_thread(evolution_.getMinusSCEV(turns->getStart(), first));
+    if (!is_of_block(first) || !step || !stride || *step != *stride * threads_ ||
+        *step >= uint64_t{1} << (phi->getType()->getIntegerBitWidth() - 3))
+      return std::nullopt;
+    llvm::Instruction* before = loop.getLoopPreheader()->getTerminator();
+    llvm::SCEVExpander expander(evolution_, "first");
+    if (!expander.isSafeToExpandAt(first, before)) return std::nullopt;
+    return RowLoop{&loop, goes_on, phi, expander.expandCodeFor(first, phi->getType(), before), end, *step};
+  }
+
+  /// The same for all threads of the block.
+  static bool is_of_block(const SCEV* value) {
+    return !llvm::SCEVExprContains(value, [](const SCEV* part) {
+      const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
+      if (!unknown || llvm::isa<llvm::Argument, llvm::Constant>(unknown->getValue())) return false;
+      using enum kir::Intrinsic;
+      const auto known = register_of(unknown);
+      return !known || !is_place_or_size(*known) || known == TidX || known == TidY || known == TidZ;
+    });
+  }
+
+  const SCEV* of_first_thread(const SCEV* value) const {
+    llvm::ValueToSCEVMapTy zero;
+    for (llvm::Instruction& instruction : llvm::instructions(function_))
+      if (kir::intrinsic_of(instruction) == kir::Intrinsic::TidX)
+        zero[&instruction] = evolution_.getZero(instruction.getType());
+    return llvm::SCEVParameterRewriter::rewrite(value, evolution_, zero);
+  }
+
+  /// What threadIdx.x is multiplied by: nothing, if the value is something else.
+  static std::optional<uint64_t> of_thread(const SCEV* value) {
+    std::optional<uint64_t> factor = 1;
+    if (const auto* product = llvm::dyn_cast<llvm::SCEVMulExpr>(value); product && product->getNumOperands() == 2) {
+      factor = constant(product->getOperand(0));
+      value = product->getOperand(1);
+    }
+    if (const auto* wide = llvm::dyn_cast<llvm::SCEVCastExpr>(value);
+        wide && llvm::isa<llvm::SCEVZeroExtendExpr, llvm::SCEVSignExtendExpr>(wide))
+      value = wide->getOperand();  // it is small
+    return register_of(value) == kir::Intrinsic::TidX ? factor : std::nullopt;
+  }
+
+  llvm::Function& function_;
+  llvm::ScalarEvolution& evolution_;
+  const llvm::PostDominatorTree& post_dominators_;
+  const uint32_t threads_;
+};
+
+/// A loop that is to meet.
+class Meeting {
+ public:
+  explicit Meeting(const RowLoop& row)
+      : row_(row),
+        header_(row.loop->getHeader()),
+        before_(llvm::SplitEdge(row.loop->getLoopPreheader(), header_)),
+        latch_(row.loop->getLoopLatch()),
+        exit_(llvm::SplitEdge(header_, row.loop->getExitBlock())),
+        blocks_(row.loop->getBlocks()) {}
+
+  void write() {
+    keep_for_wrapping();
+    let_first_thread_count();
+    join();
+  }
+
+ private:
+  /// The loop as it is, for counters that wrap before the last thread's has come to the end.
+  void keep_for_wrapping() {
+    llvm::ValueToValueMapTy map;
+    llvm::SmallVector<BasicBlock*, 8> copies;
+    for (BasicBlock* block : blocks_) {
+      copies.push_back(llvm::CloneBasicBlock(block, map, ".wraps", block->getParent()));
+      map[block] = copies.back();
+    }
+    llvm::remapInstructionsInBlocks(copies, map);
+    auto* copy = llvm::cast<BasicBlock>(map[header_]);
+    BasicBlock* before_copy = BasicBlock::Create(header_->getContext(), "wraps", header_->getParent(), copy);
+    llvm::IRBuilder<>(before_copy).CreateBr(copy);
+    copy->replacePhiUsesWith(before_, before_copy);
+    llvm::Instruction* branch = before_->getSinglePredecessor()->getTerminator();
+    llvm::IRBuilder<> builder(branch);
+    builder.CreateCondBr(never_wraps(builder), before_, before_copy);
+    branch->eraseFromParent();
+    const auto copied = [&](Value* value) -> Value* {
+      const auto known = map.find(value);
+      return known == map.end() ? value : static_cast<Value*>(known->second);
+    };
+    for (llvm::Instruction& made : *header_) choose_behind(made, copied(&made), copy);
+  }
+
+  /// What is asked for behind the loop is that of the loop that ran.
+  void choose_behind(llvm::Instruction& made, Value* copy, BasicBlock* copied_header) {
+    llvm::SmallVector<llvm::Use*, 4> behind;
+    for (llvm::Use& use : made.uses()) {
+      auto* user = llvm::cast<llvm::Instruction>(use.getUser());
+      if (!llvm::is_contained(blocks_, user->getParent())) behind.push_back(&use);
+    }
+    if (behind.empty()) return;
+    llvm::IRBuilder<> builder(exit_, exit_->begin());
+    llvm::PHINode* chosen = builder.CreatePHI(made.getType(), 2);
+    chosen->addIncoming(&made, header_);
+    chosen->addIncoming(copy, copied_header);
+    for (llvm::Use* use : behind) use->set(chosen);
+  }
+
+  /// Where the first thread begins at least a turn before the greatest number, and all end at least two before it, no
+  /// thread's counter wraps before all have come to the end: the last one is less than a turn ahead of the first.
+  Value* never_wraps(llvm::IRBuilder<>& builder) const {
+    llvm::Type* type = row_.counter->getType();
+    const unsigned bits = type->getIntegerBitWidth();
+    const bool is_signed = llvm::CmpInst::isSigned(row_.goes_on);
+    const llvm::APInt greatest = is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+    const auto is_before = [&](Value* value, uint64_t turns) {
+      Value* most = llvm::ConstantInt::get(type, greatest - turns * row_.step);
+      return builder.CreateICmp(is_signed ? llvm::CmpInst::ICMP_SLE : llvm::CmpInst::ICMP_ULE, value, most);
+    };
+    return builder.CreateAnd(is_before(row_.first, 1), is_before(row_.end, 2));
+  }
+
+  void let_first_thread_count() {
+    llvm::IRBuilder<> builder(header_, header_->begin());
+    Value* step = llvm::ConstantInt::get(row_.counter->getType(), row_.step);
+    first_ = builder.CreatePHI(row_.counter->getType(), 2, "first");
+    first_->addIncoming(row_.first, before_);
+    auto* branch = llvm::cast<llvm::BranchInst>(header_->getTerminator());
+    const unsigned on = branch->getSuccessor(0) == exit_ ? 1 : 0;
+    BasicBlock* body = branch->getSuccessor(on);
+    join_ = BasicBlock::Create(builder.getContext(), "row", header_->getParent(), exit_);
+    BasicBlock* turn = BasicBlock::Create(builder.getContext(), "turn", header_->getParent(), body);
+    builder.SetInsertPoint(branch);
+    builder.CreateCondBr(builder.CreateICmp(row_.goes_on, first_, row_.end), turn, exit_);
+    builder.SetInsertPoint(turn);
+    builder.CreateCondBr(branch->getCondition(), on == 0 ? body : join_, on == 0 ? join_ : body);
+    branch->eraseFromParent();
+    body->replacePhiUsesWith(header_, turn);
+    builder.SetInsertPoint(join_);
+    next_first_ = builder.CreateAdd(first_, step);
+    first_->addIncoming(next_first_, join_);
+    turn_ = turn;
+  }
+
+  /// Where threads that had a turn and those that had none meet.
+  void join() {
+    latch_->getTerminator()->replaceSuccessorWith(header_, join_);
+    llvm::IRBuilder<> builder(join_, join_->begin());
+    for (llvm::PHINode& phi : header_->phis()) {
+      if (&phi == first_) continue;
+      Value* next = phi.getIncomingValueForBlock(latch_);
+      phi.removeIncomingValue(latch_, /*DeletePHIIfEmpty=*/false);
+      phi.addIncoming(counts(phi, next, *row_.loop) ? count(phi, *next) : joined(phi, *next, builder), join_);
+    }
+    builder.SetInsertPoint(join_);
+    meet_before(*builder.CreateBr(header_));
+  }
+
+  /// So that threads beside each other have numbers beside each other, whether they have a turn or not.
+  Value* count(llvm::PHINode& phi, Value& next) const {
+    llvm::IRBuilder<> builder(join_);
+    return builder.CreateAdd(&phi, llvm::cast<llvm::BinaryOperator>(next).getOperand(1));
+  }
+
+  Value* joined(llvm::PHINode& phi, Value& next, llvm::IRBuilder<>& builder) const {
+    llvm::PHINode* made = builder.CreatePHI(phi.getType(), 2);
+    made->addIncoming(&next, latch_);
+    made->addIncoming(&phi, turn_);
+    return made;
+  }
+
+  const RowLoop& row_;
+  BasicBlock *const header_, *const before_, *const latch_, *const exit_;
+  const llvm::SmallVector<BasicBlock*, 8> blocks_;
+  llvm::PHINode* first_ = nullptr;  ///< the first thread's counter
+  Value* next_first_ = nullptr;
+  BasicBlock *turn_ = nullptr, *join_ = nullptr;
+};
+
+/// Has extended sums as sums of what is extended: they are, but where they wrap.
+class UnlessItWraps : public llvm::SCEVRewriteVisitor<UnlessItWraps> {
+ public:
+  explicit UnlessItWraps(llvm::ScalarEvolution& evolution) : SCEVRewriteVisitor(evolution) {}
+
+  const SCEV* visitSignExtendExpr(const llvm::SCEVSignExtendExpr* value) { return extended(*value); }
+  const SCEV* visitZeroExtendExpr(const llvm::SCEVZeroExtendExpr* value) { return extended(*value); }
+
+ private:
+  const SCEV* extended(const llvm::SCEVCastExpr& value) {
+    const auto* sum = llvm::dyn_cast<llvm::SCEVAddExpr>(value.getOperand());
+    if (!sum) return SE.getSignExtendExpr(value.getOperand(), value.getType());
+    llvm::SmallVector<const SCEV*, 4> parts;
+    for (const SCEV* part : sum->operands()) parts.push_back(SE.getSignExtendExpr(part, value.getType()));
+    return SE.getAddExpr(parts);
+  }
+};
+
+/// Loads outside of loops, in order, with no meeting in between.
+class Pieces {
+ public:
+  Pieces(llvm::Function& function, llvm::ScalarEvolution& evolution, const llvm::DominatorTree& dominators,
+         const llvm::PostDominatorTree& post_dominators, const llvm::LoopInfo& loops, uint32_t threads)
+      : function_(function),
+        evolution_(evolution),
+        loops_(loops),
+        dominators_(dominators),
+        post_dominators_(post_dominators),
+        threads_(threads) {}
+
+  /// Has the block meet before it reads a row that is not the first.
+  bool part() {
+    llvm::SmallVector<llvm::Instruction*, 4> places;
+    llvm::SmallVector<llvm::LoadInst*, 8> rows;
+    const llvm::ReversePostOrderTraversal<llvm::Function*> order(&function_);
+    for (BasicBlock* block : order) {
+      if (loops_.getLoopFor(block)) continue;
+      for (llvm::Instruction& instruction : *block) {
+        if (kir::intrinsic_of(instruction) == kir::Intrinsic::Barrier) rows.clear();
+        auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+        if (!load || !row_bytes(*load)) continue;
+        llvm::Instruction* place = place_before(*load);
+        if (place && llvm::any_of(rows, [&](llvm::LoadInst* other) {
+              return !dominators_.dominates(place, other) && is_other_row(*other, *load);
+            })) {
+          places.push_back(place);
+          rows.clear();
+        }
+        rows.push_back(load);
+      }
+    }
+    for (llvm::Instruction* place : places) meet_before(*place);
+    return !places.empty();
+  }
+
+ private:
+  /// That the block's threads read beside each other; nothing: they do not.
+  std::optional<uint64_t> row_bytes(llvm::LoadInst& load) const {
+    const auto stride =
+        constant(Steps(evolution_, kir::Intrinsic::TidX).of(evolution_.getSCEV(load.getPointerOperand())));
+    return stride && *stride <= kMostStride ? std::optional(*stride * threads_) : std::nullopt;
+  }
+
+  bool is_other_row(llvm::LoadInst& one, llvm::LoadInst& other) const {
+    UnlessItWraps in_most(evolution_);
+    const auto place = [&](llvm::LoadInst& load) {
+      return in_most.visit(evolution_.getSCEV(load.getPointerOperand()));
+    };
+    const auto distance = evolution_.computeConstantDifference(place(other), place(one));
+    return distance && !distance->isZero() && distance->abs().ult(kFar) && distance->abs().urem(*row_bytes(one)) == 0;
+  }
+
+  /// All threads come to it, once.
+  bool is_for_all(const BasicBlock* block) const {
+    return !loops_.getLoopFor(block) && post_dominators_.dominates(block, &function_.getEntryBlock());
+  }
+
+  /// The last such place before the load; null: there is none.
+  llvm::Instruction* place_before(llvm::LoadInst& load) const {
+    const llvm::DomTreeNode* node = dominators_.getNode(load.getParent());
+    while (node && !is_for_all(node->getBlock())) node = node->getIDom();
+    if (!node) return nullptr;
+    return node->getBlock() == load.getParent() ? &load : node->getBlock()->getTerminator();
+  }
+
+  llvm::Function& function_;
+  llvm::ScalarEvolution& evolution_;
+  const llvm::LoopInfo& loops_;
+  const llvm::DominatorTree& dominators_;
+  const llvm::PostDominatorTree& post_dominators_;
+  const uint32_t threads_;
+};
+
+}  // namespace
+
+bool meet_between_rows(llvm::Function& function, const kir::CallReach& reach, const Dim3& shape) {
+  if (shape.x <= kLanes || shape.y != 1 || shape.z != 1 || !only_meets(function, reach)) return false;
+  llvm::DominatorTree dominators(function);
+  const llvm::PostDominatorTree post_dominators(function);
+  llvm::LoopInfo loops(dominators);
+  Evolution evolution(function, loops, dominators);
+  const bool parts = Pieces(function, *evolution, dominators, post_dominators, loops, shape.x).part();
+  RowLoops all(function, *evolution, post_dominators, shape.x);
+  llvm::SmallVector<RowLoop, 4> rows;
+  for (const llvm::Loop* loop : short_loops(loops))
+    if (const auto row = all.row_loop(*loop)) rows.push_back(*row);
+  if (rows.size() == 1) Meeting(rows.front()).write();
+  return parts || rows.size() == 1;
+}
+
+}  // namespace cupola::cpu::build
