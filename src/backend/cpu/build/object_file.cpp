@@ -30,6 +30,7 @@
 #include "backend/cpu/build/first_lanes.h"
 #include "backend/cpu/build/gather_addresses.h"
 #include "backend/cpu/build/narrow_masks.h"
+#include "backend/cpu/build/stored_rows.h"
 #include "backend/cpu/build/whole_rows.h"
 #include "backend/cpu/build/written_out_loops.h"
 #include "backend/cpu/build/zero_rows.h"
@@ -130,6 +131,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
     simplify.addPass(llvm::GVNPass());  // what one warp leaves in shared memory for the next
     simplify.addPass(TakeRowsOfRows());
+    simplify.addPass(TakeStoredRows());
     simplify.addPass(llvm::DSEPass());
   }
   simplify.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
