@@ -14,7 +14,8 @@ namespace cupola::cpu::build {
 class Evolution;
 
 /// Has what such blocks read outside of loops brought into the first cache a kilobyte ahead. Processors see such
-/// streams by themselves, but later, and how well depends on where their code lies. Returns the calls that do so.
+/// streams by themselves, but later, and how well depends on where their code lies. Where a block's threads meet and
+/// its rows are narrow, into the second cache further ahead. Returns the calls that do so.
 Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, const llvm::LoopInfo& loops);
 
 }  // namespace cupola::cpu::build

@@ -11,12 +11,14 @@ namespace cupola::cpu::build::testing {
 namespace {
 
 /// How many lines a thread fetches ahead whose number in the grid is %i (64 bits wide: %wide); x and y are arrays.
-size_t fetched(const std::string& body, const std::string& number = "%first = mul i32 %b, %width") {
+size_t fetched(const std::string& body, const std::string& number = "%first = mul i32 %b, %width",
+               uint64_t bytes_ahead = 1024) {
   llvm::LLVMContext context;
   const auto module = parse(context, R"(
     declare i32 @cupola.tid.x()
     declare i32 @cupola.ntid.x()
     declare i32 @cupola.ctaid.x()
+    declare void @cupola.barrier(i32, i32)
     define void @k(ptr %context, ptr %x, ptr %y, i32 %n) {
     start:
       %t = call i32 @cupola.tid.x()
@@ -32,7 +34,7 @@ size_t fetched(const std::string& body, const std::string& number = "%first = mu
     })");
   const Fetches fetches = fetches_in(*module, fetch_ahead_in_streams);
   for (const llvm::CallInst* fetch : fetches) {
-    const llvm::APInt ahead(64, 1024);
+    const llvm::APInt ahead(64, bytes_ahead);
     const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(fetch->getArgOperand(0));
     llvm::APInt offset(64, 0);
     EXPECT_TRUE(place && place->accumulateConstantOffset(module->getDataLayout(), offset) && offset == ahead);
@@ -65,6 +67,20 @@ TEST(Streams, AreNotRowsOfOneArray) {
       %c = load float, ptr %below
     )"),
             0u);
+}
+
+// Tiles of a picture with what lies around them.
+TEST(Streams, AreRowsOfOneArrayWhereBlocksMeetAndAreNarrow) {
+  const std::string rows = std::string(kRead) + R"(
+      %far = sext i32 %n to i64
+      %below = getelementptr float, ptr %xi, i64 %far
+      %c = load float, ptr %below
+    )",
+                    meet = "call void @cupola.barrier(i32 0, i32 0)\n";
+  EXPECT_EQ(fetched(rows + meet, "%first = mul i32 %b, 16", 2048), 1u);
+  EXPECT_EQ(fetched(rows, "%first = mul i32 %b, 16"), 0u) << "they do not meet";
+  EXPECT_EQ(fetched(rows + meet, "%first = mul i32 %b, 32"), 0u) << "wide";
+  EXPECT_EQ(fetched(rows + meet, "%first = mul i32 %b, -16"), 0u);
 }
 
 TEST(Streams, AreNotWhatIsOnlyWrittenOrLiesElsewhere) {
