@@ -130,7 +130,8 @@ void Lanes::make_slots(Instruction& instruction) {
   for (unsigned i = 0; is_needed && known.is_segmented() && i < segment_count(); ++i)
     made.bases.push_back(slot(type, instruction.getName()));
   if (is_needed && known.is_extended) made.straight = slot(builder.getInt1Ty(), "straight");
-  if (is_left) made.apart = slot(widened(type), "apart");
+  // A phi changes for those lanes alone that come to it: it has what the others left with.
+  if (is_left && !(llvm::isa<llvm::PHINode>(instruction) && made.vector)) made.apart = slot(widened(type), "apart");
   llvm::SmallVector<llvm::AllocaInst*, 8> places(made.bases.begin(), made.bases.end());
   for (llvm::AllocaInst* each : {made.vector, made.scalar, made.apart})
     if (each) places.push_back(each);
@@ -207,7 +208,8 @@ Value* Lanes::straight(Value* value) {
 
 Value* Lanes::vector(Value* value) {
   if (shapes.left_apart(value, current))
-    return builder.CreateLoad(widened(value->getType()), slots_.lookup(value).apart);
+    if (llvm::AllocaInst* apart = slots_.lookup(value).apart)
+      return builder.CreateLoad(widened(value->getType()), apart);
   if (Value* known = forms_.lookup(value).vector) return known;
   Value* result = nullptr;
   const Shape known = shapes.of(value);
