@@ -13,6 +13,9 @@ namespace {
 
 using llvm::SCEV;
 
+/// That are fetched ahead: in one turn's time not all of the next one's lines come.
+constexpr uint64_t kTurns = 2;
+
 /// Of one loop.
 class NextTurn {
  public:
@@ -35,6 +38,7 @@ class NextTurn {
     if (!step || is_near(step) || !expander_.isSafeToExpandAt(step, before)) return;
     llvm::IRBuilder<> builder(&load);
     llvm::Value* distance = expander_.expandCodeFor(step, builder.getInt64Ty(), before);
+    distance = llvm::IRBuilder<>(before).CreateMul(distance, builder.getInt64(kTurns));
     fetches.push_back(fetch_line(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance), Level::Second));
   }
 
