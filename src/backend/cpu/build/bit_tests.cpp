@@ -47,12 +47,19 @@ Value* test(llvm::IRBuilder<>& builder, const Bit& bit) {
 Value* in_place(Instruction& instruction) {
   llvm::IRBuilder<> builder(&instruction);
   Value* row = nullptr;
+  const APInt *bit = nullptr, *number = nullptr;
   if (match(&instruction, m_Trunc(m_Value(row))) && instruction.getType()->isIntOrIntVectorTy(1) &&
       is_row_of_numbers(row->getType()))
     return test(builder, lowest_bit(row));
   // 0 where the bit is set, all ones where it is not
-  if (is_row_of_numbers(instruction.getType()) && match(&instruction, m_Add(m_And(m_Value(row), m_One()), m_AllOnes())))
-    return builder.CreateNot(builder.CreateSExt(test(builder, lowest_bit(row)), instruction.getType()));
+  const auto all_ones_without = [&](const Bit& which) {
+    return builder.CreateNot(builder.CreateSExt(test(builder, which), instruction.getType()));
+  };
+  if (!is_row_of_numbers(instruction.getType())) return nullptr;
+  if (match(&instruction, m_Add(m_And(m_Value(row), m_One()), m_AllOnes()))) return all_ones_without(lowest_bit(row));
+  if (match(&instruction, m_Add(m_LShr(m_And(m_Value(row), m_Power2(bit)), m_APInt(number)), m_AllOnes())) &&
+      *number == bit->logBase2())
+    return all_ones_without({row, bit->logBase2()});
   return nullptr;
 }
 

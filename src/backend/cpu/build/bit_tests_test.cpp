@@ -57,6 +57,26 @@ TEST(BitTests, MakeNumbersOfTheMask) {
   EXPECT_THAT(text, Not(HasSubstr("lshr")));
 }
 
+/// Numbers as MakeNumbersOfTheMask's, of a bit that is there alone before it is moved.
+std::string of_lone_bit(const char* alone, const char* moved) {
+  return tested("<32 x i32>", formatted(R"(
+  %bit = and <32 x i32> %x, splat (i32 {})
+  %moved = lshr exact <32 x i32> %bit, splat (i32 {})
+  %n = add <32 x i32> %moved, splat (i32 -1)
+  ret <32 x i32> %n
+)",
+                                        alone, moved));
+}
+
+TEST(BitTests, MakeNumbersOfTheMaskOfABitThatVotesLookAtToo) {
+  const std::string text = of_lone_bit("8", "3");
+  EXPECT_THAT(text, HasSubstr("icmp ne"));
+  EXPECT_THAT(text, HasSubstr("sext <32 x i1>"));
+  EXPECT_THAT(text, Not(HasSubstr("lshr")));
+  EXPECT_THAT(of_lone_bit("8", "2"), Not(HasSubstr("icmp"))) << "1 less than 2";
+  EXPECT_THAT(of_lone_bit("24", "3"), Not(HasSubstr("icmp"))) << "two bits";
+}
+
 TEST(BitTests, AreNotForOtherNumbers) {
   const char* two_bits = R"(
   %bit = and <32 x i32> %x, splat (i32 3)
@@ -86,19 +106,25 @@ TEST(BitTests, SayWhatTheySaidBefore) {
         %clear = xor <32 x i32> %less, %x
         %behind = getelementptr i8, ptr %q, i64 128
         store <32 x i32> %clear, ptr %behind, align 4
+        %alone = and <32 x i32> %x, splat (i32 {})
+        %down = lshr exact <32 x i32> %alone, splat (i32 {})
+        %lone = add nsw <32 x i32> %down, splat (i32 -1)
+        %last = getelementptr i8, ptr %q, i64 256
+        store <32 x i32> %lone, ptr %last, align 4
         ret void
       }})",
-                                     bit));
+                                     bit, 1u << bit, bit));
     test_bits_in_place(*module->getFunction("f"), **machine_for("cpu:x86_64:x86-64-v4"));
     EXPECT_THAT(module.text(), HasSubstr("icmp ne"));
     Row x;
     for (uint32_t& number : x) number = static_cast<uint32_t>(random());
-    std::array<Row, 2> found;
-    module.function<void(const uint32_t*, std::array<Row, 2>*)>("f")(x.data(), &found);
+    std::array<Row, 3> found;
+    module.function<void(const uint32_t*, std::array<Row, 3>*)>("f")(x.data(), &found);
     for (unsigned lane = 0; lane < 32; ++lane) {
       const bool set = x[lane] >> bit & 1;
       EXPECT_EQ(found[0][lane], set ? x[lane] : ~0u) << bit;
       EXPECT_EQ(found[1][lane], set ? x[lane] : ~x[lane]) << bit;
+      EXPECT_EQ(found[2][lane], set ? 0 : ~0u) << bit;
     }
   }
 }

@@ -29,7 +29,7 @@ bool is_cheap(const Instruction& instruction, const Instruction& user) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return reads_the_same(*load, user);
   if (llvm::isa<llvm::GetElementPtrInst>(instruction)) return true;
   if (!instruction.getType()->isIntegerTy()) return false;
-  return llvm::isa<llvm::SExtInst, llvm::ZExtInst, llvm::TruncInst>(instruction) ||
+  return llvm::isa<llvm::SExtInst, llvm::ZExtInst, llvm::TruncInst, llvm::SelectInst>(instruction) ||
          (llvm::isa<llvm::BinaryOperator>(instruction) && !instruction.isIntDivRem());
 }
 

@@ -63,6 +63,16 @@ TEST(VectorAtomics, OtherUpdatesAreDoneLaneByLane) {
 TEST(VectorAtomics, UpdatesOfSharedBinsStandInALine) {
   const std::string mark = "!0 = !{}";
   expect("%r = atomicrmw add ptr %q, i32 1 monotonic, !cupola.shared_atomic !0", kLanes, false, mark);
+  // A shift of a number of bits that the launch says, which clamps.
+  const std::string shift =
+      "%far = icmp ne ptr %in, %context\n %bits = select i1 %far, i64 %bin, i64 0\n"
+      "%place = getelementptr i32, ptr %p, i64 %bits\n";
+  expect(shift + "%r = atomicrmw add ptr %place, i32 1 monotonic, !cupola.shared_atomic !0", kLanes, false, mark);
+  // Which of the two it is comes out of a vector.
+  const std::string choice =
+      "%odd = icmp ult i8 %byte, 7\n %bits = select i1 %odd, i64 %bin, i64 0\n"
+      "%place = getelementptr i32, ptr %p, i64 %bits\n";
+  expect(choice + "%r = atomicrmw add ptr %place, i32 1 monotonic, !cupola.shared_atomic !0", 1, true, mark);
   // What is found would go through memory to the warp.
   expect("%r = atomicrmw add ptr %q, i32 1 monotonic, !cupola.shared_atomic !0\n store i32 %r, ptr %q", 1, true, mark);
   // What was read may have been written over since.
