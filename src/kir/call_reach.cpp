@@ -42,7 +42,9 @@ CallReach::CallReach(llvm::Module& module) {
 }
 
 const CallReach::Functions& CallReach::callees(llvm::Function* function) const {
-  return callees_.find(function)->second;
+  static const Functions kNone;
+  const auto found = callees_.find(function);
+  return found == callees_.end() ? kNone : found->second;
 }
 
 CallReach::Functions CallReach::from(llvm::Function* function) const {

@@ -25,7 +25,7 @@ class CallReach {
   /// Defined functions whose address a program may hold, in module order.
   const Functions& address_taken() const { return address_taken_; }
 
-  /// Functions that `function` calls itself.
+  /// Functions that `function` calls itself; none of one that was made since.
   const Functions& callees(llvm::Function* function) const;
 
   /// `function` and all that it may reach.

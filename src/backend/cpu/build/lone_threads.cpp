@@ -87,6 +87,20 @@ class Prices {
     return llvm::any_of(loops_.getLoopsInPreorder(), [&](const Loop* loop) { return is_left_apart(*loop); });
   }
 
+  /// Of a turn.
+  double in_step(const Loop& loop) const {
+    double sum = 0;
+    for (const BasicBlock* block : loop.blocks())
+      for (const Instruction& instruction : *block) sum += in_step(instruction);
+    return sum;
+  }
+  double alone(const Loop& loop) const {
+    double own = 0;
+    for (const BasicBlock* block : loop.blocks())
+      for (const Instruction& instruction : *block) own += alone(instruction);
+    return std::max(own, kLanes * wait(loop));
+  }
+
   double in_step() const {
     double sum = 0;
     for (const BasicBlock& block : function_)
@@ -220,6 +234,11 @@ bool may_run_alone(llvm::Function& function, const kir::CallReach& reach) {
 bool is_faster_alone(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops) {
   const Prices prices(function, shapes, loops);
   return prices.parts_threads() && prices.in_step() > kClearly * prices.alone();
+}
+
+bool is_faster_alone(llvm::Function& function, const Loop& loop, const Shapes& shapes, const llvm::LoopInfo& loops) {
+  const Prices prices(function, shapes, loops);
+  return prices.in_step(loop) > kClearly * prices.alone(loop);
 }
 
 }  // namespace cupola::cpu::build

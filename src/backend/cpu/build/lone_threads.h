@@ -4,6 +4,7 @@
 
 namespace llvm {
 class Function;
+class Loop;
 class LoopInfo;
 }  // namespace llvm
 
@@ -21,5 +22,9 @@ bool may_run_alone(llvm::Function& function, const kir::CallReach& reach);
 
 /// Whether a thread after the other takes clearly less time than a warp in step, as far as can be told from the code.
 bool is_faster_alone(llvm::Function& function, const Shapes& shapes, const llvm::LoopInfo& loops);
+
+/// The same of one innermost loop, which lanes go through together.
+bool is_faster_alone(llvm::Function& function, const llvm::Loop& loop, const Shapes& shapes,
+                     const llvm::LoopInfo& loops);
 
 }  // namespace cupola::cpu::build

@@ -224,6 +224,65 @@ TEST(VectorDifferential, OnlyTheFirstThreadsOfARowAct) {
   EXPECT_EQ(outcome.difference, "");
 }
 
+// One after the other in loops in which each goes through a row of its own: with two results, in a loop around it, and
+// in one that writes what is before.
+TEST(VectorDifferential, ThreadsGoThroughRowsOfTheirOwnBetweenBarriers) {
+  const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(
+      %turns = lshr i32 %n, 1
+      %begin = mul i32 %lane, %turns
+      %begin64 = zext i32 %begin to i64
+      %row = getelementptr i32, ptr %in, i64 %begin64
+      %cells = mul i32 %me, 20
+      %cells64 = zext i32 %cells to i64
+      %to = getelementptr i64, ptr %o64, i64 %cells64
+      br label %again
+    again:
+      %j = phi i32 [ 0, %0 ], [ %j.next, %summed ]
+      %all = phi i32 [ %me, %0 ], [ %all.next, %summed ]
+      br label %sum
+    sum:
+      %i = phi i32 [ 0, %again ], [ %i.next, %sum ]
+      %so.far = phi i32 [ %all, %again ], [ %with, %sum ]
+      %odd = phi i32 [ %j, %again ], [ %odd.next, %sum ]
+      %i64 = zext i32 %i to i64
+      %from = getelementptr i32, ptr %row, i64 %i64
+      %word = load i32, ptr %from
+      %with = add i32 %so.far, %word
+      %odd.next = xor i32 %odd, %word
+      %i.next = add i32 %i, 1
+      %goes.on = icmp ult i32 %i.next, %turns
+      br i1 %goes.on, label %sum, label %summed
+    summed:
+      %last = phi i32 [ %odd.next, %sum ]
+      %more = mul i32 %with, 3
+      %all.next = add i32 %more, %last
+      call void @cupola.barrier(i32 0, i32 0)
+      %j.next = add i32 %j, 1
+      %goes.again = icmp ult i32 %j.next, 3
+      br i1 %goes.again, label %again, label %settled
+    settled:
+      br label %put
+    put:
+      %p = phi i32 [ 0, %settled ], [ %p.next, %put ]
+      %running = phi i32 [ %all.next, %settled ], [ %running.next, %put ]
+      %p64 = zext i32 %p to i64
+      %read = getelementptr i32, ptr %row, i64 %p64
+      %count = load i32, ptr %read
+      %cell = getelementptr i64, ptr %to, i64 %p64
+      %wide = zext i32 %running to i64
+      store i64 %wide, ptr %cell
+      %running.next = add i32 %running, %count
+      %p.next = add i32 %p, 1
+      %goes.further = icmp ult i32 %p.next, %turns
+      br i1 %goes.further, label %put, label %done
+    done:
+      %r = add i32 %running.next, %me
+      br label %write)"));
+  EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
+  EXPECT_TRUE(outcome.runs[BlockClass::Any]);
+  EXPECT_EQ(outcome.difference, "");
+}
+
 // A number of 8 bits that steps by 100 wraps several times in a warp; the last lane's alone does not show it.
 TEST(VectorDifferential, AnIndexThatWrapsSeveralTimesIsNotARow) {
   const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(

@@ -13,6 +13,7 @@
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/lone_lanes.h"
+#include "backend/cpu/build/lone_loops.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/output_turns.h"
 #include "backend/cpu/build/row_turns.h"
@@ -172,8 +173,10 @@ llvm::Function* code_for_one(llvm::Function& prepared, const std::string& name) 
 Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& code, const std::string& name,
                            const kir::CallReach& reach, const llvm::TargetMachine& machine, std::string* report) {
   const BlockClass blocks = code.blocks;
+  LoneLoops lone_loops;  // outlives what calls them
   const Draft draft(copy_of(prepared));
   set_known_sizes(*draft, blocks);
+  if (!may_run_alone(prepared, reach)) lone_loops.take_out(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
   const bool in_order = code.hot && code.shape && meet_between_rows(*draft, reach, *code.shape);
   llvm::DominatorTree dominators(*draft);
@@ -209,6 +212,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   (*draft).setSubprogram(nullptr);
   const Groups groups(*draft, shapes, dominators);
   const Accesses accesses = widen(*draft, *whole, code, shapes, groups, departures, loops, exits, machine);
+  lone_loops.put_back(*whole);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
