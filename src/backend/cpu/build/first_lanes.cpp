@@ -64,7 +64,7 @@ void shorten(const MaskedRow& row, unsigned count) {
     llvm::SmallVector<int, 32> spread(lanes);
     std::fill(spread.begin() + count, spread.end(), llvm::PoisonMaskElem);
     Value* whole = builder.CreateShuffleVector(read, spread);
-    if (Value* others = call.getArgOperand(2); !llvm::isa<llvm::UndefValue>(others)) {
+    if (Value* others = call.getArgOperand(2); !llvm::isa<llvm::PoisonValue>(others)) {
       for (unsigned i = count; i < lanes.size(); ++i) lanes[i] += static_cast<int>(lanes.size());
       whole = builder.CreateShuffleVector(whole, others, lanes);
     }

@@ -51,6 +51,15 @@ TEST(FirstLanes, OfAKnownMaskAreAPlainRow) {
   EXPECT_EQ(row, (std::array{1, 2, 9, 9}));
 }
 
+TEST(FirstLanes, HaveNothingBehindThemWhereNothingIsAskedFor) {
+  kir::TestModule module(masked("<i1 true, i1 true, i1 false, i1 false>", "poison"));
+  run<ShortenRows>(module);
+  EXPECT_THAT(module.text(), Not(HasSubstr("splat (i32 9)")));
+  kir::TestModule undefined(masked("<i1 true, i1 true, i1 false, i1 false>", "undef"));
+  run<ShortenRows>(undefined);
+  EXPECT_THAT(undefined.text(), HasSubstr("<4 x i32> undef")) << "some number, the same for all who ask";
+}
+
 TEST(FirstLanes, OfOtherMasksStayMasked) {
   for (const char* mask : {"<i1 false, i1 true, i1 false, i1 false>", "<i1 true, i1 true, i1 false, i1 true>",
                            "<i1 true, i1 true, i1 true, i1 false>", "<i1 true, i1 false, i1 false, i1 false>",
@@ -62,7 +71,7 @@ TEST(FirstLanes, OfOtherMasksStayMasked) {
   }
 }
 
-/// The two numbers from bit %begin of the four at %p on.
+/// The two numbers from bit `begin` of the four of %row on.
 std::string taken(const std::string& begin) {
   return R"(
   define <2 x i32> @f(<4 x i32> %row) {

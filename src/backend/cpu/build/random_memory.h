@@ -115,6 +115,7 @@ class RandomMemory : public RandomValues {
     line("store i32 {}, ptr {}", let("add i32 {}, %ntid.x", now), at_now);
     go(head);
     at(out);
+    if (chance(4)) line("store i32 {}, ptr {}", now, variable("i32").name);
   }
 
   /// What lies the block's width apart, as far as it is there.

@@ -22,6 +22,8 @@
 #include "backend/cpu/build/vector_shape.h"
 #include "backend/cpu/build/vector_steps.h"
 #include "backend/cpu/build/vector_turns.h"
+#include "kir/block_uniformity.h"
+#include "kir/branch_ways.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -56,22 +58,80 @@ void meet_before(llvm::Instruction& place) {
   builder.CreateCall(kir::declare(*place.getModule(), kir::Intrinsic::Barrier), {zero, zero});
 }
 
-/// Whether threads of the block wait for each other at its barrier alone, all of them: one more takes nothing from
-/// them.
-bool only_meets(llvm::Function& function, const kir::CallReach& reach) {
-  bool meets = false;
-  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+/// Whether it may differ between threads of a block though its operands do not.
+bool differs_by_itself(const llvm::Instruction& instruction) {
+  if (const auto known = kir::intrinsic_of(instruction)) {
+    using enum kir::Intrinsic;
+    if (is_place_or_size(*known)) return known == TidX || known == TidY || known == TidZ;
+    return kir::effect_of(*known) != kir::Effect::kPure ||
+           instruction.getNumOperands() < 2;  // the last one is who is called
+  }
+  if (llvm::isa<llvm::LoadInst>(instruction)) return !instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load);
+  return instruction.mayReadOrWriteMemory() || llvm::isa<llvm::AllocaInst, llvm::FreezeInst>(instruction);
+}
+
+/// The barriers of a kernel.
+class Barriers {
+ public:
+  Barriers(llvm::Function& function, const llvm::PostDominatorTree& post_dominators)
+      : function_(function), post_dominators_(post_dominators) {
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (is_barrier(instruction)) all_.push_back(llvm::cast<llvm::CallInst>(&instruction));
+  }
+
+  /// Whether the block's threads wait for each other there alone, and all come to each of them together: one more takes
+  /// nothing from them.
+  bool are_all(const kir::CallReach& reach) const {
+    return !all_.empty() &&
+           llvm::all_of(llvm::instructions(function_),
+                        [](const llvm::Instruction& each) { return !waits_otherwise(each); }) &&
+           waiting_loops(function_, reach).empty() && all_come_together();
+  }
+
+  /// Whether one of them is ahead, on all ways: whoever comes to the place meets the others once more.
+  bool follow(const llvm::Instruction& place) const {
+    return llvm::any_of(all_, [&](const llvm::CallInst* barrier) {
+      if (barrier->getParent() == place.getParent()) return &place == barrier || place.comesBefore(barrier);
+      return post_dominators_.dominates(barrier->getParent(), place.getParent());
+    });
+  }
+
+ private:
+  static bool is_barrier(const llvm::Instruction& instruction) {
+    const auto known = kir::intrinsic_of(instruction);
+    return known == kir::Intrinsic::Barrier || known == kir::Intrinsic::BarrierReduce;
+  }
+
+  /// Or does what is not known here.
+  static bool waits_otherwise(const llvm::Instruction& instruction) {
     const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-    if (!call || llvm::isa<llvm::IntrinsicInst>(call)) continue;
+    if (!call || llvm::isa<llvm::IntrinsicInst>(call)) return false;
     const auto known = kir::intrinsic_of(instruction);
     using enum kir::Intrinsic;
-    if (!known || known == BarrierArrive || known == GridSync || known == Nanosleep) return false;
-    if (known != Barrier && known != BarrierReduce) continue;
+    if (!known || known == BarrierArrive || known == GridSync || known == Nanosleep) return true;
     using llvm::PatternMatch::match, llvm::PatternMatch::m_Zero;
-    if (!match(call->getArgOperand(0), m_Zero()) || !match(call->getArgOperand(1), m_Zero())) return false;
-    meets = true;
+    return is_barrier(instruction) &&
+           (!match(call->getArgOperand(0), m_Zero()) || !match(call->getArgOperand(1), m_Zero()));
   }
-  return meets && waiting_loops(function, reach).empty();
+
+  bool all_come_together() const {
+    const kir::BlockUniformity uniformity(function_, {}, post_dominators_, {is_barrier, differs_by_itself});
+    return llvm::all_of(function_, [&](BasicBlock& block) {
+      if (block.getTerminator()->getNumSuccessors() < 2 || uniformity.is_uniform(block.getTerminator())) return true;
+      const kir::Ways ways = kir::ways_from(&block, post_dominators_);
+      return llvm::none_of(all_, [&](llvm::CallInst* barrier) { return ways.contains(barrier->getParent()); });
+    });
+  }
+
+  llvm::Function& function_;
+  const llvm::PostDominatorTree& post_dominators_;
+  llvm::SmallVector<llvm::CallInst*, 4> all_;
+};
+
+bool is_used_within(const llvm::Instruction& instruction, const llvm::Loop& loop) {
+  return llvm::all_of(instruction.users(), [&](const llvm::User* user) {
+    return loop.contains(llvm::cast<llvm::Instruction>(user)->getParent());
+  });
 }
 
 /// Whether the variable goes steps of one size, and is not asked for afterwards: a thread without a turn may count as
@@ -79,22 +139,24 @@ bool only_meets(llvm::Function& function, const kir::CallReach& reach) {
 bool counts(const llvm::PHINode& phi, const Value* next, const llvm::Loop& loop) {
   const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(next);
   return sum && sum->getOpcode() == llvm::Instruction::Add && sum->getOperand(0) == &phi &&
-         loop.isLoopInvariant(sum->getOperand(1)) && llvm::all_of(phi.users(), [&](const llvm::User* user) {
-           return loop.contains(llvm::cast<llvm::Instruction>(user)->getParent());
-         });
+         loop.isLoopInvariant(sum->getOperand(1)) && is_used_within(phi, loop);
 }
 
 class RowLoops {
  public:
   RowLoops(llvm::Function& function, llvm::ScalarEvolution& evolution, const llvm::PostDominatorTree& post_dominators,
-           uint32_t threads)
-      : function_(function), evolution_(evolution), post_dominators_(post_dominators), threads_(threads) {}
+           const Barriers& barriers, uint32_t threads)
+      : function_(function),
+        evolution_(evolution),
+        post_dominators_(post_dominators),
+        barriers_(barriers),
+        threads_(threads) {}
 
   std::optional<RowLoop> row_loop(const llvm::Loop& loop) {
     const BasicBlock *before = loop.getLoopPreheader(), *header = loop.getHeader();
     if (loop.getParentLoop() || !post_dominators_.dominates(before, &function_.getEntryBlock()) ||
-        loop.getExitingBlock() != header || !loop.getExitBlock() || header == loop.getLoopLatch() ||
-        !only_computes(*header) || !goes_through_rows(loop))
+        !barriers_.follow(*before->getTerminator()) || loop.getExitingBlock() != header || !loop.getExitBlock() ||
+        header == loop.getLoopLatch() || !only_computes(loop) || !goes_through_rows(loop))
       return std::nullopt;
     const auto* branch = llvm::dyn_cast<llvm::BranchInst>(header->getTerminator());
     auto* test = branch ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
@@ -102,10 +164,11 @@ class RowLoops {
   }
 
  private:
-  /// What a thread without a turn may do as well.
-  static bool only_computes(const BasicBlock& block) {
-    return llvm::all_of(block, [](const llvm::Instruction& each) {
-      return each.isTerminator() || llvm::isa<llvm::PHINode>(each) || llvm::isSafeToSpeculativelyExecute(&each);
+  /// What a thread without a turn may do as well: nobody asks for it afterwards.
+  static bool only_computes(const llvm::Loop& loop) {
+    return llvm::all_of(*loop.getHeader(), [&](const llvm::Instruction& each) {
+      return each.isTerminator() || llvm::isa<llvm::PHINode>(each) ||
+             (llvm::isSafeToSpeculativelyExecute(&each) && is_used_within(each, loop));
     });
   }
 
@@ -155,7 +218,8 @@ class RowLoops {
   static bool is_of_block(const SCEV* value) {
     return !llvm::SCEVExprContains(value, [](const SCEV* part) {
       const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
-      if (!unknown || llvm::isa<llvm::Argument, llvm::Constant>(unknown->getValue())) return false;
+      if (!unknown) return llvm::isa<llvm::SCEVAddRecExpr>(part);  // each thread has turns of its own
+      if (llvm::isa<llvm::Argument, llvm::Constant>(unknown->getValue())) return false;
       using enum kir::Intrinsic;
       const auto known = register_of(unknown);
       return !known || !is_place_or_size(*known) || known == TidX || known == TidY || known == TidZ;
@@ -186,6 +250,7 @@ class RowLoops {
   llvm::Function& function_;
   llvm::ScalarEvolution& evolution_;
   const llvm::PostDominatorTree& post_dominators_;
+  const Barriers& barriers_;
   const uint32_t threads_;
 };
 
@@ -197,7 +262,7 @@ class Meeting {
         header_(row.loop->getHeader()),
         before_(llvm::SplitEdge(row.loop->getLoopPreheader(), header_)),
         latch_(row.loop->getLoopLatch()),
-        exit_(llvm::SplitEdge(header_, row.loop->getExitBlock())),
+        exit_(split_exit(*row.loop)),
         blocks_(row.loop->getBlocks()) {}
 
   void write() {
@@ -207,6 +272,12 @@ class Meeting {
   }
 
  private:
+  /// A block of its own behind the loop.
+  static BasicBlock* split_exit(const llvm::Loop& loop) {
+    llvm::FoldSingleEntryPHINodes(loop.getExitBlock());
+    return llvm::SplitEdge(loop.getHeader(), loop.getExitBlock());
+  }
+
   /// The loop as it is, for counters that wrap before the last thread's has come to the end.
   void keep_for_wrapping() {
     llvm::ValueToValueMapTy map;
@@ -339,12 +410,14 @@ class UnlessItWraps : public llvm::SCEVRewriteVisitor<UnlessItWraps> {
 class Pieces {
  public:
   Pieces(llvm::Function& function, llvm::ScalarEvolution& evolution, const llvm::DominatorTree& dominators,
-         const llvm::PostDominatorTree& post_dominators, const llvm::LoopInfo& loops, uint32_t threads)
+         const llvm::PostDominatorTree& post_dominators, const llvm::LoopInfo& loops, const Barriers& barriers,
+         uint32_t threads)
       : function_(function),
         evolution_(evolution),
         loops_(loops),
         dominators_(dominators),
         post_dominators_(post_dominators),
+        barriers_(barriers),
         threads_(threads) {}
 
   /// Has the block meet before it reads a row that is not the first.
@@ -359,7 +432,7 @@ class Pieces {
         auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
         if (!load || !row_bytes(*load)) continue;
         llvm::Instruction* place = place_before(*load);
-        if (place && llvm::any_of(rows, [&](llvm::LoadInst* other) {
+        if (place && barriers_.follow(*place) && llvm::any_of(rows, [&](llvm::LoadInst* other) {
               return !dominators_.dominates(place, other) && is_other_row(*other, *load);
             })) {
           places.push_back(place);
@@ -407,19 +480,22 @@ class Pieces {
   const llvm::LoopInfo& loops_;
   const llvm::DominatorTree& dominators_;
   const llvm::PostDominatorTree& post_dominators_;
+  const Barriers& barriers_;
   const uint32_t threads_;
 };
 
 }  // namespace
 
 bool meet_between_rows(llvm::Function& function, const kir::CallReach& reach, const Dim3& shape) {
-  if (shape.x <= kLanes || shape.y != 1 || shape.z != 1 || !only_meets(function, reach)) return false;
-  llvm::DominatorTree dominators(function);
+  if (shape.x <= kLanes || shape.y != 1 || shape.z != 1) return false;
   const llvm::PostDominatorTree post_dominators(function);
+  const Barriers barriers(function, post_dominators);
+  if (!barriers.are_all(reach)) return false;
+  llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
   Evolution evolution(function, loops, dominators);
-  const bool parts = Pieces(function, *evolution, dominators, post_dominators, loops, shape.x).part();
-  RowLoops all(function, *evolution, post_dominators, shape.x);
+  const bool parts = Pieces(function, *evolution, dominators, post_dominators, loops, barriers, shape.x).part();
+  RowLoops all(function, *evolution, post_dominators, barriers, shape.x);
   llvm::SmallVector<RowLoop, 4> rows;
   for (const llvm::Loop* loop : short_loops(loops))
     if (const auto row = all.row_loop(*loop)) rows.push_back(*row);

@@ -127,6 +127,77 @@ TEST(RowTurns, BlocksDoNotMeetWhereThreadsCountInTheirOwnWay) {
   EXPECT_EQ(met(at_top({.at = "%t"})), 0u) << "no row";
 }
 
+/// Reads at `first` and at `second`.
+std::string pieces(const std::string& first, const std::string& second, const std::string& between = "") {
+  return "%a = load float, ptr " + first + "\n" + between + "%b = load float, ptr " + second +
+         "\n %c = fadd float %a, %b\n store float %c, ptr %q\n";
+}
+constexpr const char* kNext = "%next = getelementptr i8, ptr %mine, i64 1024\n";
+
+/// Counts %m up in steps of 256, each thread for as long as it reads anything but 0.
+const std::string kCountsForItself = R"(br label %count
+    count:
+      %m = phi i32 [ 0, %start ], [ %m.next, %count ]
+      %m.place = getelementptr i32, ptr %q, i32 %t
+      %flag = load i32, ptr %m.place
+      %m.next = add i32 %m, 256
+      %m.on = icmp ne i32 %flag, 0
+      br i1 %m.on, label %count, label %before
+    before:
+)";
+
+TEST(RowTurns, BlocksDoNotMeetWhereThreadsHaveTurnsOfTheirOwn) {
+  EXPECT_EQ(met(kernel(loop({.before = kCountsForItself, .end = "%m"}))), 0u);
+  EXPECT_EQ(met(kernel(loop({.before = kCountsForItself + "%f = add i32 %m, %t\n", .first = "%f"}))), 0u);
+  EXPECT_EQ(met(kernel(loop({.before = kCountsForItself}))), 1u) << "by itself it may";
+}
+
+/// With what of the loop's first block is asked for behind it, as out of `next` and %i.
+std::string with_more_in_header(const std::string& more, const std::string& behind) {
+  std::string text = at_top({.behind = behind});
+  return text.insert(text.find("%on = icmp"), more + "\n");
+}
+
+TEST(RowTurns, WhatIsMadeOfTheCounterIsNotAskedForAfterwards) {
+  const std::string more = "%far = sext i32 %i to i64";
+  EXPECT_EQ(met(with_more_in_header(more, "")), 1u);
+  EXPECT_EQ(met(with_more_in_header(more, "store i64 %far, ptr %q\n")), 0u);
+  EXPECT_EQ(met(with_more_in_header("%odd = udiv i32 7, %i", "")), 0u) << "by 0, where a thread has no turn";
+}
+
+TEST(RowTurns, TheBlockBehindTheLoopMayHavePhis) {
+  EXPECT_EQ(met(at_top({.behind = "%twice = fadd float %sum, %sum\n store float %twice, ptr %q\n"})), 1u);
+  std::string text = at_top();
+  text.replace(text.find("store float %sum"), 16, "%last = phi float [ %sum, %head ]\n store float %last");
+  EXPECT_EQ(met(text), 1u);
+}
+
+// Its threads do not wait for the others any more: more would have them wait.
+TEST(RowTurns, BlocksDoNotMeetBehindTheirLastBarrier) {
+  const std::string barrier = "call void @cupola.barrier(i32 0, i32 0)\n";
+  EXPECT_EQ(met(kernel(barrier + "br label %before\n before:\n" + loop({}), "")), 0u);
+  EXPECT_EQ(met(kernel(barrier + kNext + pieces("%mine", "%next"), "")), 0u);
+  EXPECT_EQ(met(kernel(barrier + kNext + pieces("%mine", "%next"), barrier)), 1u);
+}
+
+// In PTX warps may come to barriers at places of their own.
+TEST(RowTurns, BlocksDoNotMeetWhereWarpsComeToBarriersApart) {
+  const auto under = [](const std::string& condition) {
+    return kernel("%few = icmp ult i32 " + condition +
+                  ", 128\n br i1 %few, label %some.meet, label %on\n some.meet:\n"
+                  "call void @cupola.barrier(i32 0, i32 0)\n br label %on\n on:\n" +
+                  kNext + pieces("%mine", "%next"));
+  };
+  EXPECT_EQ(met(under("%t")), 0u);
+  EXPECT_EQ(met(under("%n")), 1u);
+  EXPECT_EQ(met(under("%block")), 1u);
+  EXPECT_EQ(met(kernel("%l = load i32, ptr %q\n %few = icmp ult i32 %l, 128\n"
+                       "br i1 %few, label %some.meet, label %on\n some.meet:\n"
+                       "call void @cupola.barrier(i32 0, i32 0)\n br label %on\n on:\n" +
+                       std::string(kNext) + pieces("%mine", "%next"))),
+            0u);
+}
+
 TEST(RowTurns, BlocksDoNotMeetWhereSomeThreadsDoNotCome) {
   EXPECT_EQ(met(kernel("br i1 %some, label %before, label %meet\n before:\n" + loop({}))), 0u);
   EXPECT_EQ(met(at_top(), {32}), 0u) << "one warp";
@@ -158,13 +229,6 @@ TEST(RowTurns, BlocksDoNotMeetWhereRowsAreGoneThroughAgain) {
   again = std::regex_replace(again, std::regex("(head|body|out):"), "x$1:");
   EXPECT_EQ(met(kernel("br label %before\n before:\n" + loop({}) + "br label %xbefore\n xbefore:\n" + again)), 0u);
 }
-
-/// Reads at `first` and, maybe in `guard`, at `second` of %p.
-std::string pieces(const std::string& first, const std::string& second, const std::string& between = "") {
-  return "%a = load float, ptr " + first + "\n" + between + "%b = load float, ptr " + second +
-         "\n %c = fadd float %a, %b\n store float %c, ptr %q\n";
-}
-constexpr const char* kNext = "%next = getelementptr i8, ptr %mine, i64 1024\n";
 
 TEST(RowTurns, BlocksMeetBeforeTheyReadTheNextRow) {
   EXPECT_EQ(met(kernel(kNext + pieces("%mine", "%next"))), 1u);

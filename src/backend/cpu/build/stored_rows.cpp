@@ -126,7 +126,7 @@ class StoredRows {
     Value* first = from[0]->store->getValueOperand();
     Value* second = from[1] ? from[1]->store->getValueOperand() : llvm::PoisonValue::get(first->getType());
     Value* taken = builder.CreateShuffleVector(first, second, lanes);
-    if (!read.mask || llvm::isa<llvm::UndefValue>(read.others)) return taken;
+    if (!read.mask || llvm::isa<llvm::PoisonValue>(read.others)) return taken;
     return builder.CreateSelect(read.mask, taken, read.others);
   }
 

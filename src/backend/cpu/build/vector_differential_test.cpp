@@ -432,6 +432,33 @@ TEST(VectorDifferential, TurnsOfRowsAreThoseOfTheirThreads) {
     }
 }
 
+// The counter is asked for behind the loop, by itself or as an index.
+TEST(VectorDifferential, CountersAreTheirThreadsBehindTheLoop) {
+  for (const char* index : {"", "%index = sext i32 %i to i64\n"}) {
+    const std::string text = kernel(R"(
+      br label %head
+    head:
+      %i = phi i32 [ %x, %0 ], [ %next, %body ]
+      %sum = phi i32 [ 1, %0 ], [ %more, %body ]
+      )" + std::string(index) + R"(%on = icmp slt i32 %i, 250
+      br i1 %on, label %body, label %meet
+    body:
+      %at = sext i32 %i to i64
+      %from = getelementptr i32, ptr %in, i64 %at
+      %value = load i32, ptr %from
+      %more = add i32 %sum, %value
+      %next = add i32 %i, %width
+      br label %head
+    meet:
+      )" + (*index ? "%last = trunc i64 %index to i32" : "%last = add i32 %i, 0") +
+                                    R"(
+      call void @cupola.barrier(i32 0, i32 0)
+      %r = add i32 %sum, %last
+      br label %write)");
+    EXPECT_EQ(RungComparison().compare_for_shape(text, Dim3{100}), "") << index;
+  }
+}
+
 // A thread after the other in blocks of all shapes; threads of some rows return before.
 TEST(VectorDifferential, ThreadsThatWalkAloneKnowTheirPlace) {
   const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(
