@@ -54,7 +54,7 @@ TEST_F(Process, ManySmallLaunchesLeaveNoGrowth) {
   // The queue holds one round's commands at a time, so later rounds need nothing new; 4 MiB are the allocator's slack.
   EXPECT_LT(status_kib("VmRSS"), memory + 4096);
   EXPECT_LE(mappings(), maps + 8);
-  EXPECT_EQ(status_kib("Threads"), threads);
+  EXPECT_LE(status_kib("Threads"), threads);  // one of a test before may have ended late
 }
 
 TEST_F(Process, ADeviceThatIsOnlyAskedStartsNoThread) {
