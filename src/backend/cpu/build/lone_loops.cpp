@@ -53,11 +53,12 @@ bool has_few_turns(const BasicBlock& end) {
          });
 }
 
-bool can_be_taken_out(const Loop& loop, const Shapes& shapes) {
+/// As far as the loop itself tells.
+bool may_be_taken_out(const Loop& loop) {
   const BasicBlock *end = loop.getExitingBlock(), *exit = loop.getExitBlock();
-  if (!loop.isInnermost() || !loop.getLoopPreheader() || !end || !exit || exit->getSinglePredecessor() != end)
+  if (!loop.isInnermost() || !loop.getLoopPreheader() || !end || !exit || exit->getSinglePredecessor() != end ||
+      has_few_turns(*end))
     return false;
-  if (shapes.is_masked(loop.getHeader()) || has_few_turns(*end)) return false;
   return llvm::all_of(loop.blocks(), [](const BasicBlock* block) {
     return llvm::all_of(*block, [](const Instruction& each) { return is_own(each) && !uses_local_memory(each); });
   });
@@ -163,13 +164,17 @@ class Outline {
 
 void LoneLoops::take_out(llvm::Function& kernel, image::BlockClass blocks) {
   llvm::DominatorTree dominators(kernel);
-  const llvm::PostDominatorTree post_dominators(kernel);
   const llvm::LoopInfo loops(dominators);
-  if (loops.empty() || !obstacle(kernel, loops, post_dominators).empty()) return;
-  const Shapes shapes(kernel, blocks, loops, post_dominators);
   llvm::SmallVector<Loop*, 4> taken;
   for (Loop* loop : loops.getLoopsInPreorder())
-    if (can_be_taken_out(*loop, shapes) && is_faster_alone(kernel, *loop, shapes, loops)) taken.push_back(loop);
+    if (may_be_taken_out(*loop)) taken.push_back(loop);
+  if (taken.empty()) return;
+  const llvm::PostDominatorTree post_dominators(kernel);
+  if (!obstacle(kernel, loops, post_dominators).empty()) return;
+  const Shapes shapes(kernel, blocks, loops, post_dominators);
+  llvm::erase_if(taken, [&](const Loop* loop) {
+    return shapes.is_masked(loop->getHeader()) || !is_faster_alone(kernel, *loop, shapes, loops);
+  });
   for (Loop* loop : taken)
     if (Outline outline(*loop); outline.is_small()) functions_.push_back(outline.run());
 }

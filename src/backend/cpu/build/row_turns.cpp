@@ -156,7 +156,7 @@ class RowLoops {
     const BasicBlock *before = loop.getLoopPreheader(), *header = loop.getHeader();
     if (loop.getParentLoop() || !post_dominators_.dominates(before, &function_.getEntryBlock()) ||
         !barriers_.follow(*before->getTerminator()) || loop.getExitingBlock() != header || !loop.getExitBlock() ||
-        header == loop.getLoopLatch() || !only_computes(loop) || !goes_through_rows(loop))
+        header == loop.getLoopLatch() || updates(loop) || !only_computes(loop) || !goes_through_rows(loop))
       return std::nullopt;
     const auto* branch = llvm::dyn_cast<llvm::BranchInst>(header->getTerminator());
     auto* test = branch ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
@@ -164,6 +164,13 @@ class RowLoops {
   }
 
  private:
+  /// Lanes update memory one after the other: that, not what is read, takes a turn's time, and is much code.
+  static bool updates(const llvm::Loop& loop) {
+    return llvm::any_of(loop.blocks(), [](const BasicBlock* block) {
+      return llvm::any_of(*block, [](const llvm::Instruction& each) { return each.isAtomic(); });
+    });
+  }
+
   /// What a thread without a turn may do as well: nobody asks for it afterwards.
   static bool only_computes(const llvm::Loop& loop) {
     return llvm::all_of(*loop.getHeader(), [&](const llvm::Instruction& each) {

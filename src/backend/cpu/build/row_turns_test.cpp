@@ -125,6 +125,9 @@ TEST(RowTurns, BlocksDoNotMeetWhereThreadsCountInTheirOwnWay) {
   EXPECT_EQ(met(at_top({.test = "ne i32 %i, %end"})), 0u);
   EXPECT_EQ(met(at_top({.behind = "store i32 %i, ptr %q\n"})), 0u) << "asked for behind the loop";
   EXPECT_EQ(met(at_top({.at = "%t"})), 0u) << "no row";
+  EXPECT_EQ(met(at_top({.turn = "atomicrmw add ptr %q, i32 1 monotonic, !cupola.shared_atomic !0\n"}) + "\n!0 = !{}"),
+            0u)
+      << "lanes take turns of their own";
 }
 
 /// Reads at `first` and at `second`.
