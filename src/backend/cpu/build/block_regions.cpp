@@ -281,7 +281,7 @@ class Cutting {
   void share_slots(llvm::PHINode& phi) {
     for (llvm::Use& incoming : phi.incoming_values())
       if (auto* value = llvm::dyn_cast<Instruction>(incoming.get());
-          value && slots_.contains(value) && !llvm::isa<llvm::PHINode, llvm::AllocaInst>(value) &&
+          value && slots_.contains(value) && !is_between(value->getParent()) && !llvm::isa<llvm::AllocaInst>(value) &&
           llvm::count_if(crossing_, [&](const llvm::Use* use) { return use->get() == value; }) == 1 &&
           is_last_before(phi, *phi.getIncomingBlock(incoming), region_of_.lookup(value->getParent())) &&
           !is_asked_for_behind(phi, region_of_.lookup(value->getParent())))

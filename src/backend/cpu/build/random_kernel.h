@@ -28,10 +28,14 @@ class RandomKernel : RandomMeetings {
       : RandomMeetings(seed, seed % 4 != 0),
         budget_(2 + static_cast<int>(seed % 13)),
         leaves_(seed % 3 != 0),
-        kinds_(seed >= kFirstOld && seed < kFirstNew ? 28 : 31) {}
+        is_new_(seed < kFirstOld || seed >= kFirstNew) {}
 
   std::string text() {
     begin();
+    if (is_new_ && meets_ && chance(3)) {
+      chance(3) ? go_through_row() : go_through_grid();
+      barrier();
+    }
     while (budget_ > 0) statement({});
     if (meets_) part();
     for (const Variable& one : variables_) store_cell(one.type, load(one), Place::Rows);
@@ -47,7 +51,7 @@ class RandomKernel : RandomMeetings {
         "@square = internal addrspace(3) global [272 x i32] undef, align 4\n"
         "@wide_square = internal addrspace(3) global [272 x i64] undef, align 8\n"
         "@counts = internal addrspace(3) global [16 x i32] undef, align 4\n";
-    for (const char* name : {"tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "laneid"})
+    for (const char* name : {"tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "nctaid.x", "laneid"})
       text += formatted("declare i32 @cupola.{}()\n", name);
     text +=
         "declare void @cupola.barrier(i32, i32) convergent\n"
@@ -78,7 +82,7 @@ class RandomKernel : RandomMeetings {
   }
 
   void begin() {
-    for (const char* name : {"tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "laneid"})
+    for (const char* name : {"tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "nctaid.x", "laneid"})
       line("%{} = call i32 @cupola.{}()", name, name);
     line("%plane = mul i32 %ntid.y, %tid.z");
     line("%rows = add i32 %plane, %tid.y");
@@ -108,7 +112,7 @@ class RandomKernel : RandomMeetings {
   void statement(const Context& context) {
     --budget_;
     const bool may_nest = context.depth < 3 && budget_ > -12;
-    switch (pick(kinds_)) {
+    switch (pick(is_new_ ? 33 : 28)) {
       case 0:
       case 1:
       case 2:
@@ -154,6 +158,9 @@ class RandomKernel : RandomMeetings {
         return go_through_row();
       case 30:
         return read_pieces();
+      case 31:
+      case 32:
+        return go_through_grid();
       default:
         return meets_ ? together(context) : assign();
     }
@@ -275,7 +282,7 @@ class RandomKernel : RandomMeetings {
 
   int budget_;
   const bool leaves_;
-  const uint32_t kinds_;  ///< of statements
+  const bool is_new_;  ///< more statements
 };
 
 }  // namespace cupola::cpu::build::testing

@@ -118,6 +118,46 @@ class RandomMemory : public RandomValues {
     if (chance(4)) line("store i32 {}, ptr {}", now, variable("i32").name);
   }
 
+  /// All blocks' threads, one or two rows of bytes, in steps of the grid's width.
+  void go_through_grid() {
+    const std::string type = one_of({"i32", "i32", "i64"}), at_now = slot(type), sum = variable("i32").name;
+    const std::string head = label(), body = label(), out = label();
+    const auto counter = [&](const std::string& value) {
+      return type == "i32" ? value : let("{} i32 {} to i64", one_of({"sext", "zext"}), value);
+    };
+    const std::string block = let("mul i32 %ctaid.x, %ntid.x"), step = counter(let("mul i32 %nctaid.x, %ntid.x"));
+    std::string first = counter(let("add i32 %tid.x, {}", block));
+    if (chance(2)) first = let("add {} {}, {}", type, first, pick(60));
+    const std::string end =
+        counter(chance(2) ? let("add i32 {}, {}", let("and i32 %n, 1023"), pick(900)) : std::to_string(pick(2000)));
+    line("store {} {}, ptr {}", type, first, at_now);
+    go(head);
+    at(head);
+    const std::string now = let("load {}, ptr {}", type, at_now);
+    branch(let("icmp {} {} {}, {}", one_of({"slt", "ult", "sle", "ule"}), type, now, end), body, out);
+    at(body);
+    const std::string index = type == "i32" ? wide(now) : now, place = let("getelementptr i8, ptr %in, i64 {}", index);
+    std::string value = let("zext i8 {} to i32", let("load i8, ptr {}", place));
+    if (chance(2)) {
+      const std::string other = let("getelementptr i8, ptr {}, i64 2048", place);
+      value = let("mul i32 {}, {}", value, let("zext i8 {} to i32", let("load i8, ptr {}", other)));
+    }
+    line("store i32 {}, ptr {}",
+         let("{} i32 {}, {}", one_of({"add", "xor", "mul"}), let("load i32, ptr {}", sum), value), sum);
+    if (chance(4)) {
+      const std::string yes = label(), on = label(), last = variable("i32").name;
+      branch(let("icmp {} i32 {}, 100", one_of({"ult", "eq", "sgt"}), value), yes, on);
+      at(yes);
+      line("store i32 {}, ptr {}", value, last);
+      go(on);
+      at(on);
+    }
+    line("store {} {}, ptr {}", type, let("add {} {}, {}", type, now, step), at_now);
+    go(head);
+    at(out);
+    if (chance(4)) line("store {} {}, ptr {}", type, now, variable(type).name);
+  }
+
   /// What lies the block's width apart, as far as it is there.
   void read_pieces() {
     std::string place = let("add i32 %tid.x, {}", pick(3) * pick(40));

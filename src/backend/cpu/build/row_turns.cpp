@@ -18,12 +18,10 @@
 
 #include <optional>
 
-#include "backend/cpu/build/polling.h"
+#include "backend/cpu/build/kernel_barriers.h"
 #include "backend/cpu/build/vector_shape.h"
 #include "backend/cpu/build/vector_steps.h"
 #include "backend/cpu/build/vector_turns.h"
-#include "kir/block_uniformity.h"
-#include "kir/branch_ways.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -45,89 +43,6 @@ struct RowLoop {
   uint64_t step;       ///< of the counter, in a turn
 };
 
-/// Positive, of 32 bits.
-std::optional<uint64_t> constant(const SCEV* value) {
-  const auto* known = llvm::dyn_cast_or_null<llvm::SCEVConstant>(value);
-  if (!known || known->getAPInt().isNonPositive() || known->getAPInt().getActiveBits() > 32) return std::nullopt;
-  return known->getAPInt().getZExtValue();
-}
-
-void meet_before(llvm::Instruction& place) {
-  llvm::IRBuilder<> builder(&place);
-  Value* zero = builder.getInt32(0);
-  builder.CreateCall(kir::declare(*place.getModule(), kir::Intrinsic::Barrier), {zero, zero});
-}
-
-/// Whether it may differ between threads of a block though its operands do not.
-bool differs_by_itself(const llvm::Instruction& instruction) {
-  if (const auto known = kir::intrinsic_of(instruction)) {
-    using enum kir::Intrinsic;
-    if (is_place_or_size(*known)) return known == TidX || known == TidY || known == TidZ;
-    return kir::effect_of(*known) != kir::Effect::kPure ||
-           instruction.getNumOperands() < 2;  // the last one is who is called
-  }
-  if (llvm::isa<llvm::LoadInst>(instruction)) return !instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load);
-  return instruction.mayReadOrWriteMemory() || llvm::isa<llvm::AllocaInst, llvm::FreezeInst>(instruction);
-}
-
-/// The barriers of a kernel.
-class Barriers {
- public:
-  Barriers(llvm::Function& function, const llvm::PostDominatorTree& post_dominators)
-      : function_(function), post_dominators_(post_dominators) {
-    for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (is_barrier(instruction)) all_.push_back(llvm::cast<llvm::CallInst>(&instruction));
-  }
-
-  /// Whether the block's threads wait for each other there alone, and all come to each of them together: one more takes
-  /// nothing from them.
-  bool are_all(const kir::CallReach& reach) const {
-    return !all_.empty() &&
-           llvm::all_of(llvm::instructions(function_),
-                        [](const llvm::Instruction& each) { return !waits_otherwise(each); }) &&
-           waiting_loops(function_, reach).empty() && all_come_together();
-  }
-
-  /// Whether one of them is ahead, on all ways: whoever comes to the place meets the others once more.
-  bool follow(const llvm::Instruction& place) const {
-    return llvm::any_of(all_, [&](const llvm::CallInst* barrier) {
-      if (barrier->getParent() == place.getParent()) return &place == barrier || place.comesBefore(barrier);
-      return post_dominators_.dominates(barrier->getParent(), place.getParent());
-    });
-  }
-
- private:
-  static bool is_barrier(const llvm::Instruction& instruction) {
-    const auto known = kir::intrinsic_of(instruction);
-    return known == kir::Intrinsic::Barrier || known == kir::Intrinsic::BarrierReduce;
-  }
-
-  /// Or does what is not known here.
-  static bool waits_otherwise(const llvm::Instruction& instruction) {
-    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-    if (!call || llvm::isa<llvm::IntrinsicInst>(call)) return false;
-    const auto known = kir::intrinsic_of(instruction);
-    using enum kir::Intrinsic;
-    if (!known || known == BarrierArrive || known == GridSync || known == Nanosleep) return true;
-    using llvm::PatternMatch::match, llvm::PatternMatch::m_Zero;
-    return is_barrier(instruction) &&
-           (!match(call->getArgOperand(0), m_Zero()) || !match(call->getArgOperand(1), m_Zero()));
-  }
-
-  bool all_come_together() const {
-    const kir::BlockUniformity uniformity(function_, {}, post_dominators_, {is_barrier, differs_by_itself});
-    return llvm::all_of(function_, [&](BasicBlock& block) {
-      if (block.getTerminator()->getNumSuccessors() < 2 || uniformity.is_uniform(block.getTerminator())) return true;
-      const kir::Ways ways = kir::ways_from(&block, post_dominators_);
-      return llvm::none_of(all_, [&](llvm::CallInst* barrier) { return ways.contains(barrier->getParent()); });
-    });
-  }
-
-  llvm::Function& function_;
-  const llvm::PostDominatorTree& post_dominators_;
-  llvm::SmallVector<llvm::CallInst*, 4> all_;
-};
-
 bool is_used_within(const llvm::Instruction& instruction, const llvm::Loop& loop) {
   return llvm::all_of(instruction.users(), [&](const llvm::User* user) {
     return loop.contains(llvm::cast<llvm::Instruction>(user)->getParent());
@@ -145,7 +60,7 @@ bool counts(const llvm::PHINode& phi, const Value* next, const llvm::Loop& loop)
 class RowLoops {
  public:
   RowLoops(llvm::Function& function, llvm::ScalarEvolution& evolution, const llvm::PostDominatorTree& post_dominators,
-           const Barriers& barriers, uint32_t threads)
+           const KernelBarriers& barriers, uint32_t threads)
       : function_(function),
         evolution_(evolution),
         post_dominators_(post_dominators),
@@ -186,8 +101,8 @@ class RowLoops {
         Value* address = llvm::getLoadStorePointerOperand(&instruction);
         if (!address) continue;
         const SCEV* place = evolution_.getSCEV(address);
-        const auto turn = constant(Steps(evolution_, loop).of(place));
-        const auto stride = constant(Steps(evolution_, kir::Intrinsic::TidX).of(place));
+        const auto turn = positive_constant(Steps(evolution_, loop).of(place));
+        const auto stride = positive_constant(Steps(evolution_, kir::Intrinsic::TidX).of(place));
         if (turn && stride && *stride <= kMostStride && *turn == *stride * threads_ && *turn < kFar) return true;
       }
     return false;
@@ -210,7 +125,7 @@ class RowLoops {
     const auto* turns = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution_.getSCEV(phi));
     if (!turns || turns->getLoop() != &loop || !turns->isAffine()) return std::nullopt;
     const SCEV* first = of_first_thread(turns->getStart());
-    const auto step = constant(turns->getStepRecurrence(evolution_));
+    const auto step = positive_constant(turns->getStepRecurrence(evolution_));
     const auto stride = of_thread(evolution_.getMinusSCEV(turns->getStart(), first));
     if (!is_of_block(first) || !step || !stride || *step != *stride * threads_ ||
         *step >= uint64_t{1} << (phi->getType()->getIntegerBitWidth() - 3))
@@ -245,7 +160,7 @@ class RowLoops {
   static std::optional<uint64_t> of_thread(const SCEV* value) {
     std::optional<uint64_t> factor = 1;
     if (const auto* product = llvm::dyn_cast<llvm::SCEVMulExpr>(value); product && product->getNumOperands() == 2) {
-      factor = constant(product->getOperand(0));
+      factor = positive_constant(product->getOperand(0));
       value = product->getOperand(1);
     }
     if (const auto* wide = llvm::dyn_cast<llvm::SCEVCastExpr>(value);
@@ -257,7 +172,7 @@ class RowLoops {
   llvm::Function& function_;
   llvm::ScalarEvolution& evolution_;
   const llvm::PostDominatorTree& post_dominators_;
-  const Barriers& barriers_;
+  const KernelBarriers& barriers_;
   const uint32_t threads_;
 };
 
@@ -395,29 +310,11 @@ class Meeting {
   BasicBlock *turn_ = nullptr, *join_ = nullptr;
 };
 
-/// Has extended sums as sums of what is extended: they are, but where they wrap.
-class UnlessItWraps : public llvm::SCEVRewriteVisitor<UnlessItWraps> {
- public:
-  explicit UnlessItWraps(llvm::ScalarEvolution& evolution) : SCEVRewriteVisitor(evolution) {}
-
-  const SCEV* visitSignExtendExpr(const llvm::SCEVSignExtendExpr* value) { return extended(*value); }
-  const SCEV* visitZeroExtendExpr(const llvm::SCEVZeroExtendExpr* value) { return extended(*value); }
-
- private:
-  const SCEV* extended(const llvm::SCEVCastExpr& value) {
-    const auto* sum = llvm::dyn_cast<llvm::SCEVAddExpr>(value.getOperand());
-    if (!sum) return SE.getSignExtendExpr(value.getOperand(), value.getType());
-    llvm::SmallVector<const SCEV*, 4> parts;
-    for (const SCEV* part : sum->operands()) parts.push_back(SE.getSignExtendExpr(part, value.getType()));
-    return SE.getAddExpr(parts);
-  }
-};
-
 /// Loads outside of loops, in order, with no meeting in between.
 class Pieces {
  public:
   Pieces(llvm::Function& function, llvm::ScalarEvolution& evolution, const llvm::DominatorTree& dominators,
-         const llvm::PostDominatorTree& post_dominators, const llvm::LoopInfo& loops, const Barriers& barriers,
+         const llvm::PostDominatorTree& post_dominators, const llvm::LoopInfo& loops, const KernelBarriers& barriers,
          uint32_t threads)
       : function_(function),
         evolution_(evolution),
@@ -456,14 +353,13 @@ class Pieces {
   /// That the block's threads read beside each other; nothing: they do not.
   std::optional<uint64_t> row_bytes(llvm::LoadInst& load) const {
     const auto stride =
-        constant(Steps(evolution_, kir::Intrinsic::TidX).of(evolution_.getSCEV(load.getPointerOperand())));
+        positive_constant(Steps(evolution_, kir::Intrinsic::TidX).of(evolution_.getSCEV(load.getPointerOperand())));
     return stride && *stride <= kMostStride ? std::optional(*stride * threads_) : std::nullopt;
   }
 
   bool is_other_row(llvm::LoadInst& one, llvm::LoadInst& other) const {
-    UnlessItWraps in_most(evolution_);
     const auto place = [&](llvm::LoadInst& load) {
-      return in_most.visit(evolution_.getSCEV(load.getPointerOperand()));
+      return unless_it_wraps(evolution_, evolution_.getSCEV(load.getPointerOperand()));
     };
     const auto distance = evolution_.computeConstantDifference(place(other), place(one));
     return distance && !distance->isZero() && distance->abs().ult(kFar) && distance->abs().urem(*row_bytes(one)) == 0;
@@ -487,7 +383,7 @@ class Pieces {
   const llvm::LoopInfo& loops_;
   const llvm::DominatorTree& dominators_;
   const llvm::PostDominatorTree& post_dominators_;
-  const Barriers& barriers_;
+  const KernelBarriers& barriers_;
   const uint32_t threads_;
 };
 
@@ -496,7 +392,7 @@ class Pieces {
 bool meet_between_rows(llvm::Function& function, const kir::CallReach& reach, const Dim3& shape) {
   if (shape.x <= kLanes || shape.y != 1 || shape.z != 1) return false;
   const llvm::PostDominatorTree post_dominators(function);
-  const Barriers barriers(function, post_dominators);
+  const KernelBarriers barriers(function, post_dominators);
   if (!barriers.are_all(reach)) return false;
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);

@@ -52,8 +52,16 @@ class RungComparison {
 
   /// For one shape only, with the first code for it or the hot one: a fifth of the time.
   std::string compare_for_shape(const std::string& text, uint64_t number) {
-    const Dim3& block = kBlocks[number % std::size(kBlocks)];
-    const bool hot = number / std::size(kBlocks) % 2;
+    return compare_for_shape(text, kBlocks[number % std::size(kBlocks)], number / std::size(kBlocks) % 2);
+  }
+
+  /// For blocks of several warps in a line, with hot code: only there do blocks meet between rows and turns.
+  std::string compare_for_line(const std::string& text, uint64_t number) {
+    static constexpr Dim3 kLines[] = {{64}, {33}, {100}, {40}};
+    return compare_for_shape(text, kLines[number % std::size(kLines)], /*hot=*/true);
+  }
+
+  std::string compare_for_shape(const std::string& text, const Dim3& block, bool hot) {
     const auto reference = load_as(text, {BlockClass::One}), made = load_as(text, {image::class_of(block), block, hot});
     std::string difference = run(reference, block).compare(run(made, block));
     if (!difference.empty())
@@ -137,23 +145,27 @@ class RungComparison {
 };
 
 /// CUPOLA_SEEDS=FIRST:COUNT runs others than the usual ones; CUPOLA_SEED_FILE=NAME keeps the last one's text.
-/// CUPOLA_SEED_SHAPES=one compares each for one shape of blocks only, the next one each time.
+/// CUPOLA_SEED_SHAPES=one compares each for one shape of blocks only, the next one each time; =line with hot code for
+/// several warps in a line only.
 TEST(VectorDifferential, RandomKernelsWriteWhatTheyDoAThreadAtATime) {
   uint64_t first = 0, count = 60;
   image::ByBlockClass<uint64_t> ran;
   if (const char* seeds = getenv("CUPOLA_SEEDS")) sscanf(seeds, "%" SCNu64 ":%" SCNu64, &first, &count);
   const char* shapes = getenv("CUPOLA_SEED_SHAPES");
-  const bool one_shape = shapes && std::string_view(shapes) == "one";
+  const bool one_shape = shapes && std::string_view(shapes) == "one",
+             one_line = shapes && std::string_view(shapes) == "line";
   RungComparison comparison;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const std::string text = RandomKernel(seed).text();
     if (const char* file = getenv("CUPOLA_SEED_FILE")) std::ofstream(file) << text;
     const RungComparison::Outcome outcome =
-        one_shape ? RungComparison::Outcome{{}, comparison.compare_for_shape(text, seed)} : comparison.compare(text);
+        one_shape  ? RungComparison::Outcome{{}, comparison.compare_for_shape(text, seed)}
+        : one_line ? RungComparison::Outcome{{}, comparison.compare_for_line(text, seed)}
+                   : comparison.compare(text);
     for (const BlockClass blocks : image::kBlockClasses) ran[blocks] += outcome.runs[blocks];
     EXPECT_EQ(outcome.difference, "") << "seed " << seed << ", " << text.size() << " bytes";
   }
-  if (one_shape) return void(printf("%" PRIu64 " kernels, a shape of blocks each\n", count));
+  if (one_shape || one_line) return void(printf("%" PRIu64 " kernels, a shape of blocks each\n", count));
   printf("%" PRIu64 " kernels, in step: %" PRIu64 " in rows, %" PRIu64 " of 16, %" PRIu64 " of 8, %" PRIu64
          " in any block\n",
          count, ran[BlockClass::Rows], ran[BlockClass::Rows16], ran[BlockClass::Rows8], ran[BlockClass::Any]);
@@ -430,6 +442,82 @@ TEST(VectorDifferential, TurnsOfRowsAreThoseOfTheirThreads) {
             "")
             << test << ", wrapping";
     }
+}
+
+// All blocks' rows, in turns of which blocks beside each other take several together, as long as all threads have them.
+TEST(VectorDifferential, TurnsOfTheGridAreThoseOfTheirThreads) {
+  const auto turns = [](const std::string& type, const std::string& scale, const std::string& begin,
+                        const std::string& test, const std::string& end) {
+    const std::string extend = type == "i32" ? "add i32 0, " : "zext i32 ", to = type == "i32" ? "" : " to i64";
+    std::string body = R"(
+      %block = call i32 @cupola.ctaid.x()
+      %blocks = call i32 @cupola.nctaid.x()
+      %of.block = mul i32 %block, %width
+      %mine = add i32 %of.block, %x
+      %all = mul i32 %blocks, %width
+      %n64 = sext i32 %n to i64
+      %low = sub i64 -9223372036854775000, %n64
+      %mine.wide = )" + extend +
+                       "%mine" + to + "\n%all.wide = " + extend + "%all" + to + R"(
+      %scaled = mul TYPE %mine.wide, )" +
+                       scale + "\n%first = add TYPE %scaled, " + begin + "\n%step = mul TYPE %all.wide, " + scale + R"(
+      br label %head
+    head:
+      %i = phi TYPE [ %first, %0 ], [ %next, %body ]
+      %column = phi i32 [ %mine, %0 ], [ %beside, %body ]
+      %sum = phi i32 [ 1, %0 ], [ %more, %body ]
+      %on = icmp )" + test +
+                       " TYPE %i, " + end + R"(
+      br i1 %on, label %body, label %meet
+    body:
+      %column64 = zext i32 %column to i64
+      %from = getelementptr i8, ptr %in, i64 %column64
+      %value = load i8, ptr %from
+      %a = zext i8 %value to i32
+      %thrice = mul i32 %sum, 3
+      %more = add i32 %thrice, %a
+      %next = add TYPE %i, %step
+      %beside = add i32 %column, %all
+      br label %head
+    meet:
+      call void @cupola.barrier(i32 0, i32 0)
+      %last = trunc TYPE %i to i16
+      %seen = zext i16 %last to i32
+      %both = add i32 %sum, %seen
+      %mine64 = zext i32 %mine to i64
+      %to = getelementptr i32, ptr %o64, i64 %mine64
+      store i32 %both, ptr %to
+      %r = add i32 %x, 0
+      br label %write)";
+    for (size_t at; (at = body.find("TYPE")) != std::string::npos;) body.replace(at, 4, type);
+    return kernel(body) + "\ndeclare i32 @cupola.ctaid.x()\ndeclare i32 @cupola.nctaid.x()";
+  };
+  for (const char* type : {"i32", "i64"})
+    for (const char* test : {"slt", "sle", "ult", "ule"}) {
+      for (const auto& [begin, end] : {std::pair("0", "1"), {"0", "529"}, {"0", "528"}, {"0", "527"}, {"3", "1500"}})
+        EXPECT_EQ(RungComparison().compare_for_shape(turns(type, "1", begin, test, end), {33}, /*hot=*/true), "")
+            << type << " " << test << " from " << begin << " to " << end;
+      const bool is_signed = test[0] == 's';
+      const std::string large = type == std::string("i64") ? is_signed ? "9223372036854770000" : "-5000"
+                                : is_signed                ? "2147480000"
+                                                           : "-4000",
+                        begin = type == std::string("i64") ? is_signed ? "9223372036854768000" : "-7000"
+                                : is_signed                ? "2147478000"
+                                                           : "-6000";
+      EXPECT_EQ(RungComparison().compare_for_shape(turns(type, "1", begin, test, large), {33}, /*hot=*/true), "")
+          << type << " " << test << ", beside the greatest number";
+      if (is_signed)
+        EXPECT_EQ(RungComparison().compare_for_shape(turns(type, "1", "-700", test, "900"), {33}, /*hot=*/true), "")
+            << type << " " << test << ", from below 0";
+      for (const auto& [from, to] : {std::pair("700", "5"), {"5", "-2147483640"}, {"3000", "%low"}})
+        if (is_signed && (type == std::string("i64") || to[0] != '%'))
+          EXPECT_EQ(RungComparison().compare_for_shape(turns(type, "1", from, test, to), {33}, /*hot=*/true), "")
+              << type << " " << test << " from " << from << " to " << to << ", which is before it";
+    }
+  for (const char* test : {"slt", "ult"})
+    EXPECT_EQ(RungComparison().compare_for_shape(turns("i32", "1048577", "0", test, "1090519040"), {33}, /*hot=*/true),
+              "")
+        << test << ", in large steps";
 }
 
 // The counter is asked for behind the loop, by itself or as an index.

@@ -13,14 +13,11 @@ namespace {
 
 using llvm::SCEV;
 
-/// That are fetched ahead: in one turn's time not all of the next one's lines come.
-constexpr uint64_t kTurns = 2;
-
 /// Of one loop.
 class NextTurn {
  public:
-  NextTurn(llvm::ScalarEvolution& evolution, const llvm::Loop& loop)
-      : evolution_(evolution), loop_(loop), expander_(evolution, "next_turn") {}
+  NextTurn(llvm::ScalarEvolution& evolution, const llvm::Loop& loop, uint32_t turns)
+      : evolution_(evolution), loop_(loop), turns_(turns), expander_(evolution, "next_turn") {}
 
   /// What is read in loops within is read often.
   void fetch_in(const llvm::LoopInfo& loops, Fetches& fetches) {
@@ -38,21 +35,22 @@ class NextTurn {
     if (!step || is_near(step) || !expander_.isSafeToExpandAt(step, before)) return;
     llvm::IRBuilder<> builder(&load);
     llvm::Value* distance = expander_.expandCodeFor(step, builder.getInt64Ty(), before);
-    distance = llvm::IRBuilder<>(before).CreateMul(distance, builder.getInt64(kTurns));
+    distance = llvm::IRBuilder<>(before).CreateMul(distance, builder.getInt64(turns_));
     fetches.push_back(fetch_line(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance), Level::Second));
   }
 
   llvm::ScalarEvolution& evolution_;
   const llvm::Loop& loop_;
+  const uint32_t turns_;
   llvm::SCEVExpander expander_;
 };
 
 }  // namespace
 
-Fetches fetch_next_turns(Evolution& evolution, const llvm::LoopInfo& loops) {
+Fetches fetch_next_turns(Evolution& evolution, const llvm::LoopInfo& loops, uint32_t turns) {
   Fetches fetches;
   for (const llvm::Loop* loop : loops.getLoopsInPreorder())
-    if (loop->getLoopPreheader() && meets(*loop)) NextTurn(*evolution, *loop).fetch_in(loops, fetches);
+    if (loop->getLoopPreheader() && meets(*loop)) NextTurn(*evolution, *loop, turns).fetch_in(loops, fetches);
   return fetches;
 }
 

@@ -7,9 +7,11 @@
 namespace cupola::cpu::build::testing {
 namespace {
 
-/// How many lines a thread fetches for the next turn of a loop that reads %place, the thread's of %p, and goes on by
-/// `step` bytes.
-size_t fetched_for_next_turn(const std::string& turn, const std::string& step) {
+using Distances = std::vector<int64_t>;
+
+/// The lines that a thread fetches, so many turns ahead, in a loop that reads %place, the thread's of %p, and goes on
+/// by `step` bytes: how far from what it reads; 0: that is not known here.
+Distances fetched_ahead(const std::string& turn, const std::string& step, uint32_t turns = 1) {
   llvm::LLVMContext context;
   const auto module = parse(context, R"(
     declare i32 @cupola.tid.x()
@@ -34,27 +36,35 @@ size_t fetched_for_next_turn(const std::string& turn, const std::string& step) {
     over:
       ret void
     })");
-  return fetches_in(*module, [](llvm::Function&, Evolution& evolution,
-                                const llvm::LoopInfo& loops) { return fetch_next_turns(evolution, loops); })
-      .size();
+  Distances distances;
+  for (llvm::CallInst* fetch :
+       fetches_in(*module, [&](llvm::Function&, Evolution& evolution, const llvm::LoopInfo& loops) {
+         return fetch_next_turns(evolution, loops, turns);
+       })) {
+    const auto* place = llvm::cast<llvm::GetElementPtrInst>(fetch->getArgOperand(0));
+    const auto* distance = llvm::dyn_cast<llvm::ConstantInt>(place->getOperand(1));
+    distances.push_back(distance ? distance->getSExtValue() : 0);
+  }
+  return distances;
 }
 
 constexpr const char *kMeet = "call void @cupola.barrier(i32 0, i32 -1)\n",
                      *kReadPlace = "%a = load float, ptr %place\n";
 
 TEST(NextTurns, AreFetchedWhereABlockMeetsAndGoesFar) {
-  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + kReadPlace, "%plane"), 1u);
-  EXPECT_EQ(fetched_for_next_turn(std::string(kReadPlace) + kMeet, "65536"), 1u);
+  EXPECT_EQ(fetched_ahead(std::string(kMeet) + kReadPlace, "%plane"), Distances{0});
+  EXPECT_EQ(fetched_ahead(std::string(kReadPlace) + kMeet, "65536"), Distances{65536});
+  EXPECT_EQ(fetched_ahead(std::string(kReadPlace) + kMeet, "65536", 2), Distances{131072});
 }
 
 TEST(NextTurns, AreNotFetchedWhereItGoesNearOrMeetsNobodyOrOnlyWrites) {
-  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + kReadPlace, "1024"), 0u);
-  EXPECT_EQ(fetched_for_next_turn(kReadPlace, "%plane"), 0u);
-  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + "store float 1.0, ptr %place\n", "%plane"), 0u);
+  EXPECT_EQ(fetched_ahead(std::string(kMeet) + kReadPlace, "1024"), Distances{});
+  EXPECT_EQ(fetched_ahead(kReadPlace, "%plane"), Distances{});
+  EXPECT_EQ(fetched_ahead(std::string(kMeet) + "store float 1.0, ptr %place\n", "%plane"), Distances{});
 }
 
 TEST(NextTurns, AreNotFetchedForLoopsWithin) {
-  EXPECT_EQ(fetched_for_next_turn(std::string(kMeet) + R"(
+  EXPECT_EQ(fetched_ahead(std::string(kMeet) + R"(
       br label %inner
     inner:
       %j = phi i32 [ 0, %loop ], [ %more, %inner ]
@@ -64,8 +74,8 @@ TEST(NextTurns, AreNotFetchedForLoopsWithin) {
       br i1 %again, label %inner, label %done
     done:
     )",
-                                  "%plane"),
-            0u);
+                          "%plane"),
+            Distances{});
 }
 
 }  // namespace

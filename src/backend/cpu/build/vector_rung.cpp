@@ -11,6 +11,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "backend/cpu/build/context_parameter.h"
+#include "backend/cpu/build/far_turns.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/lone_lanes.h"
 #include "backend/cpu/build/lone_loops.h"
@@ -39,6 +40,10 @@ namespace {
 
 /// Of a warp's local window, which is the stack; the rest is for what the code spills and calls.
 constexpr uint64_t kMostFrame = image::cpu::kLocalWindow / 4 * 3;
+
+/// That are fetched ahead where threads meet: in one turn's time not all of the next one's lines come. Of far turns
+/// several are taken together, and the next ones' time is enough.
+constexpr uint32_t kTurnsAhead = 2;
 
 std::unexpected<Error> refuse(const std::string& why) {
   return fail(ErrorCode::NotSupported, "{}", why);
@@ -178,19 +183,21 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   set_known_sizes(*draft, blocks);
   if (!may_run_alone(prepared, reach)) lone_loops.take_out(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
-  const bool in_order = code.hot && code.shape && meet_between_rows(*draft, reach, *code.shape);
+  const bool is_hot = code.hot && code.shape;
+  const bool in_order = is_hot && meet_between_rows(*draft, reach, *code.shape);
+  const bool in_far_turns = is_hot && meet_in_far_turns(*draft, reach, *code.shape);
   llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
   llvm::LoopInfo loops(dominators);
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
   Evolution evolution(*draft, loops, dominators);
-  const FarTurns turns = mark_far_turns(evolution, loops, dominators);
+  const FarTurns turns = in_far_turns ? FarTurns{} : mark_far_turns(evolution, loops, dominators);
   const bool writes_far =
       writes_far_where_it_meets(evolution, loops) || writes_rows_far_apart(*draft, evolution, loops);
   Counts output_turns(turns_of_outputs(evolution, loops));
   Fetches fetches = fetch_for_next_block(*draft, evolution, loops, in_order);
   fetches.append(fetch_ahead_in_streams(*draft, evolution, loops));
-  fetches.append(fetch_next_turns(evolution, loops));
+  fetches.append(fetch_next_turns(evolution, loops, in_far_turns ? 1 : kTurnsAhead));
   fetches.append(fetch_rows_behind(evolution, loops));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
@@ -220,6 +227,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
                   .blocks = blocks,
                   .is_rows_only = is_rows_only,
                   .writes_far = writes_far,
+                  .meets_in_far_turns = in_far_turns,
                   .output_turns = output_turns.keep()};
 }
 

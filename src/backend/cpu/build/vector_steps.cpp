@@ -27,6 +27,40 @@ std::optional<Intrinsic> register_of(const SCEV* value) {
   return call ? kir::intrinsic_of(*call) : std::nullopt;
 }
 
+std::optional<uint64_t> positive_constant(const SCEV* value) {
+  const auto* known = llvm::dyn_cast_or_null<llvm::SCEVConstant>(value);
+  if (!known || known->getAPInt().isNonPositive() || known->getAPInt().getActiveBits() > 32) return std::nullopt;
+  return known->getAPInt().getZExtValue();
+}
+
+namespace {
+
+class UnlessItWraps : public llvm::SCEVRewriteVisitor<UnlessItWraps> {
+ public:
+  explicit UnlessItWraps(llvm::ScalarEvolution& evolution) : SCEVRewriteVisitor(evolution) {}
+
+  const SCEV* visitSignExtendExpr(const llvm::SCEVSignExtendExpr* value) {
+    return extended(visit(value->getOperand()), value->getType());
+  }
+  const SCEV* visitZeroExtendExpr(const llvm::SCEVZeroExtendExpr* value) {
+    return extended(visit(value->getOperand()), value->getType());
+  }
+
+ private:
+  const SCEV* extended(const SCEV* value, llvm::Type* type) {
+    if (!llvm::isa<llvm::SCEVAddExpr, llvm::SCEVMulExpr>(value)) return SE.getSignExtendExpr(value, type);
+    llvm::SmallVector<const SCEV*, 4> parts;
+    for (const SCEV* part : llvm::cast<llvm::SCEVNAryExpr>(value)->operands()) parts.push_back(extended(part, type));
+    return llvm::isa<llvm::SCEVAddExpr>(value) ? SE.getAddExpr(parts) : SE.getMulExpr(parts);
+  }
+};
+
+}  // namespace
+
+const SCEV* unless_it_wraps(llvm::ScalarEvolution& evolution, const SCEV* value) {
+  return UnlessItWraps(evolution).visit(value);
+}
+
 const SCEV* Steps::zero(const SCEV* value) const {
   return evolution_.getZero(evolution_.getEffectiveSCEVType(value->getType()));
 }

@@ -35,6 +35,13 @@ bool is_place_or_size(kir::Intrinsic known);
 /// The register of the thread or the launch (threadIdx.x) that the value is; nothing: it is another.
 std::optional<kir::Intrinsic> register_of(const llvm::SCEV* value);
 
+/// What the constant is, if it is above 0 and of 32 bits. `value` may be null.
+std::optional<uint64_t> positive_constant(const llvm::SCEV* value);
+
+/// The value with extended sums and products as those of what is extended, by its sign: what it is, unless one of them
+/// wraps.
+const llvm::SCEV* unless_it_wraps(llvm::ScalarEvolution& evolution, const llvm::SCEV* value);
+
 /// By how much values of a thread's code move, in most turns and unless they wrap: from turn to turn of a loop, or from
 /// a thread to that for which one register is one more (the same thread of the next block, the next one of the block),
 /// in the same turns of loops.

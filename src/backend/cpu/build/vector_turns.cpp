@@ -11,6 +11,9 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "backend/cpu/build/shared_atomics.h"
 #include "backend/cpu/build/vector_lanes.h"
 #include "backend/cpu/build/vector_prefetch.h"
@@ -33,6 +36,10 @@ constexpr unsigned kRowOperands = 3;
 
 /// Of a turn that waits for memory more than it computes.
 constexpr size_t kMostInstructions = 60;
+
+/// So many rows of memory a warp goes through, turn after turn, use what was fetched for them before others take its
+/// place: 8 rows of 8 warps touch 16 lines each of 8 pages, which may all belong into the same sets of a cache.
+constexpr uint32_t kMostTurns = 8, kMostRowsATime = 12;
 
 /// Where threads meet, or lanes take their time one after the other. What an update of shared memory returns may depend
 /// on the order of warps, which is left as it is then.
@@ -120,6 +127,11 @@ bool may_wait_for_memory(const llvm::Loop& loop) {
 }
 
 }  // namespace
+
+uint32_t turns_at_a_time(size_t rows) {
+  const auto fitting = kMostRowsATime / static_cast<uint32_t>(std::max<size_t>(rows, 1));
+  return std::clamp(std::bit_floor(fitting), 1U, kMostTurns);
+}
 
 llvm::SmallVector<llvm::Loop*, 8> short_loops(llvm::LoopInfo& loops) {
   llvm::SmallVector<llvm::Loop*, 8> result;

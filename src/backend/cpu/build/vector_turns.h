@@ -47,6 +47,8 @@ using FarTurns = llvm::SmallVector<std::pair<llvm::CallInst*, llvm::SmallVector<
 /// Innermost loops with a preheader and a latch, whose turns are short: they wait for memory more than they compute,
 /// and meet nobody.
 llvm::SmallVector<llvm::Loop*, 8> short_loops(llvm::LoopInfo& loops);
+/// That a warp takes before others go on, a power of two, where each reads so many rows.
+uint32_t turns_at_a_time(size_t rows);
 /// A step of less than kFar bytes for certain, or one that the whole block goes as its threads are: the turns of all
 /// its warps lie beside each other whatever their order.
 bool is_near(const llvm::SCEV* step);

@@ -37,16 +37,6 @@ using llvm::Value;
 /// Marks the frame's size, which is known once the coroutine is split.
 constexpr const char* kFrameBytes = "cupola.frame_bytes";
 
-/// So many rows of memory a warp goes through, turn after turn, use what was fetched for them before others take its
-/// place: 8 rows of 8 warps touch 16 lines each of 8 pages, which may all belong into the same sets of a cache.
-constexpr uint32_t kMostTurns = 8, kMostRowsATime = 12;
-
-/// That a warp takes before others go on, a power of two.
-uint32_t turns_at_a_time(size_t rows) {
-  const auto fitting = kMostRowsATime / static_cast<uint32_t>(std::max<size_t>(rows, 1));
-  return std::clamp(std::bit_floor(fitting), 1U, kMostTurns);
-}
-
 /// A loop that goes through memory in large steps if `are_far`.
 struct FarLoop {
   BasicBlock* header;

@@ -1,0 +1,175 @@
+#include "backend/cpu/build/far_turns.h"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Verifier.h>
+
+#include "backend/cpu/build/test_program.h"
+#include "kir/intrinsics.h"
+
+// Where blocks take turns over a grid together, and how many. That they compute what they did VectorDifferential shows.
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+/// How many turns of the kernel's loop stand before it, each with `loads` loads; 0: it is as it was.
+size_t taken_together(const std::string& text, size_t loads = 1, const Dim3& shape = {256}) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, text);
+  llvm::Function& function = *module->getFunction("k");
+  const auto count = [&](auto is) { return static_cast<size_t>(llvm::count_if(llvm::instructions(function), is)); };
+  const auto is_load = [](const llvm::Instruction& each) { return llvm::isa<llvm::LoadInst>(each); };
+  const auto is_barrier = [](const llvm::Instruction& each) {
+    return kir::intrinsic_of(each) == kir::Intrinsic::Barrier;
+  };
+  const size_t before = count(is_load), barriers = count(is_barrier);
+  const bool changed = meet_in_far_turns(function, kir::CallReach(*module), shape);
+  EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
+  EXPECT_EQ(count(is_barrier), barriers + (changed ? 1 : 0));
+  EXPECT_EQ((count(is_load) - before) % loads, 0u);
+  return (count(is_load) - before) / loads;
+}
+
+struct Loop {
+  std::string first = "%mine", end = "%n", test = "slt i32 %i, %end", turn = "", step = "%all", behind = "",
+              index = "%i", before = "", meet = "call void @cupola.barrier(i32 0, i32 0)", enter = "br label %before";
+};
+
+/// A loop that sums what it reads at %p.
+std::string kernel(const Loop& loop) {
+  return R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.ctaid.x()
+    declare i32 @cupola.ctaid.y()
+    declare i32 @cupola.nctaid.x()
+    declare void @cupola.barrier(i32, i32)
+    declare i32 @cupola.barrier_reduce(i32, i32, i32, i32)
+    define void @k(ptr %p, ptr %q, i32 %n) {
+    start:
+      %t = call i32 @cupola.tid.x()
+      %block = call i32 @cupola.ctaid.x()
+      %y = call i32 @cupola.ctaid.y()
+      %blocks = call i32 @cupola.nctaid.x()
+      %of.block = mul i32 %block, 256
+      %mine = add i32 %of.block, %t
+      %all = mul i32 %blocks, 256
+      )" +
+         loop.enter +
+         R"(
+    before:
+      )" +
+         loop.before +
+         R"(
+      %first = add i32 )" +
+         loop.first + R"(, 0
+      %end = add i32 )" +
+         loop.end + R"(, 0
+      br label %head
+    head:
+      %i = phi i32 [ %first, %before ], [ %next, %body ]
+      %sum = phi float [ 0.0, %before ], [ %more, %body ]
+      %on = icmp )" +
+         loop.test + R"(
+      br i1 %on, label %body, label %out
+    body:
+      %index = sext i32 )" +
+         loop.index + R"( to i64
+      %place = getelementptr float, ptr %p, i64 %index
+      %a = load float, ptr %place
+      )" +
+         loop.turn +
+         R"(
+      %more = fadd float %sum, %a
+      %next = add i32 %i, )" +
+         loop.step + R"(
+      br label %head
+    out:
+      store float %sum, ptr %q
+      )" +
+         loop.behind + "\n br label %meet\nmeet:\n" + loop.meet + "\nret void\n}";
+}
+size_t taken(const Loop& loop, size_t loads = 1) {
+  return taken_together(kernel(loop), loads);
+}
+
+TEST(FarTurns, EightAreTakenTogetherWhereAllBlocksMeet) {
+  EXPECT_EQ(taken({}), 8u);
+  EXPECT_EQ(taken({.test = "sge i32 %end, %i"}), 8u);
+  EXPECT_EQ(taken({.test = "ult i32 %i, %end"}), 8u);
+  EXPECT_EQ(taken({.behind = "store i32 %i, ptr %q"}), 8u) << "the loop itself ends as it did";
+}
+
+TEST(FarTurns, OfSeveralRowsFewer) {
+  const std::string two = "%other = getelementptr float, ptr %q, i64 %index\n %b = load float, ptr %other\n";
+  EXPECT_EQ(taken({.turn = two}, 2), 4u);
+  const std::string near = "%other = getelementptr i8, ptr %place, i64 4\n %b = load float, ptr %other\n";
+  EXPECT_EQ(taken({.turn = near}, 2), 8u) << "the same lines";
+  std::string long_turn = "%v0 = fadd float %a, 1.0\n";
+  for (int i = 0; i < 16; ++i)
+    long_turn += "%v" + std::to_string(i + 1) + " = fmul float %v" + std::to_string(i) + ", 3.0\n";
+  EXPECT_EQ(taken({.turn = long_turn}), 4u) << "long turns";
+}
+
+TEST(FarTurns, TheyMayBeginElsewhere) {
+  EXPECT_EQ(taken({.first = "%f", .before = "%base = mul i32 %y, 1000\n %f = add i32 %mine, %base\n"}), 8u);
+  EXPECT_EQ(taken({.first = "%f", .step = "%twice", .before = "%f = mul i32 %mine, 2\n %twice = mul i32 %all, 2\n"}),
+            8u);
+}
+
+TEST(FarTurns, CountersMayBeOf64Bits) {
+  const auto loop = [](const std::string& first) {
+    std::string text = kernel({.first = first,
+                               .test = "ult i32 %i, %end",
+                               .index = "%narrow",
+                               .before = "%m = zext i32 %mine to i64\n %s = zext i32 %all to i64\n"
+                                         "%later = add i64 %m, 1000\n %wide.n = zext i32 %n to i64\n"});
+    for (const auto& [from, to] : {std::pair("%first = add i32", "%first = add i64"),
+                                   {"%end = add i32 %n", "%end = add i64 %wide.n"},
+                                   {"%i = phi i32", "%i = phi i64"},
+                                   {"icmp ult i32", "icmp ult i64"},
+                                   {"%index = sext i32 %narrow to i64", "%index = add i64 %i, 0"},
+                                   {"%next = add i32 %i, %all", "%next = add i64 %i, %s"}})
+      text.replace(text.find(from), strlen(from), to);
+    return text;
+  };
+  EXPECT_EQ(taken_together(loop("%m")), 8u);
+  EXPECT_EQ(taken_together(loop("%later")), 8u);
+}
+
+TEST(FarTurns, ThreadsThatCountInTheirOwnWayTakeTheirTurns) {
+  EXPECT_EQ(taken({.step = "%n"}), 0u) << "not the grid's width";
+  EXPECT_EQ(taken({.step = "%half", .before = "%half = mul i32 %blocks, 128\n"}), 0u) << "rows overlap";
+  EXPECT_EQ(taken({.first = "%f",
+                   .step = "%half",
+                   .before = "%o = mul i32 %block, 128\n %f = add i32 %o, %t\n %half = mul i32 %blocks, 128\n"}),
+            0u)
+      << "rows of blocks overlap";
+  EXPECT_EQ(taken({.first = "%t"}), 0u) << "all blocks go through the same";
+  EXPECT_EQ(taken({.end = "%l", .before = "%l = load i32, ptr %q\n"}), 0u) << "an end that differs, maybe";
+  EXPECT_EQ(taken({.end = "%e", .before = "%e = add i32 %n, %t\n"}), 0u) << "an end that differs";
+  EXPECT_EQ(taken({.end = "%e", .before = "%e = add i32 %n, %block\n"}), 0u) << "from block to block";
+  EXPECT_EQ(taken({.first = "%f", .before = "%l = load i32, ptr %q\n %f = add i32 %mine, %l\n"}), 0u);
+  EXPECT_EQ(taken({.test = "ne i32 %i, %end"}), 0u);
+  EXPECT_EQ(taken({.index = "%c", .before = "%c = mul i32 %n, 3\n"}), 0u) << "no row";
+  EXPECT_EQ(taken_together(kernel({.turn = "atomicrmw add ptr %q, i32 1 monotonic, !cupola.shared_atomic !0\n"}) +
+                           "\n!0 = !{}"),
+            0u)
+      << "lanes take turns of their own";
+}
+
+TEST(FarTurns, TheyDoNotWhereABlockDoesNotMeetBehindOrMeetsForItself) {
+  EXPECT_EQ(taken({.meet = ""}), 0u);
+  EXPECT_EQ(taken({.before = "call void @cupola.barrier(i32 0, i32 0)\n", .meet = ""}), 0u);
+  EXPECT_EQ(taken({.meet = "%w = icmp ult i32 %block, 7\n br i1 %w, label %wait, label %over\n wait:\n"
+                           "call void @cupola.barrier(i32 0, i32 0)\n br label %over\n over:\n"}),
+            0u)
+      << "some blocks";
+  EXPECT_EQ(taken({.enter = "%w = icmp ult i32 %block, 7\n br i1 %w, label %wait, label %before\n wait:\n"
+                            "call void @cupola.barrier(i32 0, i32 0)\n br label %before\n"}),
+            0u)
+      << "some blocks meet once more before";
+  EXPECT_EQ(taken({.enter = "%w = icmp ult i32 %t, 7\n br i1 %w, label %meet, label %before\n"}), 0u) << "some threads";
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
