@@ -4,9 +4,9 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/PatternMatch.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Local.h>
+
+#include "backend/cpu/build/mask_registers.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -66,7 +66,7 @@ Value* in_place(Instruction& instruction) {
 }  // namespace
 
 void test_bits_in_place(llvm::Function& function, const llvm::TargetMachine& machine) {
-  if (!machine.getMCSubtargetInfo()->checkFeatures("+avx512f")) return;
+  if (!has_mask_registers(machine)) return;
   llvm::SmallVector<llvm::WeakTrackingVH, 16> old;
   for (Instruction& instruction : llvm::instructions(function))
     if (Value* same = in_place(instruction)) {

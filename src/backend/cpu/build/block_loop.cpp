@@ -15,6 +15,7 @@
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/place_notes.h"
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_shape.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/warp_coroutine.h"
 #include "backend/cpu/build/whole_block.h"
@@ -86,7 +87,9 @@ class BlockLoop {
       return finish_gathering();
     }
     each_group([&](Value* first, Value* blocks) {
-      each_row_beside(calls_others(code), first, blocks, run_code);
+      // Processors compare 12 bits of addresses. A row that is read a multiple of 4 KiB from one that was just stored
+      // waits until that is written, which past the caches takes long: narrow rows in order do so in each block.
+      each_row_beside(calls_others(code), first, blocks, run_code, /*every_second=*/segment_lanes(blocks_) < kWarp);
       return blocks;
     });
     return finish_gathering();
@@ -478,15 +481,25 @@ class BlockLoop {
     });
   }
 
-  /// The same in blocks beside each other, `blocks` from `first` on: the row of each in turn.
+  /// The same in blocks beside each other, `blocks` from `first` on: the row of each in turn, or of every second one
+  /// first.
   template <typename Body>
-  void each_row_beside(bool is_shown, Value* first, Value* blocks, Body body) {
+  void each_row_beside(bool is_shown, Value* first, Value* blocks, Body body, bool every_second = false) {
     each_row(is_shown, [&](auto row) {
       count(blocks, 1, [&](Value* number) {
-        go_to(first, number);
+        go_to(first, every_second ? every_second_first(number, blocks) : number);
         row(body);
       });
     });
+  }
+
+  /// Of so many blocks the even ones, then the odd ones.
+  Value* every_second_first(Value* number, Value* blocks) {
+    Value* even = builder_.CreateLShr(builder_.CreateAdd(blocks, builder_.getInt32(1)), uint64_t{1});
+    Value* odd = builder_.CreateICmpUGE(number, even);
+    Value* from_first = builder_.CreateSub(number, builder_.CreateSelect(odd, even, builder_.getInt32(0)));
+    return builder_.CreateAdd(builder_.CreateShl(from_first, uint64_t{1}),
+                              builder_.CreateZExt(odd, builder_.getInt32Ty()));
   }
 
   // ---- loops ----

@@ -51,18 +51,25 @@ struct Processor {
   std::string name, features;
 };
 
+/// A warp has 32 numbers to gather, under masks that a loop over lanes would ask one by one: worth the instruction also
+/// where LLVM takes it for slow.
+constexpr const char* kGathers = "fast-gather";
+
 Processor this_processor() {
   llvm::SubtargetFeatures features;
-  for (const auto& [name, present] : llvm::sys::getHostCPUFeatures())
-    features.AddFeature(name, present && !flushes_denormals(name));
-  if (llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86())
+  const auto present = llvm::sys::getHostCPUFeatures();
+  for (const auto& [name, is_present] : present) features.AddFeature(name, is_present && !flushes_denormals(name));
+  if (llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86()) {
     features.AddFeature("prefer-256-bit", false);  // a warp fills registers of any width
+    if (present.lookup("avx2")) features.AddFeature(kGathers);
+  }
   return {llvm::sys::getHostCPUName().str(), features.getString()};
 }
 
 /// Where the target ends in a level of the instruction set, that; else this one with all it has.
 Processor processor_of(llvm::StringRef target) {
   const llvm::StringRef last = target.rsplit(':').second;
+  if (last == "x86-64-v3") return {last.str(), std::string("+") + kGathers};
   if (last.starts_with("x86-64")) return {last.str(), ""};
   static const auto* const here = new Processor(this_processor());  // leaked: threads may compile when a process ends
   return *here;

@@ -18,6 +18,7 @@ TEST(MachineFor, TakesTheLevelThatATargetEndsIn) {
   EXPECT_EQ(cpu("cpu:test"), host);
   if (llvm::sys::getDefaultTargetTriple().starts_with("x86_64")) {
     EXPECT_EQ(cpu("cpu:x86_64:x86-64-v3"), "x86-64-v3");
+    EXPECT_EQ((*machine_for("cpu:x86_64:x86-64-v3"))->getTargetFeatureString(), "+fast-gather");
     EXPECT_EQ((*machine_for("cpu:x86_64:x86-64"))->getTargetFeatureString(), "");
   }
 }

@@ -59,11 +59,12 @@ inline Result<image::KernelImage> build_text(const std::string& text) {
 }
 
 /// What `text`'s kernel becomes, as LLVM's text: of the entry's function, from its name on. `entry`:
-/// "kernel.block.warp.k" is that of @k for blocks of rows of 32.
-inline std::string host_code(const std::string& text, const std::string& entry = "kernel.block.warp.k") {
+/// "kernel.block.warp.k" is that of @k for blocks of rows of 32. For one level of processors, whatever this one is.
+inline std::string host_code(const std::string& text, const std::string& entry = "kernel.block.warp.k",
+                             const std::string& level = "x86-64-v4") {
   const std::string path = ::testing::TempDir() + "host_code-" + std::to_string(getpid());
   llvm::LLVMContext context;
-  const auto built = build(parse(context, text), {.target = "cpu:test", .keep = path});
+  const auto built = build(parse(context, text), {.target = "cpu:x86_64:" + level, .keep = path});
   EXPECT_TRUE(built) << built.error().message;
   std::ifstream file(path + ".host.ll");
   const std::string all{std::istreambuf_iterator<char>(file), {}};

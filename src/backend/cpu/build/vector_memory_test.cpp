@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <numeric>
+#include <regex>
 
 #include "backend/cpu/build/test_program.h"
 
@@ -30,8 +31,8 @@ std::string rows(const std::string& body) {
     })";
 }
 
-std::string code_of(const std::string& body, const std::string& entry = "kernel.block.rows16.k") {
-  return host_code(rows(body), entry);
+std::string code_of(const std::string& body, const std::string& level = "x86-64-v4") {
+  return host_code(rows(body), "kernel.block.rows16.k", level);
 }
 
 bool has(const std::string& code, const std::string& what) {
@@ -50,6 +51,18 @@ TEST(VectorMemory, APlaceThatARowSharesIsWrittenOnce) {
   EXPECT_TRUE(has(code_of(kStoreBySome + "%column" + end), "masked.scatter"));
   EXPECT_FALSE(has(code_of(kStoreBySome + "%row" + end), "masked.scatter"));
   EXPECT_FALSE(has(code_of("store i32 %t, ptr %row\n ret void"), "masked.scatter"));
+}
+
+TEST(VectorMemory, RowsAreWrittenForAllLanesTooWhereMasksTakeLonger) {
+  const std::string body =
+      "%some = icmp slt i32 %t, %n\n br i1 %some, label %write, label %over\nwrite:\n"
+      "store i32 %y, ptr %cell\n br label %over\nover:\n ret void";
+  const auto has_plain = [&](const char* level) {
+    return std::regex_search(code_of(body, level), std::regex("store <16 x i32>.*, align 4[^0-9]"));
+  };
+  EXPECT_TRUE(has(code_of(body, "x86-64-v3"), "llvm.masked.store"));
+  EXPECT_TRUE(has_plain("x86-64-v3"));
+  EXPECT_FALSE(has_plain("x86-64-v4"));
 }
 
 TEST(VectorMemory, TheLastLaneOfARowWritesLast) {

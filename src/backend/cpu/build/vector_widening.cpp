@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "backend/cpu/build/mask_registers.h"
 #include "backend/cpu/build/polling.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_groups.h"
@@ -37,7 +38,8 @@ class Widening {
         groups_(groups),
         departures_(departures),
         loops_(loops),
-        exits_(exits) {}
+        exits_(exits),
+        stores_rows_twice_(!has_mask_registers(machine)) {}
 
   Accesses run() {
     for (BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&lanes_.from)) order_.push_back(block);
@@ -109,12 +111,12 @@ class Widening {
   }
 
   /// Code for a block and how it ends. Where it reads rows of memory, once for all lanes and once for some of them: to
-  /// read under a mask takes some processors twice as long.
+  /// read under a mask takes some processors twice as long, and to write ten times.
   template <typename Code>
   void emit_ways(BasicBlock& block, Code code) {
     lanes_.current = &block;
     Value* mask = lanes_.mask(&block);
-    if (!mask || !reads_rows(block)) return code();
+    if (!mask || !is_dear_under_masks(block)) return code();
     BasicBlock *all = lanes_.make_block("all"), *some = lanes_.make_block("some");
     builder_.CreateCondBr(builder_.CreateICmpEQ(lanes_.bits(mask), builder_.getInt32(~0u)), all, some);
     lanes_.enter(all);
@@ -125,13 +127,13 @@ class Widening {
     code();
   }
 
-  bool reads_rows(const BasicBlock& block) const {
+  bool is_dear_under_masks(const BasicBlock& block) const {
     constexpr size_t kMost = 200;
     const auto is_in_row = [&](const Instruction& instruction) {
-      const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-      if (!load) return false;
-      if (groups_.of(load)) return true;
-      return is_row(shapes_.at(load->getPointerOperand(), &block), load->getType(), lanes_.layout);
+      const Value* address = llvm::getLoadStorePointerOperand(&instruction);
+      if (!address || (llvm::isa<llvm::StoreInst>(instruction) && !stores_rows_twice_)) return false;
+      if (groups_.of(&instruction)) return true;
+      return is_row(shapes_.at(address, &block), llvm::getLoadStoreType(&instruction), lanes_.layout);
     };
     const auto meets = [](const Instruction& one) { return kir::effect_of(one) == kir::Effect::kSync; };
     return block.size() <= kMost && llvm::any_of(block, is_in_row) && llvm::none_of(block, meets);
@@ -364,6 +366,7 @@ class Widening {
   const Departures& departures_;
   const llvm::LoopInfo& loops_;
   const Exits& exits_;
+  const bool stores_rows_twice_;
   llvm::SmallVector<BasicBlock*, 32> order_;
   llvm::DenseMap<const BasicBlock*, BasicBlock*> begin_of_;
   llvm::DenseMap<const llvm::Loop*, llvm::AllocaInst*> again_;  ///< lanes that go round once more

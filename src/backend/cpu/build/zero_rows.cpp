@@ -3,10 +3,9 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include "backend/cpu/build/hidden_number.h"
+#include "backend/cpu/build/mask_registers.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -33,7 +32,7 @@ bool has_zeros(const llvm::Constant& row) {
 }  // namespace
 
 void hide_zeros_in_rows(llvm::Function& function, const llvm::TargetMachine& machine) {
-  if (!machine.getMCSubtargetInfo()->checkFeatures("+avx512f")) return;
+  if (!has_mask_registers(machine)) return;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* order = llvm::dyn_cast<llvm::ShuffleVectorInst>(&instruction);
     if (!order || order->getType()->isPtrOrPtrVectorTy()) continue;
