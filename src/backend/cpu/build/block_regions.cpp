@@ -19,6 +19,7 @@
 #include "backend/cpu/build/frame_layout.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_lanes.h"
 #include "backend/cpu/build/warp_coroutine.h"
 #include "image/cpu_abi.h"
 #include "kir/block_uniformity.h"
@@ -279,13 +280,27 @@ class Cutting {
 
   /// What the phi alone takes of another region lies where the phi will, unless that is asked for in between.
   void share_slots(llvm::PHINode& phi) {
+    llvm::SmallVector<const BlockRegion*, 2> sharing;  // whose values lie there until the phi takes them
     for (llvm::Use& incoming : phi.incoming_values())
       if (auto* value = llvm::dyn_cast<Instruction>(incoming.get());
           value && slots_.contains(value) && !is_between(value->getParent()) && !llvm::isa<llvm::AllocaInst>(value) &&
           llvm::count_if(crossing_, [&](const llvm::Use* use) { return use->get() == value; }) == 1 &&
           is_last_before(phi, *phi.getIncomingBlock(incoming), region_of_.lookup(value->getParent())) &&
-          !is_asked_for_behind(phi, region_of_.lookup(value->getParent())))
+          !is_asked_for_behind(phi, region_of_.lookup(value->getParent())) &&
+          llvm::none_of(sharing, [&](const BlockRegion* other) {
+            return are_on_one_way(phi, *region_of_.lookup(value->getParent()), *other);
+          })) {
         slots_.share(value, &phi);
+        sharing.push_back(region_of_.lookup(value->getParent()));
+      }
+  }
+
+  /// Whether both may run before the phi is set.
+  static bool are_on_one_way(llvm::PHINode& phi, const BlockRegion& one, const BlockRegion& other) {
+    const auto comes_behind = [&](const BlockRegion& first, const BlockRegion& second) {
+      return kir::ways_between(first.end->getSingleSuccessor(), phi.getParent()).contains(second.begin);
+    };
+    return &one == &other || comes_behind(one, other) || comes_behind(other, one);
   }
 
   /// Whether the phi is not set from the region on before it takes its value by way of `from`: what is made before a
@@ -316,11 +331,11 @@ class Cutting {
 
   // ---- local arrays ----
 
-  /// An array that only one region uses, and no second time, is the same memory for all warps. False where that cannot
-  /// be told of an array without a fixed size.
+  /// An array that only one region uses, and no second time or anew each time, is the same memory for all warps. False
+  /// where that cannot be told of an array without a fixed size.
   bool place(llvm::AllocaInst& array) {
     if (!array.isStaticAlloca()) return false;
-    if (const BlockRegion* user = only_user(array); user && !comes_again(*user)) {
+    if (const BlockRegion* user = only_user(array); user && (is_scratch(array) || !comes_again(*user))) {
       result_.arrays.push_back(&array);
       return true;
     }

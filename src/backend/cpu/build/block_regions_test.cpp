@@ -178,6 +178,9 @@ TEST(BlockRegions, ArraysAreKeptThatAreUsedAgain) {
   EXPECT_EQ(Cut(array + "store i32 1, ptr %at\n" + kMeet + use).regions->frame_bytes, 256u);
   EXPECT_EQ(Cut(array + kMeet + "store ptr %at, ptr %q\n" + kMeet).regions->frame_bytes, 256u);  // others may find it
   EXPECT_EQ(Cut(array + turns("%more = icmp ult i32 %next, %n", use)).regions->frame_bytes, 256u);
+  const std::string scratch = std::string(array).replace(array.find('\n'), 1, ", !cupola.scratch !{}\n");
+  EXPECT_EQ(Cut(scratch + turns("%more = icmp ult i32 %next, %n", use)).regions->frame_bytes, 0u);
+  EXPECT_EQ(Cut(scratch + "store i32 1, ptr %at\n" + kMeet + use).regions->frame_bytes, 256u) << "of two regions";
 }
 
 }  // namespace

@@ -82,8 +82,9 @@ bool KernelBarriers::nobody_waits_elsewhere(const kir::CallReach& reach) const {
 }
 
 bool KernelBarriers::all_come_together(bool in_grid) const {
+  const auto is_meeting = [&](const llvm::Instruction& each) { return !in_grid && is_barrier(each); };  // of the block
   const kir::BlockUniformity uniformity(function_, {}, post_dominators_,
-                                        {is_barrier, in_grid ? differs_in_grid : differs_by_itself});
+                                        {is_meeting, in_grid ? differs_in_grid : differs_by_itself});
   return llvm::all_of(function_, [&](BasicBlock& block) {
     if (block.getTerminator()->getNumSuccessors() < 2 || uniformity.is_uniform(block.getTerminator())) return true;
     const kir::Ways ways = kir::ways_from(&block, post_dominators_);

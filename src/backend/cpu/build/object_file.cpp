@@ -29,6 +29,7 @@
 #include "backend/cpu/build/crowded_loops.h"
 #include "backend/cpu/build/first_lanes.h"
 #include "backend/cpu/build/gather_addresses.h"
+#include "backend/cpu/build/mask_numbers.h"
 #include "backend/cpu/build/narrow_masks.h"
 #include "backend/cpu/build/stored_rows.h"
 #include "backend/cpu/build/whole_rows.h"
@@ -154,6 +155,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     make_addresses_beside_gathers(function);
+    move_masks_as_numbers(function, machine);
     ask_for_whole_rows(function);
     narrow_crowded_loops(function, machine.getTargetTransformInfo(function));
     test_bits_in_place(function, machine);

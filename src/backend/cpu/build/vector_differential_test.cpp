@@ -26,6 +26,8 @@ class RungComparison {
     std::string difference;          ///< empty: none
   };
 
+  explicit RungComparison(uint32_t grid = 2) : grid_(grid) {}
+
   Outcome compare(const std::string& text) {
     llvm::LLVMContext context;
     const char* keep = getenv("KEEP");
@@ -82,7 +84,6 @@ class RungComparison {
   static constexpr Dim3 kBlocks[] = {{32},       {64},       {96, 2}, {7, 5},   {33},    {100},
                                      {20},       {1, 32},    {1},     {16, 16}, {16, 2}, {16, 5},
                                      {16, 3, 3}, {16, 1, 4}, {8, 8},  {8, 4},   {8, 7},  {8, 1, 12}};
-  static constexpr uint32_t kGrid = 2;
 
   std::shared_ptr<hal::Executable> load(const image::KernelImage& image) {
     return device_->load(image::serialize(image)).value();
@@ -120,12 +121,12 @@ class RungComparison {
   }
 
   DifferentialMemory run(const std::shared_ptr<hal::Executable>& executable, Dim3 block) {
-    const uint64_t threads = kGrid * block.count();
+    const uint64_t threads = grid_ * block.count();
     DifferentialMemory memory(threads);
     const DifferentialMemory::Parameters parameters = memory.parameters();
     hal::Launch launch;
     launch.executable = executable;
-    launch.grid = {kGrid};
+    launch.grid = {grid_};
     launch.block = block;
     launch.parameters.resize(sizeof parameters);
     std::memcpy(launch.parameters.data(), &parameters, sizeof parameters);
@@ -141,6 +142,7 @@ class RungComparison {
 
   std::unique_ptr<hal::Device> device_ = make_cpu_device();
   std::unique_ptr<hal::Queue> queue_ = device_->create_queue(0).value();
+  const uint32_t grid_;
   size_t shaped_ = 0;  ///< of kBlocks, the next one whose shape is compiled for
 };
 
@@ -518,6 +520,104 @@ TEST(VectorDifferential, TurnsOfTheGridAreThoseOfTheirThreads) {
     EXPECT_EQ(RungComparison().compare_for_shape(turns("i32", "1048577", "0", test, "1090519040"), {33}, /*hot=*/true),
               "")
         << test << ", in large steps";
+}
+
+// Counters of 64 bits that begin or end where numbers of 64 bits do, some of them where no thread has a turn.
+TEST(VectorDifferential, TurnsOfTheGridBeginAndEndAnywhere) {
+  const auto turns = [](const std::string& first, const std::string& step, const std::string& test,
+                        const std::string& end) {
+    return R"(
+      declare range(i32 0, 1024) i32 @cupola.tid.x() nounwind speculatable willreturn memory(none)
+      declare i32 @cupola.ntid.x() nounwind speculatable willreturn memory(none)
+      declare range(i32 0, 2147483647) i32 @cupola.ctaid.x() nounwind speculatable willreturn memory(none)
+      declare i32 @cupola.nctaid.x() nounwind speculatable willreturn memory(none)
+      declare void @cupola.barrier(i32, i32) convergent
+      define ptx_kernel void @k(ptr %o8, ptr %o16, ptr %o32, ptr %o64, ptr %in, ptr %sums, i32 %n, i32 %total) {
+        %x = call i32 @cupola.tid.x()
+        %block = call i32 @cupola.ctaid.x()
+        %blocks = call i32 @cupola.nctaid.x()
+        %width = call i32 @cupola.ntid.x()
+        %of.block = mul i32 %block, %width
+        %mine = add i32 %of.block, %x
+        %all = mul i32 %blocks, %width
+        %x64 = zext i32 %x to i64
+        %block64 = zext i32 %block to i64
+        %blocks64 = zext i32 %blocks to i64
+        %width64 = zext i32 %width to i64
+        %of.block64 = mul i64 %block64, %width64
+        %mine64 = add i64 %of.block64, %x64
+        )" +
+           first + "\n" + step + R"(
+        br label %head
+      head:
+        %i = phi i64 [ %first, %0 ], [ %next, %body ]
+        %column = phi i32 [ %mine, %0 ], [ %beside, %body ]
+        %sum = phi i32 [ 1, %0 ], [ %more, %body ]
+        %on = icmp )" +
+           test + " i64 %i, " + end + R"(
+        br i1 %on, label %body, label %meet
+      body:
+        %column64 = zext i32 %column to i64
+        %from = getelementptr i8, ptr %in, i64 %column64
+        %value = load i8, ptr %from
+        %a = zext i8 %value to i32
+        %thrice = mul i32 %sum, 3
+        %more = add i32 %thrice, %a
+        %next = add i64 %i, %step
+        %beside = add i32 %column, %all
+        br label %head
+      meet:
+        call void @cupola.barrier(i32 0, i32 0)
+        %to = getelementptr i32, ptr %o64, i64 %mine64
+        store i32 %sum, ptr %to
+        ret void
+      })";
+  };
+  const auto same = [](const std::string& text, uint32_t grid = 2) {
+    return RungComparison(grid).compare_for_shape(text, Dim3{33}, /*hot=*/true);
+  };
+  const std::string step = "%step = mul i64 %blocks64, %width64";
+  for (const auto& [begin, test, end] : {std::tuple("5", "ult", "1200"),
+                                         {"5", "slt", "1200"},
+                                         {"-3", "ult", "1200"},
+                                         {"-700", "ule", "1200"},
+                                         {"-700", "slt", "500"},
+                                         {"-1500", "ult", "-200"},
+                                         {"9223372036854770000", "slt", "9223372036854771000"},
+                                         {"9223372036854770000", "slt", "-2000000000000000000"},
+                                         {"9223372036854775000", "ult", "-9223372036854775000"},
+                                         {"-9223372036854775800", "sle", "-9223372036854774600"}})
+    EXPECT_EQ(same(turns("%first = add i64 %mine64, " + std::string(begin), step, test, end)), "")
+        << test << " from " << begin << " to " << end;
+  EXPECT_EQ(same(turns("%scaled = mul i32 %mine, 16777216\n %first = sext i32 %scaled to i64",
+                       "%step = mul i64 %blocks64, 553648128", "slt", "100"),
+                 5),
+            "")
+      << "the first counters wrap";
+}
+
+// What two ways bring to one place behind a meeting is made before them, of one region and of two that follow.
+TEST(VectorDifferential, ValuesThatOnePhiTakesHaveEachTheirPlace) {
+  for (const char* between : {"", "call void @cupola.barrier(i32 0, i32 0)"}) {
+    const RungComparison::Outcome outcome = RungComparison().compare(kernel(std::string(R"(
+      %me64.first = zext i32 %me to i64
+      %one = getelementptr i32, ptr %in, i64 %me64.first
+      %a = load i32, ptr %one
+      )") + between + R"(
+      %other = getelementptr i32, ptr %one, i64 50
+      %b = load i32, ptr %other
+      %some = icmp sgt i32 %n, 5
+      call void @cupola.barrier(i32 0, i32 0)
+      br i1 %some, label %once, label %join
+    once:
+      call void @cupola.barrier(i32 0, i32 0)
+      br label %join
+    join:
+      %r = phi i32 [ %a, %once ], [ %b, %0 ]
+      call void @cupola.barrier(i32 0, i32 0)
+      br label %write)"));
+    EXPECT_EQ(outcome.difference, "") << between;
+  }
 }
 
 // The counter is asked for behind the loop, by itself or as an index.

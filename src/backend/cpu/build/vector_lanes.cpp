@@ -20,6 +20,8 @@ using llvm::Value;
 
 namespace {
 
+constexpr const char* kScratch = "cupola.scratch";
+
 /// Where the use takes place: of a phi, at the end of the block that the value comes from.
 const BasicBlock* block_of(const llvm::Use& use) {
   if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(use.getUser())) return phi->getIncomingBlock(use);
@@ -27,6 +29,10 @@ const BasicBlock* block_of(const llvm::Use& use) {
 }
 
 }  // namespace
+
+bool is_scratch(const llvm::AllocaInst& array) {
+  return array.hasMetadata(kScratch);
+}
 
 Type* widened(Type* type) {
   if (auto* structure = llvm::dyn_cast<llvm::StructType>(type)) {
@@ -111,6 +117,12 @@ void Lanes::find_needed(llvm::ArrayRef<BasicBlock*> order) {
     for (const Value* operand : next->operands())
       if (const auto* made = llvm::dyn_cast<Instruction>(operand)) open.push_back(made);
   }
+}
+
+llvm::AllocaInst* Lanes::scratch(Type* type, const llvm::Twine& name) {
+  llvm::AllocaInst* array = slot(type, name);
+  array->setMetadata(kScratch, llvm::MDNode::get(array->getContext(), {}));
+  return array;
 }
 
 llvm::AllocaInst* Lanes::slot(Type* type, const llvm::Twine& name) {

@@ -22,6 +22,9 @@ llvm::Type* widened(llvm::Type* type);
 /// A value for each segment.
 using Bases = llvm::SmallVector<llvm::Value*, 4>;
 
+/// Memory of Lanes::scratch: what it holds is of no use to who comes next.
+bool is_scratch(const llvm::AllocaInst& array);
+
 /// The values of a kernel while it is written anew for a warp: what `from` computes for a thread, as code in `to` has
 /// it for 32. Values that more than one block needs lie in slots, which mem2reg turns into registers at the end.
 class Lanes {
@@ -149,6 +152,8 @@ class Lanes {
   llvm::Value* from_bits(llvm::Value* bits) { return builder.CreateBitCast(bits, mask_type()); }
 
   llvm::AllocaInst* slot(llvm::Type* type, const llvm::Twine& name);
+  /// The same for one instruction alone, which writes all of it before it reads.
+  llvm::AllocaInst* scratch(llvm::Type* type, const llvm::Twine& name);
   /// Where the lanes lie that will run a masked block.
   llvm::AllocaInst* mask_slot(const llvm::BasicBlock* block) { return mask_of_.lookup(block); }
 

@@ -4,6 +4,7 @@
 
 #include "backend/cpu/build/hidden_number.h"
 #include "backend/cpu/build/lane_operand.h"
+#include "backend/cpu/build/mask_registers.h"
 #include "backend/cpu/build/shared_atomics.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_found_rows.h"
@@ -78,7 +79,7 @@ class LaneLoop {
   void gather_operands() {
     for (Value* operand : instruction_.operands()) {
       const bool is_same = llvm::isa<llvm::Function>(operand) || lanes_.shape(operand).is_uniform();
-      llvm::AllocaInst* copy = is_same ? nullptr : lanes_.slot(widened(operand->getType()), "lanes");
+      llvm::AllocaInst* copy = is_same ? nullptr : lanes_.scratch(widened(operand->getType()), "lanes");
       if (copy) builder_.CreateStore(builder_.CreateFreeze(lanes_.vector(operand)), copy);  // lanes may not be there
       operands_.push_back(copy && is_shared_atomic(instruction_) ? in_memory(copy) : copy);
       uniform_.push_back(!is_same ? nullptr : llvm::isa<llvm::Function>(operand) ? operand : lanes_.scalar(operand));
@@ -98,7 +99,7 @@ class LaneLoop {
       parts_.push_back(type);
     for (Type* part : parts_) {  // bits in bytes
       Type* stored = part->isIntegerTy(1) ? builder_.getInt8Ty() : part;
-      results_.push_back(lanes_.slot(llvm::ArrayType::get(stored, kLanes), "results"));
+      results_.push_back(lanes_.scratch(llvm::ArrayType::get(stored, kLanes), "results"));
       results_.back()->setAlignment(llvm::Align(64));
       builder_.CreateAlignedStore(llvm::Constant::getNullValue(widened(stored)), results_.back(), llvm::Align(64));
     }
@@ -188,6 +189,20 @@ llvm::FixedVectorType* row_type(const Lanes& lanes, Value* address, Type* type) 
   return llvm::FixedVectorType::get(type, lanes.shape(address).lanes_in_step(lanes.blocks));
 }
 
+/// A segment's row: a plain one for all its lanes, a masked one for some, none for none. By registers for masks one way
+/// does for all.
+template <typename All, typename Some>
+Value* segment_row(Lanes& lanes, Value* mask, unsigned segment, Type* type, All all, Some some) {
+  llvm::IRBuilder<>& builder = lanes.builder;
+  if (has_mask_registers(lanes.machine)) return some();
+  Value* running = lanes.running_lanes(mask, segment);
+  Value *is_whole = builder.CreateICmpEQ(running, builder.getInt32(lanes.segment_bits(segment))),
+        *is_none = builder.CreateICmpEQ(running, builder.getInt32(0));
+  const auto none = [&]() -> Value* { return type ? llvm::Constant::getNullValue(type) : nullptr; };
+  const auto others = [&] { return lanes.choose(is_none, type, none, some); };
+  return lanes.choose(is_whole, type, all, others);
+}
+
 /// Places beside each other, of the warp or of each segment. Those that all segments share are read once, by the lanes
 /// of any of them.
 Value* load_row(Lanes& lanes, llvm::LoadInst& load) {
@@ -209,8 +224,12 @@ Value* load_row(Lanes& lanes, llvm::LoadInst& load) {
     }
     default: {
       Bases parts;
-      for (const auto& [i, from] : llvm::enumerate(lanes.bases(address)))
-        parts.push_back(read(from, wanted(static_cast<unsigned>(i))));
+      for (const auto& [number, from] : llvm::enumerate(lanes.bases(address))) {
+        const auto i = static_cast<unsigned>(number);
+        const auto all = [&] { return read(from, nullptr); };
+        const auto some = [&] { return read(from, wanted(i)); };
+        parts.push_back(mask ? segment_row(lanes, mask, i, type, all, some) : all());
+      }
       return lanes.join_segments(parts);
     }
   }
@@ -230,8 +249,15 @@ void store_row(Lanes& lanes, llvm::StoreInst& store, Value* wide) {
   if (kind == Shape::Kind::Affine) return write(wide, lanes.scalar(address), mask);
   const Bases to = lanes.bases(address);
   const unsigned first = kind == Shape::Kind::Periodic && !mask ? lanes.segment_count() - 1 : 0;
-  for (unsigned i = first; i < lanes.segment_count(); ++i)
-    write(lanes.segment(wide, i), to[i], mask ? lanes.segment(mask, i) : nullptr);
+  for (unsigned i = first; i < lanes.segment_count(); ++i) {
+    const auto store_by = [&](Value* lanes_to) -> Value* {
+      write(lanes.segment(wide, i), to[i], lanes_to);
+      return nullptr;
+    };
+    const auto all = [&] { return store_by(nullptr); };
+    const auto some = [&] { return store_by(lanes.segment(mask, i)); };
+    mask ? segment_row(lanes, mask, i, nullptr, all, some) : all();
+  }
 }
 
 /// To a place that the lanes of a segment share: what the last of them writes stays.

@@ -65,6 +65,16 @@ TEST(VectorMemory, RowsAreWrittenForAllLanesTooWhereMasksTakeLonger) {
   EXPECT_FALSE(has_plain("x86-64-v4"));
 }
 
+TEST(VectorMemory, RowsOfWhichAllLanesAreThereNeedNoMask) {
+  const std::string body =
+      "%some = icmp eq i32 %y, 3\n br i1 %some, label %write, label %over\nwrite:\n"
+      "%v = load i32, ptr %cell\n %w = add i32 %v, 1\n store i32 %w, ptr %cell\n br label %over\nover:\n ret void";
+  const std::string code = code_of(body, "x86-64-v3");
+  EXPECT_TRUE(has(code, "load <16 x i32>"));
+  EXPECT_FALSE(has(code, "llvm.masked"));
+  EXPECT_TRUE(has(code_of(body), "llvm.masked"));
+}
+
 TEST(VectorMemory, TheLastLaneOfARowWritesLast) {
   const std::string text = rows(kStoreBySome + "%row\n br label %over\n over:\n store i32 %y, ptr %column\n ret void");
   for (const int32_t n : {0, 1, 7, 16, 20}) {

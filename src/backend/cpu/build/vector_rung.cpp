@@ -11,7 +11,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "backend/cpu/build/context_parameter.h"
-#include "backend/cpu/build/far_turns.h"
+#include "backend/cpu/build/grid_turns.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/lone_lanes.h"
 #include "backend/cpu/build/lone_loops.h"
@@ -185,19 +185,19 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   const Exits exits = separate_exits(*draft, blocks);
   const bool is_hot = code.hot && code.shape;
   const bool in_order = is_hot && meet_between_rows(*draft, reach, *code.shape);
-  const bool in_far_turns = is_hot && meet_in_far_turns(*draft, reach, *code.shape);
+  const bool in_grid_turns = is_hot && meet_in_grid_turns(*draft, reach, *code.shape);
   llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
   llvm::LoopInfo loops(dominators);
   if (const std::string why = obstacle(*draft, loops, post_dominators); !why.empty()) return refuse(why);
   Evolution evolution(*draft, loops, dominators);
-  const FarTurns turns = in_far_turns ? FarTurns{} : mark_far_turns(evolution, loops, dominators);
+  const FarTurns turns = in_grid_turns ? FarTurns{} : mark_far_turns(evolution, loops, dominators);
   const bool writes_far =
       writes_far_where_it_meets(evolution, loops) || writes_rows_far_apart(*draft, evolution, loops);
   Counts output_turns(turns_of_outputs(evolution, loops));
   Fetches fetches = fetch_for_next_block(*draft, evolution, loops, in_order);
   fetches.append(fetch_ahead_in_streams(*draft, evolution, loops));
-  fetches.append(fetch_next_turns(evolution, loops, in_far_turns ? 1 : kTurnsAhead));
+  fetches.append(fetch_next_turns(evolution, loops, in_grid_turns ? 1 : kTurnsAhead));
   fetches.append(fetch_rows_behind(evolution, loops));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   keep_turns_of_rows(turns, shapes);
@@ -227,7 +227,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
                   .blocks = blocks,
                   .is_rows_only = is_rows_only,
                   .writes_far = writes_far,
-                  .meets_in_far_turns = in_far_turns,
+                  .meets_in_grid_turns = in_grid_turns,
                   .output_turns = output_turns.keep()};
 }
 

@@ -78,7 +78,7 @@ bool can_take_turns_beside(const WideBody& body) {
 /// distance is a power of two push each other out of the first cache before the next block comes for what lies beside.
 /// Other code has less of that cache then.
 bool can_meet_beside(const WideBody& body) {
-  return (body.meets_in_far_turns || (body.writes_far && segment_lanes(body.blocks) < kLanes)) &&
+  return (body.meets_in_grid_turns || (body.writes_far && segment_lanes(body.blocks) < kLanes)) &&
          !calls_others(*body.code) && can_take_turns_beside(body);
 }
 

@@ -1,4 +1,4 @@
-#include "backend/cpu/build/far_turns.h"
+#include "backend/cpu/build/grid_turns.h"
 
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -23,7 +23,7 @@ size_t taken_together(const std::string& text, size_t loads = 1, const Dim3& sha
     return kir::intrinsic_of(each) == kir::Intrinsic::Barrier;
   };
   const size_t before = count(is_load), barriers = count(is_barrier);
-  const bool changed = meet_in_far_turns(function, kir::CallReach(*module), shape);
+  const bool changed = meet_in_grid_turns(function, kir::CallReach(*module), shape);
   EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
   EXPECT_EQ(count(is_barrier), barriers + (changed ? 1 : 0));
   EXPECT_EQ((count(is_load) - before) % loads, 0u);
@@ -92,14 +92,14 @@ size_t taken(const Loop& loop, size_t loads = 1) {
   return taken_together(kernel(loop), loads);
 }
 
-TEST(FarTurns, EightAreTakenTogetherWhereAllBlocksMeet) {
+TEST(GridTurns, EightAreTakenTogetherWhereAllBlocksMeet) {
   EXPECT_EQ(taken({}), 8u);
   EXPECT_EQ(taken({.test = "sge i32 %end, %i"}), 8u);
   EXPECT_EQ(taken({.test = "ult i32 %i, %end"}), 8u);
   EXPECT_EQ(taken({.behind = "store i32 %i, ptr %q"}), 8u) << "the loop itself ends as it did";
 }
 
-TEST(FarTurns, OfSeveralRowsFewer) {
+TEST(GridTurns, OfSeveralRowsFewer) {
   const std::string two = "%other = getelementptr float, ptr %q, i64 %index\n %b = load float, ptr %other\n";
   EXPECT_EQ(taken({.turn = two}, 2), 4u);
   const std::string near = "%other = getelementptr i8, ptr %place, i64 4\n %b = load float, ptr %other\n";
@@ -110,13 +110,13 @@ TEST(FarTurns, OfSeveralRowsFewer) {
   EXPECT_EQ(taken({.turn = long_turn}), 4u) << "long turns";
 }
 
-TEST(FarTurns, TheyMayBeginElsewhere) {
+TEST(GridTurns, TheyMayBeginElsewhere) {
   EXPECT_EQ(taken({.first = "%f", .before = "%base = mul i32 %y, 1000\n %f = add i32 %mine, %base\n"}), 8u);
   EXPECT_EQ(taken({.first = "%f", .step = "%twice", .before = "%f = mul i32 %mine, 2\n %twice = mul i32 %all, 2\n"}),
             8u);
 }
 
-TEST(FarTurns, CountersMayBeOf64Bits) {
+TEST(GridTurns, CountersMayBeOf64Bits) {
   const auto loop = [](const std::string& first) {
     std::string text = kernel({.first = first,
                                .test = "ult i32 %i, %end",
@@ -136,7 +136,73 @@ TEST(FarTurns, CountersMayBeOf64Bits) {
   EXPECT_EQ(taken_together(loop("%later")), 8u);
 }
 
-TEST(FarTurns, ThreadsThatCountInTheirOwnWayTakeTheirTurns) {
+TEST(GridTurns, CountersMayBeginAnywhereOf64Bits) {
+  const auto loop = [](const std::string& begin) {
+    std::string text = kernel({.first = "%f",
+                               .test = "ult i32 %i, %end",
+                               .index = "%narrow",
+                               .before = "%m = zext i32 %block to i64\n %o = mul i64 %m, 256\n"
+                                         "%tt = zext i32 %t to i64\n %mm = add i64 %o, %tt\n"
+                                         "%f = add i64 %mm, " +
+                                         begin +
+                                         "\n %g = zext i32 %blocks to i64\n"
+                                         "%s = mul i64 %g, 256\n %wide.n = zext i32 %n to i64\n"});
+    for (const auto& [from, to] : {std::pair("%first = add i32", "%first = add i64"),
+                                   {"%end = add i32 %n", "%end = add i64 %wide.n"},
+                                   {"%i = phi i32", "%i = phi i64"},
+                                   {"icmp ult i32", "icmp ult i64"},
+                                   {"%index = sext i32 %narrow to i64", "%index = add i64 %i, 0"},
+                                   {"%next = add i32 %i, %all", "%next = add i64 %i, %s"},
+                                   {"declare i32 @cupola.tid.x", "declare range(i32 0, 1024) i32 @cupola.tid.x"},
+                                   {"declare i32 @cupola.ctaid.x", "declare range(i32 0, 9999) i32 @cupola.ctaid.x"}})
+      text.replace(text.find(from), strlen(from), to);
+    return text;
+  };
+  for (const char* begin : {"-3", "1000000000000", "9223372036854770000"})
+    EXPECT_EQ(taken_together(loop(begin)), 8u) << begin;
+}
+
+TEST(GridTurns, AllLoopsThatGoFarOrNone) {
+  const std::string one = kernel({});
+  const size_t out = one.find("    out:");
+  const auto with_second = [&](const std::string& step) {
+    std::string text = one;
+    text.insert(out, R"(
+    out:
+      br label %again
+    again:
+      %j = phi i32 [ %mine, %out ], [ %k, %more.body ]
+      %total = phi float [ 0.0, %out ], [ %grown, %more.body ]
+      %also = icmp slt i32 %j, %n
+      br i1 %also, label %more.body, label %last
+    more.body:
+      %j64 = sext i32 %j to i64
+      %from = getelementptr float, ptr %p, i64 %j64
+      %c = load float, ptr %from
+      %grown = fadd float %total, %c
+      %k = add i32 %j, )" +
+                         step + "\n br label %again\n");
+    const size_t last = text.rfind("    out:");
+    text.replace(last, strlen("    out:"), "    last:\n store float %total, ptr %q\n");
+    return text;
+  };
+  llvm::LLVMContext context;
+  const auto barriers_made = [&](const std::string& text) {
+    const auto module = parse(context, text);
+    llvm::Function& function = *module->getFunction("k");
+    const bool changed = meet_in_grid_turns(function, kir::CallReach(*module), {256});
+    EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
+    const size_t barriers =
+        static_cast<size_t>(llvm::count_if(llvm::instructions(function), [](const llvm::Instruction& each) {
+          return kir::intrinsic_of(each) == kir::Intrinsic::Barrier;
+        }));
+    return std::pair(changed, barriers);
+  };
+  EXPECT_EQ(barriers_made(with_second("%all")), std::pair(true, size_t{3}));
+  EXPECT_EQ(barriers_made(with_second("%n")), std::pair(false, size_t{1}));
+}
+
+TEST(GridTurns, ThreadsThatCountInTheirOwnWayTakeTheirTurns) {
   EXPECT_EQ(taken({.step = "%n"}), 0u) << "not the grid's width";
   EXPECT_EQ(taken({.step = "%half", .before = "%half = mul i32 %blocks, 128\n"}), 0u) << "rows overlap";
   EXPECT_EQ(taken({.first = "%f",
@@ -157,7 +223,7 @@ TEST(FarTurns, ThreadsThatCountInTheirOwnWayTakeTheirTurns) {
       << "lanes take turns of their own";
 }
 
-TEST(FarTurns, TheyDoNotWhereABlockDoesNotMeetBehindOrMeetsForItself) {
+TEST(GridTurns, TheyDoNotWhereABlockDoesNotMeetBehindOrMeetsForItself) {
   EXPECT_EQ(taken({.meet = ""}), 0u);
   EXPECT_EQ(taken({.before = "call void @cupola.barrier(i32 0, i32 0)\n", .meet = ""}), 0u);
   EXPECT_EQ(taken({.meet = "%w = icmp ult i32 %block, 7\n br i1 %w, label %wait, label %over\n wait:\n"

@@ -1,4 +1,4 @@
-#include "backend/cpu/build/far_turns.h"
+#include "backend/cpu/build/grid_turns.h"
 
 #include <llvm/ADT/MapVector.h>
 #include <llvm/Analysis/LoopInfo.h>
@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
+#include <limits>
 #include <optional>
 
 #include "backend/cpu/build/kernel_barriers.h"
@@ -33,8 +34,6 @@ using llvm::Value;
 constexpr uint64_t kMostStride = 16;
 /// Of the turns that are written out.
 constexpr size_t kMostInstructions = 160;
-/// From which on what lies between it and a beginning is a number of 64 bits.
-constexpr int64_t kLeastEnd = -(int64_t{1} << 62);
 
 /// Where thread t of block b of a grid of g blocks counts i = begin + block * b + thread * t, then on by block * g: in
 /// each turn the grid's threads have what lies behind each other.
@@ -42,10 +41,12 @@ struct GridLoop {
   const llvm::Loop* loop;
   llvm::CmpInst::Predicate goes_on;  ///< of the counter and the end
   llvm::PHINode* counter;
-  Value *begin, *end;      ///< the same for the grid, in the loop's preheader
-  uint64_t thread, block;  ///< block: thread for each of its threads
-  uint64_t most_blocks;    ///< with more of them the sums may wrap
-  uint32_t turns;          ///< that are to be taken together
+  Value* end;                                        ///< the same for a row of the grid
+  const SCEV* begin;                                 ///< likewise
+  llvm::Instruction *thread_id, *block_id, *blocks;  ///< threadIdx.x, blockIdx.x, gridDim.x
+  uint64_t thread, block;                            ///< block: thread for each of its threads
+  uint64_t most_blocks;                              ///< with more of them the sums may wrap
+  uint32_t turns;                                    ///< that are to be taken together
 };
 
 /// A call in the function that asks for the register; null: there is none.
@@ -91,7 +92,10 @@ class GridLoops {
         threads_(threads),
         thread_(find(function, kir::Intrinsic::TidX)),
         block_(find(function, kir::Intrinsic::CtaidX)),
-        blocks_(find(function, kir::Intrinsic::NctaidX)) {}
+        blocks_(find(function, kir::Intrinsic::NctaidX)),
+        expander_(evolution, "begin") {}
+
+  llvm::SCEVExpander& expander() { return expander_; }
 
   /// Whether a turn may be far from the one before.
   bool goes_far(const llvm::Loop& loop) const {
@@ -106,13 +110,13 @@ class GridLoops {
         !barriers_.follow(*before->getTerminator()) || loop.getExitingBlock() != header || !loop.getExitBlock() ||
         header == loop.getLoopLatch() || updates(loop))
       return std::nullopt;
-    uint32_t turns = turns_at_a_time(rows_read(loop));
+    const size_t rows = rows_read(loop);
+    uint32_t turns = turns_at_a_time(rows);
     while (turns > 1 && turns * instructions_of(loop) > kMostInstructions) turns /= 2;
     const auto* branch = llvm::dyn_cast<llvm::BranchInst>(header->getTerminator());
     auto* test = branch ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
-    return test && turns > 1 && rows_read(loop) > 0
-               ? counted(loop, *test, !loop.contains(branch->getSuccessor(0)), turns)
-               : std::nullopt;
+    return test && turns > 1 && rows > 0 ? counted(loop, *test, !loop.contains(branch->getSuccessor(0)), turns)
+                                         : std::nullopt;
   }
 
  private:
@@ -159,12 +163,19 @@ class GridLoops {
     using enum llvm::CmpInst::Predicate;
     auto* phi = llvm::dyn_cast<llvm::PHINode>(counter);
     if ((goes_on != ICMP_SLT && goes_on != ICMP_SLE && goes_on != ICMP_ULT && goes_on != ICMP_ULE) || !phi ||
-        phi->getParent() != loop.getHeader() || !loop.isLoopInvariant(end) || !is_of_grid(evolution_.getSCEV(end)))
+        phi->getParent() != loop.getHeader() || !(phi->getType()->isIntegerTy(32) || phi->getType()->isIntegerTy(64)) ||
+        !loop.isLoopInvariant(end) || !is_of_grid(evolution_.getSCEV(end)))
       return std::nullopt;
     const auto* moves = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution_.getSCEV(phi));
-    if (!moves || moves->getLoop() != &loop || !moves->isAffine() || phi->getType()->getIntegerBitWidth() < 32)
-      return std::nullopt;
-    return begun(GridLoop{.loop = &loop, .goes_on = goes_on, .counter = phi, .end = end, .turns = turns},
+    if (!moves || moves->getLoop() != &loop || !moves->isAffine()) return std::nullopt;
+    return begun(GridLoop{.loop = &loop,
+                          .goes_on = goes_on,
+                          .counter = phi,
+                          .end = end,
+                          .thread_id = thread_,
+                          .block_id = block_,
+                          .blocks = blocks_,
+                          .turns = turns},
                  moves->getStart(), moves->getStepRecurrence(evolution_));
   }
 
@@ -187,10 +198,9 @@ class GridLoops {
       if (!known || known->getAPInt().isNegative() || known->getAPInt().uge(kLargestBegin)) return std::nullopt;
       grid.most_blocks /= 2;
     }
-    llvm::Instruction* before = grid.loop->getLoopPreheader()->getTerminator();
-    llvm::SCEVExpander expander(evolution_, "begin");
-    if (!expander.isSafeToExpandAt(begin, before)) return std::nullopt;
-    grid.begin = expander.expandCodeFor(begin, grid.counter->getType(), before);
+    if (grid.most_blocks == 0 || !expander_.isSafeToExpandAt(begin, grid.loop->getLoopPreheader()->getTerminator()))
+      return std::nullopt;
+    grid.begin = begin;
     return grid;
   }
 
@@ -211,13 +221,15 @@ class GridLoops {
   const KernelBarriers& barriers_;
   const uint32_t threads_;
   llvm::Instruction *const thread_, *const block_, *const blocks_;
+  llvm::SCEVExpander expander_;
 };
 
 /// Writes the turns that all threads of the grid have before the loop.
 class Batches {
  public:
-  explicit Batches(const GridLoop& grid)
+  Batches(const GridLoop& grid, llvm::SCEVExpander& expander)
       : grid_(grid),
+        expander_(expander),
         header_(grid.loop->getHeader()),
         latch_(grid.loop->getLoopLatch()),
         before_(grid.loop->getLoopPreheader()),
@@ -228,9 +240,11 @@ class Batches {
 
   void write() {
     llvm::Function& function = *header_->getParent();
-    step_ = builder_.CreateMul(wide(*find(function, kir::Intrinsic::NctaidX)), builder_.getInt64(grid_.block));
-    Value* batches = number();
-    first_ = of_thread(function);
+    Value* begin = wide(*expander_.expandCodeFor(grid_.begin, grid_.counter->getType(), before_->getTerminator()));
+    step_ = builder_.CreateMul(wide(*grid_.blocks), builder_.getInt64(grid_.block));
+    Value* batches = number(*begin);
+    first_ = of_thread(*begin);
+    start_ = grid_.counter->getIncomingValueForBlock(rest_);
     const auto make_block = [&](const char* name) {
       return BasicBlock::Create(function.getContext(), name, &function, rest_);
     };
@@ -264,14 +278,15 @@ class Batches {
 
   /// Of batches that all threads have. Turn t is all threads', from 0 on, where begin + (t + 1) * step - thread, the
   /// last one's counter, is before the end.
-  Value* number() {
-    Value *begin = wide(*grid_.begin), *end = wide(*grid_.end);
-    Value* is_exact = builder_.CreateICmpSGE(end, builder_.getInt64(kLeastEnd));
+  Value* number(Value& begin) {
+    Value* end = wide(*grid_.end);
+    // What lies between them is less than 2^64 then. From 2^63 on there seems to be no room.
+    Value* is_exact = builder_.CreateICmp(is_signed_ ? llvm::CmpInst::ICMP_SLE : llvm::CmpInst::ICMP_ULE, &begin, end);
     Value* most_step = builder_.getInt64(grid_.most_blocks * grid_.block);
     is_exact = builder_.CreateAnd(is_exact, builder_.CreateICmpULE(step_, most_step));
     const bool with_end = grid_.goes_on == llvm::CmpInst::ICMP_SLE || grid_.goes_on == llvm::CmpInst::ICMP_ULE;
     Value* room =
-        builder_.CreateAdd(builder_.CreateSub(end, begin), builder_.getInt64(grid_.thread - (with_end ? 0 : 1)));
+        builder_.CreateAdd(builder_.CreateSub(end, &begin), builder_.getInt64(grid_.thread - (with_end ? 0 : 1)));
     is_exact = builder_.CreateAnd(is_exact, builder_.CreateICmpSGT(room, builder_.getInt64(0)));
     Value* batches = builder_.CreateUDiv(room, length(grid_.turns));
     return builder_.CreateSelect(is_exact, batches, builder_.getInt64(0));
@@ -281,11 +296,10 @@ class Batches {
   Value* length(uint32_t count) { return builder_.CreateMul(step_, builder_.getInt64(count)); }
 
   /// The thread's counter in the first turn.
-  Value* of_thread(llvm::Function& function) {
-    Value* sum = wide(*grid_.begin);
-    for (const auto& [known, factor] :
-         {std::pair(kir::Intrinsic::CtaidX, grid_.block), {kir::Intrinsic::TidX, grid_.thread}}) {
-      Value* place = builder_.CreateZExt(find(function, known), builder_.getInt64Ty());
+  Value* of_thread(Value& begin) {
+    Value* sum = &begin;
+    for (const auto& [known, factor] : {std::pair(grid_.block_id, grid_.block), {grid_.thread_id, grid_.thread}}) {
+      Value* place = builder_.CreateZExt(known, builder_.getInt64Ty());
       sum = builder_.CreateAdd(sum, builder_.CreateMul(place, builder_.getInt64(factor)));
     }
     return sum;
@@ -309,7 +323,7 @@ class Batches {
   /// The loop begins with what the batches left.
   void go_on() {
     builder_.SetInsertPoint(rest_->getTerminator());
-    grid_.counter->setIncomingValueForBlock(rest_, as_counter(counter(0)));
+    grid_.counter->setIncomingValueForBlock(rest_, builder_.CreateAdd(start_, as_counter(distance_)));
     for (const auto& [phi, kept] : kept_) phi->setIncomingValueForBlock(rest_, kept);
   }
 
@@ -367,11 +381,13 @@ class Batches {
   }
 
   const GridLoop& grid_;
+  llvm::SCEVExpander& expander_;
   BasicBlock *const header_, *const latch_, *const before_, *const rest_;
   const llvm::SmallVector<BasicBlock*, 8> blocks_;
   llvm::IRBuilder<> builder_;
   const bool is_signed_;
   Value *step_ = nullptr, *first_ = nullptr;  ///< of the counter, of 64 bits: in a turn, and where the thread begins
+  Value* start_ = nullptr;                    ///< there, as the loop has it
   llvm::PHINode* distance_ = nullptr;         ///< from there to the batch
   llvm::MapVector<llvm::PHINode*, llvm::PHINode*> kept_;
   llvm::DenseMap<const llvm::PHINode*, Value*> now_;  ///< what the loop's phis are behind what is written
@@ -380,7 +396,7 @@ class Batches {
 
 }  // namespace
 
-bool meet_in_far_turns(llvm::Function& function, const kir::CallReach& reach, const Dim3& shape) {
+bool meet_in_grid_turns(llvm::Function& function, const kir::CallReach& reach, const Dim3& shape) {
   if (shape.x <= kLanes || shape.y != 1 || shape.z != 1) return false;
   const llvm::PostDominatorTree post_dominators(function);
   const KernelBarriers barriers(function, post_dominators);
@@ -396,7 +412,7 @@ bool meet_in_far_turns(llvm::Function& function, const kir::CallReach& reach, co
     if (!grid) return false;
     grids.push_back(*grid);
   }
-  for (const GridLoop& grid : grids) Batches(grid).write();
+  for (const GridLoop& grid : grids) Batches(grid, all.expander()).write();
   return !grids.empty();
 }
 
