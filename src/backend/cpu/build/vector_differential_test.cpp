@@ -620,6 +620,30 @@ TEST(VectorDifferential, ValuesThatOnePhiTakesHaveEachTheirPlace) {
   }
 }
 
+// Every second of them first, of any number.
+TEST(VectorDifferential, NarrowBlocksBesideEachOtherAreAllRun) {
+  const std::string text = R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.tid.y()
+    declare i32 @cupola.ctaid.x()
+    define ptx_kernel void @k(ptr %o8, ptr %o16, ptr %o32, ptr %o64, ptr %in, ptr %sums, i32 %n, i32 %total) {
+      %x = call i32 @cupola.tid.x()
+      %y = call i32 @cupola.tid.y()
+      %block = call i32 @cupola.ctaid.x()
+      %of.block = mul i32 %block, 64
+      %of.row = mul i32 %y, 16
+      %row = add i32 %of.block, %of.row
+      %me = add i32 %row, %x
+      %me64 = zext i32 %me to i64
+      %b = mul i32 %me, 3
+      %to = getelementptr i32, ptr %o32, i64 %me64
+      store i32 %b, ptr %to
+      ret void
+    })";
+  for (const uint32_t grid : {1, 3, 2001})
+    EXPECT_EQ(RungComparison(grid).compare_for_shape(text, {16, 4}, /*hot=*/false), "") << grid;
+}
+
 // The counter is asked for behind the loop, by itself or as an index.
 TEST(VectorDifferential, CountersAreTheirThreadsBehindTheLoop) {
   for (const char* index : {"", "%index = sext i32 %i to i64\n"}) {
