@@ -17,6 +17,7 @@
 #include <limits>
 #include <optional>
 
+#include "backend/cpu/build/counted_loop.h"
 #include "backend/cpu/build/kernel_barriers.h"
 #include "backend/cpu/build/vector_shape.h"
 #include "backend/cpu/build/vector_steps.h"
@@ -30,8 +31,6 @@ using llvm::BasicBlock;
 using llvm::SCEV;
 using llvm::Value;
 
-/// From lane to lane, in bytes: more than that is no row.
-constexpr uint64_t kMostStride = 16;
 /// Of the turns that are written out.
 constexpr size_t kMostInstructions = 160;
 
@@ -68,13 +67,6 @@ bool is_of_grid(const SCEV* value) {
   });
 }
 
-/// Lanes update memory one after the other: that, not what is read, takes a turn's time, and is much code.
-bool updates(const llvm::Loop& loop) {
-  return llvm::any_of(loop.blocks(), [](const BasicBlock* block) {
-    return llvm::any_of(*block, [](const llvm::Instruction& each) { return each.isAtomic(); });
-  });
-}
-
 size_t instructions_of(const llvm::Loop& loop) {
   size_t count = 0;
   for (const BasicBlock* block : loop.blocks()) count += block->size();
@@ -85,8 +77,7 @@ class GridLoops {
  public:
   GridLoops(llvm::Function& function, llvm::ScalarEvolution& evolution, const llvm::PostDominatorTree& post_dominators,
             const KernelBarriers& barriers, uint32_t threads)
-      : function_(function),
-        evolution_(evolution),
+      : evolution_(evolution),
         post_dominators_(post_dominators),
         barriers_(barriers),
         threads_(threads),
@@ -104,19 +95,12 @@ class GridLoops {
 
   /// What is known of a loop that may meet; nothing: it may not.
   std::optional<GridLoop> grid_loop(const llvm::Loop& loop) {
-    const BasicBlock *before = loop.getLoopPreheader(), *header = loop.getHeader();
-    if (!thread_ || !block_ || !blocks_ || loop.getParentLoop() ||
-        !post_dominators_.dominates(before, &function_.getEntryBlock()) ||
-        !barriers_.follow(*before->getTerminator()) || loop.getExitingBlock() != header || !loop.getExitBlock() ||
-        header == loop.getLoopLatch() || updates(loop))
-      return std::nullopt;
+    const auto known = counted_loop(loop, evolution_, post_dominators_, barriers_);
+    if (!known || !thread_ || !block_ || !blocks_) return std::nullopt;
     const size_t rows = rows_read(loop);
     uint32_t turns = turns_at_a_time(rows) / 2;  // it costs nothing to stop, and fewer rows at a time are read faster
     while (turns > 1 && turns * instructions_of(loop) > kMostInstructions) turns /= 2;
-    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(header->getTerminator());
-    auto* test = branch ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
-    return test && turns > 1 && rows > 0 ? counted(loop, *test, !loop.contains(branch->getSuccessor(0)), turns)
-                                         : std::nullopt;
+    return turns > 1 && rows > 0 ? of_grid(loop, *known, turns) : std::nullopt;
   }
 
  private:
@@ -152,22 +136,10 @@ class GridLoops {
     return rows.size();
   }
 
-  /// `ends`: where the test is true the loop is over.
-  std::optional<GridLoop> counted(const llvm::Loop& loop, llvm::ICmpInst& test, bool ends, uint32_t turns) {
-    llvm::CmpInst::Predicate goes_on = ends ? test.getInversePredicate() : test.getPredicate();
-    Value *counter = test.getOperand(0), *end = test.getOperand(1);
-    if (loop.isLoopInvariant(counter)) {
-      std::swap(counter, end);
-      goes_on = llvm::CmpInst::getSwappedPredicate(goes_on);
-    }
-    using enum llvm::CmpInst::Predicate;
-    auto* phi = llvm::dyn_cast<llvm::PHINode>(counter);
-    if ((goes_on != ICMP_SLT && goes_on != ICMP_SLE && goes_on != ICMP_ULT && goes_on != ICMP_ULE) || !phi ||
-        phi->getParent() != loop.getHeader() || !(phi->getType()->isIntegerTy(32) || phi->getType()->isIntegerTy(64)) ||
-        !loop.isLoopInvariant(end) || !is_of_grid(evolution_.getSCEV(end)))
+  std::optional<GridLoop> of_grid(const llvm::Loop& loop, const CountedLoop& known, uint32_t turns) {
+    const auto& [goes_on, phi, moves, end] = known;
+    if (!(phi->getType()->isIntegerTy(32) || phi->getType()->isIntegerTy(64)) || !is_of_grid(evolution_.getSCEV(end)))
       return std::nullopt;
-    const auto* moves = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution_.getSCEV(phi));
-    if (!moves || moves->getLoop() != &loop || !moves->isAffine()) return std::nullopt;
     return begun(GridLoop{.loop = &loop,
                           .goes_on = goes_on,
                           .counter = phi,
@@ -215,7 +187,6 @@ class GridLoops {
   /// That a number of 32 bits may hold beside half of what it can.
   static constexpr uint64_t kLargestBegin = uint64_t{1} << 30;
 
-  llvm::Function& function_;
   llvm::ScalarEvolution& evolution_;
   const llvm::PostDominatorTree& post_dominators_;
   const KernelBarriers& barriers_;

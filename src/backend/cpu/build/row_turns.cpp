@@ -18,6 +18,7 @@
 
 #include <optional>
 
+#include "backend/cpu/build/counted_loop.h"
 #include "backend/cpu/build/kernel_barriers.h"
 #include "backend/cpu/build/vector_shape.h"
 #include "backend/cpu/build/vector_steps.h"
@@ -30,9 +31,6 @@ namespace {
 using llvm::BasicBlock;
 using llvm::SCEV;
 using llvm::Value;
-
-/// From lane to lane, in bytes: more than that is no row.
-constexpr uint64_t kMostStride = 16;
 
 /// What is known where the turns of a loop are rows of the block.
 struct RowLoop {
@@ -68,24 +66,11 @@ class RowLoops {
         threads_(threads) {}
 
   std::optional<RowLoop> row_loop(const llvm::Loop& loop) {
-    const BasicBlock *before = loop.getLoopPreheader(), *header = loop.getHeader();
-    if (loop.getParentLoop() || !post_dominators_.dominates(before, &function_.getEntryBlock()) ||
-        !barriers_.follow(*before->getTerminator()) || loop.getExitingBlock() != header || !loop.getExitBlock() ||
-        header == loop.getLoopLatch() || updates(loop) || !only_computes(loop) || !goes_through_rows(loop))
-      return std::nullopt;
-    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(header->getTerminator());
-    auto* test = branch ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
-    return test ? counted(loop, *test, !loop.contains(branch->getSuccessor(0))) : std::nullopt;
+    const auto known = counted_loop(loop, evolution_, post_dominators_, barriers_);
+    return known && only_computes(loop) && goes_through_rows(loop) ? of_rows(loop, *known) : std::nullopt;
   }
 
  private:
-  /// Lanes update memory one after the other: that, not what is read, takes a turn's time, and is much code.
-  static bool updates(const llvm::Loop& loop) {
-    return llvm::any_of(loop.blocks(), [](const BasicBlock* block) {
-      return llvm::any_of(*block, [](const llvm::Instruction& each) { return each.isAtomic(); });
-    });
-  }
-
   /// What a thread without a turn may do as well: nobody asks for it afterwards.
   static bool only_computes(const llvm::Loop& loop) {
     return llvm::all_of(*loop.getHeader(), [&](const llvm::Instruction& each) {
@@ -108,22 +93,11 @@ class RowLoops {
     return false;
   }
 
-  /// `ends`: where the test is true the loop is over.
-  std::optional<RowLoop> counted(const llvm::Loop& loop, llvm::ICmpInst& test, bool ends) {
-    llvm::CmpInst::Predicate goes_on = ends ? test.getInversePredicate() : test.getPredicate();
-    Value *counter = test.getOperand(0), *end = test.getOperand(1);
-    if (loop.isLoopInvariant(counter)) {
-      std::swap(counter, end);
-      goes_on = llvm::CmpInst::getSwappedPredicate(goes_on);
-    }
-    using enum llvm::CmpInst::Predicate;
-    auto* phi = llvm::dyn_cast<llvm::PHINode>(counter);
-    if ((goes_on != ICMP_SLT && goes_on != ICMP_SLE && goes_on != ICMP_ULT && goes_on != ICMP_ULE) || !phi ||
-        phi->getParent() != loop.getHeader() || !loop.isLoopInvariant(end) || !is_of_block(evolution_.getSCEV(end)) ||
+  std::optional<RowLoop> of_rows(const llvm::Loop& loop, const CountedLoop& known) {
+    const auto& [goes_on, phi, turns, end] = known;
+    if (!is_of_block(evolution_.getSCEV(end)) ||
         !counts(*phi, phi->getIncomingValueForBlock(loop.getLoopLatch()), loop))
       return std::nullopt;
-    const auto* turns = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution_.getSCEV(phi));
-    if (!turns || turns->getLoop() != &loop || !turns->isAffine()) return std::nullopt;
     const SCEV* first = of_first_thread(turns->getStart());
     const auto step = positive_constant(turns->getStepRecurrence(evolution_));
     const auto stride = of_thread(evolution_.getMinusSCEV(turns->getStart(), first));
