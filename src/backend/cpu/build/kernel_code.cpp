@@ -6,6 +6,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 
 #include "backend/cpu/build/approximations.h"
 #include "backend/cpu/build/context_parameter.h"
@@ -129,6 +130,12 @@ Result<> go_on(const CodeOptions& options) {
   return fail(ErrorCode::Deinitialized, "cpu: the process ends");
 }
 
+Result<Emitted> emit(llvm::Module& module, const CodeOptions& options, llvm::TargetMachine& machine) {
+  if (options.blocks && options.blocks->hot) return emit_shorter_object(module, machine);
+  TRY(auto object, emit_object(module, machine));
+  return Emitted{std::move(object), Order::Scheduled};
+}
+
 /// `flushes`: the processor flushes denormals in all of it, which LLVM must know. `writes_out`: as clean_up has it.
 Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool writes_out, const CodeOptions& options,
                              llvm::TargetMachine& machine, Stages& stages) {
@@ -141,15 +148,17 @@ Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool writes_out
   clean_up(module, writes_out, machine);
   stages.end("passes");
   TRY(go_on(options));
-  if (const std::string& keep = options.keep; !keep.empty()) {
-    std::string text;
-    llvm::raw_string_ostream(text) << module;
-    keep_file(keep + ".host.ll", text);
-    keep_file(keep + ".s", emit_assembly(module, machine));
-  }
-  TRY(const std::unique_ptr<llvm::MemoryBuffer> object, emit_object(module, machine));
+  const std::string& keep = options.keep;
+  const std::unique_ptr<llvm::Module> kept = keep.empty() ? nullptr : llvm::CloneModule(module);
+  TRY(const Emitted emitted, emit(module, options, machine));
   stages.end("instructions");
-  return pack_segment(object->getMemBufferRef());
+  if (kept) {
+    std::string text;
+    llvm::raw_string_ostream(text) << *kept;
+    keep_file(keep + ".host.ll", text);
+    keep_file(keep + ".s", emit_assembly(*kept, machine, emitted.order));
+  }
+  return pack_segment(emitted.object->getMemBufferRef());
 }
 
 }  // namespace

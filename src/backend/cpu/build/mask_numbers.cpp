@@ -16,6 +16,34 @@ llvm::IntegerType* number_of(llvm::Type* type) {
   return llvm::IntegerType::get(type->getContext(), mask->getNumElements());
 }
 
+/// The number's bits, one for each lane.
+llvm::Value* mask_of(llvm::IRBuilder<>& builder, llvm::Value* number) {
+  const unsigned lanes = number->getType()->getIntegerBitWidth();
+  // Each lane has the byte in which its bit is; of 8 lanes, which are those of wider numbers, a copy of the number.
+  const unsigned bits = lanes == 8 ? 32 : 8;
+  llvm::Value* copies = builder.CreateVectorSplat(lanes, builder.CreateZExtOrTrunc(number, builder.getIntNTy(bits)));
+  if (lanes > 8) {
+    constexpr unsigned kRegister = 16;  // bytes among which a shuffle is cheap
+    const unsigned bytes = lanes / 8;
+    copies = builder.CreateBitCast(builder.CreateVectorSplat(lanes / bytes, number), copies->getType());
+    llvm::SmallVector<int, 64> places;
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      places.push_back(static_cast<int>(lane / kRegister * kRegister + lane / 8 % bytes));
+    copies = builder.CreateShuffleVector(copies, places);
+  }
+  llvm::SmallVector<llvm::Constant*, 64> own;
+  for (unsigned lane = 0; lane < lanes; ++lane) own.push_back(builder.getIntN(bits, uint64_t{1} << lane % 8));
+  llvm::Constant* bit = llvm::ConstantVector::get(own);
+  return builder.CreateICmpEQ(builder.CreateAnd(copies, bit), bit);
+}
+
+/// Of a mask made of a number; null: it is none, or known.
+llvm::Value* number_under(llvm::Instruction& instruction) {
+  auto* cast = llvm::dyn_cast<llvm::BitCastInst>(&instruction);
+  const auto* type = cast ? number_of(cast->getType()) : nullptr;
+  return type && cast->getOperand(0)->getType() == type && type->getBitWidth() <= 64 ? cast->getOperand(0) : nullptr;
+}
+
 }  // namespace
 
 void move_masks_as_numbers(llvm::Function& function, const llvm::TargetMachine& machine) {
@@ -35,6 +63,12 @@ void move_masks_as_numbers(llvm::Function& function, const llvm::TargetMachine& 
       store->setOperand(0, builder.CreateBitCast(store->getValueOperand(), number));
     }
   }
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
+    if (llvm::Value* number = number_under(instruction)) {
+      llvm::IRBuilder<> builder(&instruction);
+      instruction.replaceAllUsesWith(mask_of(builder, number));
+      instruction.eraseFromParent();
+    }
 }
 
 }  // namespace cupola::cpu::build

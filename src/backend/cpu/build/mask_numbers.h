@@ -7,8 +7,8 @@ class TargetMachine;
 
 namespace cupola::cpu::build {
 
-/// Has masks in memory read and written as numbers: without registers for masks LLVM 22 takes a mask that it reads
-/// apart, bit by bit, and a number of as many bits by a shuffle. For the end.
+/// Has masks in memory read and written as numbers, and made of numbers by a shuffle: without registers for masks LLVM
+/// 22 takes them apart, bit by bit. For the end.
 void move_masks_as_numbers(llvm::Function& function, const llvm::TargetMachine& machine);
 
 }  // namespace cupola::cpu::build

@@ -40,6 +40,29 @@ TEST(MaskNumbers, MasksOfWholeBytesAreMovedAsNumbers) {
   }
 }
 
+// LLVM takes a number apart bit by bit where it knows some of them.
+TEST(MaskNumbers, NumbersBecomeMasksLaneByLane) {
+  std::string text;
+  for (const int lanes : {8, 16, 32, 64}) {
+    const std::string n = std::to_string(lanes), mask = "<" + n + " x i1>", number = "i" + n;
+    text += "define void @f" + n + "(ptr %p, ptr %q) {\n%n = load " + number + ", ptr %p\n%m = bitcast " + number +
+            " %n to " + mask + "\n%v = zext " + mask + " %m to <" + n + " x i8>\nstore <" + n +
+            " x i8> %v, ptr %q, align 1\nret void\n}\n";
+  }
+  kir::TestModule module(text);
+  for (const int lanes : {8, 16, 32, 64})
+    move_masks_as_numbers(*module->getFunction("f" + std::to_string(lanes)), **machine_for("cpu:x86_64:x86-64-v3"));
+  EXPECT_THAT(module.text(), Not(HasSubstr("x i1>\n"))) << "no mask is cast from a number";
+  for (const int lanes : {8, 16, 32, 64}) {
+    auto* spread = module.function<void(const uint64_t*, uint8_t*)>("f" + std::to_string(lanes));
+    for (const uint64_t bits : {0ull, ~0ull, 1ull, 0x8000000080008080ull, 0x123456789abcdef0ull}) {
+      uint8_t found[64] = {};
+      spread(&bits, found);
+      for (int lane = 0; lane < lanes; ++lane) EXPECT_EQ(found[lane], bits >> lane & 1) << lanes << ' ' << lane;
+    }
+  }
+}
+
 TEST(MaskNumbers, RegistersForMasksTakeThemAsTheyAre) {
   kir::TestModule module(kText);
   move_masks_as_numbers(*module->getFunction("f"), **machine_for("cpu:x86_64:x86-64-v4"));

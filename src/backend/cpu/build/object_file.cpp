@@ -7,6 +7,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/TypeFinder.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -33,6 +34,7 @@
 #include "backend/cpu/build/narrow_masks.h"
 #include "backend/cpu/build/stored_rows.h"
 #include "backend/cpu/build/whole_rows.h"
+#include "backend/cpu/build/whole_turns.h"
 #include "backend/cpu/build/written_out_loops.h"
 #include "backend/cpu/build/zero_rows.h"
 #include "kir/combine.h"
@@ -155,6 +157,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     make_addresses_beside_gathers(function);
+    ask_for_whole_turns(function);
     move_masks_as_numbers(function, machine);
     ask_for_whole_rows(function);
     narrow_crowded_loops(function, machine.getTargetTransformInfo(function));
@@ -169,12 +172,13 @@ namespace {
 /// As TargetMachine::addPassesToEmitFile, without the pass that moves instructions to where their results are used:
 /// between rows, each of which is read in one of two ways, it would move arithmetic behind the last of them, so that no
 /// register is left for what they read.
-bool emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,
-          llvm::CodeGenFileType kind) {
+bool emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out, llvm::CodeGenFileType kind,
+          Order order) {
   llvm::legacy::PassManager passes;
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   if (!config) return false;
   config->disablePass(&llvm::MachineSinkingLegacyID);
+  if (order == Order::AsWritten) config->disablePass(&llvm::MachineSchedulerID);
   passes.add(config);
   auto* functions = new llvm::MachineModuleInfoWrapperPass(&machine);
   passes.add(functions);
@@ -187,21 +191,46 @@ bool emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_s
   return true;
 }
 
+/// Of the object's code.
+uint64_t code_bytes(const llvm::MemoryBuffer& object) {
+  auto file = llvm::object::ObjectFile::createObjectFile(object.getMemBufferRef());
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return 0;
+  }
+  uint64_t bytes = 0;
+  for (const llvm::object::SectionRef section : (*file)->sections())
+    if (section.isText()) bytes += section.getSize();
+  return bytes;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<llvm::MemoryBuffer>> emit_object(llvm::Module& module, llvm::TargetMachine& machine) {
+Result<std::unique_ptr<llvm::MemoryBuffer>> emit_object(llvm::Module& module, llvm::TargetMachine& machine,
+                                                        Order order) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
-  if (!emit(module, machine, out, llvm::CodeGenFileType::ObjectFile))
+  if (!emit(module, machine, out, llvm::CodeGenFileType::ObjectFile, order))
     return fail(ErrorCode::NotSupported, "cpu: LLVM cannot write object files for this machine");
   return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "kernels.o", false);
 }
 
-std::string emit_assembly(const llvm::Module& module, llvm::TargetMachine& machine) {
+Result<Emitted> emit_shorter_object(llvm::Module& module, llvm::TargetMachine& machine) {
+  // The scheduler hides latencies, which processors that run ahead do themselves, and mostly spares registers too.
+  constexpr double kClearly = 0.97;
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  TRY(auto scheduled, emit_object(*copy, machine, Order::Scheduled));
+  TRY(auto as_written, emit_object(module, machine, Order::AsWritten));
+  const auto most = static_cast<uint64_t>(kClearly * static_cast<double>(code_bytes(*scheduled)));
+  if (code_bytes(*as_written) < most) return Emitted{std::move(as_written), Order::AsWritten};
+  return Emitted{std::move(scheduled), Order::Scheduled};
+}
+
+std::string emit_assembly(const llvm::Module& module, llvm::TargetMachine& machine, Order order) {
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
-  emit(*copy, machine, out, llvm::CodeGenFileType::AssemblyFile);
+  emit(*copy, machine, out, llvm::CodeGenFileType::AssemblyFile, order);
   return std::string(text);
 }
 

@@ -26,10 +26,23 @@ Result<> retarget(llvm::Module& module, const llvm::TargetMachine& machine);
 /// as long.
 void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machine);
 
+/// In which order the instructions of a block are: as LLVM's scheduler has it before registers are given out, or as
+/// they stand.
+enum class Order { Scheduled, AsWritten };
+
 /// The module as a relocatable object. Consumes the module's contents.
-Result<std::unique_ptr<llvm::MemoryBuffer>> emit_object(llvm::Module& module, llvm::TargetMachine& machine);
+Result<std::unique_ptr<llvm::MemoryBuffer>> emit_object(llvm::Module& module, llvm::TargetMachine& machine,
+                                                        Order order = Order::Scheduled);
+
+struct Emitted {
+  std::unique_ptr<llvm::MemoryBuffer> object;
+  Order order;
+};
+/// The same in the order in which the code is clearly shorter, which is by what does not stay in registers. Takes twice
+/// as long.
+Result<Emitted> emit_shorter_object(llvm::Module& module, llvm::TargetMachine& machine);
 
 /// The module as assembly, for reading.
-std::string emit_assembly(const llvm::Module& module, llvm::TargetMachine& machine);
+std::string emit_assembly(const llvm::Module& module, llvm::TargetMachine& machine, Order order = Order::Scheduled);
 
 }  // namespace cupola::cpu::build

@@ -65,5 +65,59 @@ TEST(EmitAssembly, ArithmeticStaysBesideWhatItReads) {
   EXPECT_LT(kept, 8);
 }
 
+/// The function @k: sums of `count` products for each of `sums` vectors of 32, of rows that all of them read.
+std::string products(int sums, int count) {
+  std::string text = "define void @k(ptr %a, ptr %b, ptr %c) {\n";
+  for (int i = 0; i < count; ++i) {
+    const std::string row = std::to_string(i);
+    text += "%p" + row + " = getelementptr <32 x float>, ptr %b, i64 " + row + "\n%r" + row +
+            " = load <32 x float>, ptr %p" + row + ", align 4\n";
+  }
+  std::string stores;
+  for (int sum = 0; sum < sums; ++sum) {
+    std::string last = "zeroinitializer";
+    for (int i = 0; i < count; ++i) {
+      const std::string one = std::to_string(sum) + "." + std::to_string(i);
+      text += "%q" + one + " = getelementptr float, ptr %a, i64 " + std::to_string(sum * count + i) + "\n%f" + one +
+              " = load float, ptr %q" + one + "\n%i" + one + " = insertelement <32 x float> poison, float %f" + one +
+              ", i64 0\n%s" + one + " = shufflevector <32 x float> %i" + one +
+              ", <32 x float> poison, <32 x i32> zeroinitializer\n%m" + one +
+              " = call <32 x float> @llvm.fma(<32 x float> %s" + one + ", <32 x float> %r" + std::to_string(i) +
+              ", <32 x float> " + last + ")\n";
+      last = "%m" + one;
+    }
+    const std::string to = std::to_string(sum);
+    stores += "%t" + to + " = getelementptr <32 x float>, ptr %c, i64 " + to + "\nstore <32 x float> " + last +
+              ", ptr %t" + to + ", align 4\n";
+  }
+  return text + stores + "ret void\n}\n";
+}
+
+size_t lines_of_code(const std::string& assembly) {
+  size_t count = 0;
+  for (size_t at = 0; (at = assembly.find("\n\t", at)) != assembly.npos; ++at) count += assembly[at + 2] != '.';
+  return count;
+}
+
+// Sums that are independent of each other are begun together by the scheduler, and then leave their registers.
+TEST(EmitShorterObject, TakesTheOrderInWhichMoreStaysInRegisters) {
+  if (!llvm::sys::getDefaultTargetTriple().starts_with("x86_64")) GTEST_SKIP() << "counts instructions for x86-64";
+  const auto machine = machine_for("cpu:x86_64:x86-64-v3");
+  ASSERT_TRUE(machine);
+  int as_written = 0;
+  for (const int sums : {1, 8}) {
+    llvm::LLVMContext context;
+    const auto module = testing::parse(context, products(sums, 16));
+    ASSERT_TRUE(module && retarget(*module, **machine));
+    const size_t scheduled = lines_of_code(emit_assembly(*module, **machine)),
+                 written = lines_of_code(emit_assembly(*module, **machine, Order::AsWritten));
+    const auto emitted = emit_shorter_object(*module, **machine);
+    ASSERT_TRUE(emitted) << emitted.error().message;
+    EXPECT_EQ(emitted->order == Order::AsWritten, written < scheduled * 95 / 100) << written << ' ' << scheduled;
+    as_written += emitted->order == Order::AsWritten;
+  }
+  EXPECT_EQ(as_written, 1) << "of eight sums, not of one";
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build

@@ -7,6 +7,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
+#include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_prefetch.h"
 #include "backend/cpu/build/vector_steps.h"
 
@@ -22,11 +23,12 @@ constexpr unsigned kLinesOfOne = 2, kLinesOfSome = 1;
 /// From turn to turn, in bytes: all that go through a row together read it.
 constexpr uint64_t kMostStep = 4096;
 
-/// It is read from memory, not made of what the thread knows.
+/// It is read from memory, not made of what the thread knows, as where its block's shared memory is.
 bool is_read(const SCEV* value) {
   return llvm::SCEVExprContains(value, [](const SCEV* part) {
     const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
-    return unknown && llvm::isa<llvm::LoadInst>(unknown->getValue());
+    const auto* load = unknown ? llvm::dyn_cast<llvm::LoadInst>(unknown->getValue()) : nullptr;
+    return load && !constant_field(*load);
   });
 }
 

@@ -80,6 +80,21 @@ TEST(RowsBehind, AreNotWhereTheThreadKnowsItsRow) {
   EXPECT_EQ(fetched_by_one(row_of("0", "1")), 0u);
 }
 
+// As where a block's shared memory is.
+TEST(RowsBehind, AreNotWhatTheThreadsContextSays) {
+  const auto in = [](const std::string& array) {
+    std::string text = row_of("%t", "1");
+    text.replace(text.find("ptr %values, i64 %wide"), 11, "ptr " + array);
+    text.insert(text.find("      %t = call"),
+                "      %field = getelementptr i8, ptr %context, i64 16\n"
+                "      %shared = load ptr, ptr %field, !invariant.load !0, !noundef !0\n"
+                "      %read = load ptr, ptr %values\n");
+    return text + "\n!0 = !{}\n";
+  };
+  EXPECT_EQ(fetched_by_one(in("%shared")), 0u);
+  EXPECT_EQ(fetched_by_one(in("%read")), 2u) << "the thread's own row";
+}
+
 TEST(RowsBehind, AreNotOfWhatIsFarApart) {
   EXPECT_EQ(fetched_by_one(row_of("%begin", "2")), 0u);
   EXPECT_EQ(fetched_by_some(row_of("%with.lane", "2048")), 0u);

@@ -19,17 +19,31 @@ constexpr uint64_t kAhead = 1024;
 /// The same of blocks of narrow rows, a line of each, into the second cache: the first takes them from there in time.
 /// With 1 KiB and 4 KiB the same.
 constexpr uint64_t kAheadOfNarrow = 2048;
+/// Of a tile, for each thread; the turn that finds that the loop is over counts too.
+constexpr uint64_t kMostPieces = 16;
 /// From block to block, in bytes: with more the next block's lies elsewhere.
 constexpr uint64_t kMostStep = 4096;
 /// From thread to thread, where a block's width is not known.
 constexpr uint64_t kMostOfThread = 16;
+
+/// What a value is in the first thread of the first block.
+class OfFirstThread : public llvm::SCEVRewriteVisitor<OfFirstThread> {
+ public:
+  using SCEVRewriteVisitor::SCEVRewriteVisitor;
+
+  const SCEV* visitUnknown(const llvm::SCEVUnknown* value) {
+    return register_of(value) ? SE.getZero(value->getType()) : value;
+  }
+};
 
 class Streams {
  public:
   /// `meets`: threads of a block wait for each other, each for what all read.
   Streams(llvm::ScalarEvolution& evolution, bool meets) : evolution_(evolution), meets_(meets) {}
 
-  void add(llvm::LoadInst& load) {
+  /// `loop`: in which it is read; null: in none.
+  void add(llvm::LoadInst& load, const llvm::Loop* loop) {
+    if (loop && !(meets_ && is_short(*loop))) return;
     const SCEV* address = evolution_.getSCEV(load.getPointerOperand());
     const SCEV* base = evolution_.getPointerBase(address);
     for (Stream& other : streams_) {
@@ -39,7 +53,7 @@ class Streams {
     }
     const SCEV* step = Steps(evolution_, kir::Intrinsic::CtaidX).of(address);
     const bool goes = step && goes_on(step);
-    streams_.push_back({&load, address, base, goes, goes && meets_ && is_narrow(step)});
+    streams_.push_back({&load, address, base, goes && !loop, goes && meets_ && is_narrow(step)});
   }
 
   Fetches fetch() const {
@@ -61,6 +75,18 @@ class Streams {
     bool is_alone;   ///< it goes on, and nothing else is read of its array: rows of which the cache has all but one
     bool is_narrow;  ///< it goes on, a line or less in each block: rows that no processor notices, though all are read
   };
+
+  /// All loops around what is read in it are of few turns: a tile that is somewhat larger than the block.
+  bool is_short(const llvm::Loop& loop) const {
+    uint64_t turns = 1;
+    for (const llvm::Loop* each = &loop; each; each = each->getParentLoop()) {
+      const auto* again =
+          llvm::dyn_cast<llvm::SCEVConstant>(OfFirstThread(evolution_).visit(evolution_.getBackedgeTakenCount(each)));
+      if (!again || again->getAPInt().uge(kMostPieces)) return false;
+      turns *= again->getAPInt().getZExtValue() + 1;
+    }
+    return turns <= kMostPieces;
+  }
 
   /// Whether a step is what a block is wide, as far as that is known.
   static bool goes_on(const SCEV* step) {
@@ -97,8 +123,8 @@ class Streams {
 Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, const llvm::LoopInfo& loops) {
   Streams streams(*evolution, meets(function));
   for (llvm::Instruction& instruction : llvm::instructions(function))
-    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && !loops.getLoopFor(load->getParent()))
-      streams.add(*load);
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+      streams.add(*load, loops.getLoopFor(load->getParent()));
   return streams.fetch();
 }
 

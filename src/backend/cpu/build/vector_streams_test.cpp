@@ -83,6 +83,36 @@ TEST(Streams, AreRowsOfOneArrayWhereBlocksMeetAndAreNarrow) {
   EXPECT_EQ(fetched(rows + meet, "%first = mul i32 %b, -16"), 0u);
 }
 
+// A tile somewhat larger than the block: each thread reads a few of its rows.
+TEST(Streams, AreRowsReadInShortLoopsWhereBlocksMeet) {
+  const auto tile = [](const std::string& step, const std::string& end = "22") {
+    return R"(
+      %pitch = sext i32 %n to i64
+      br label %turn
+    turn:
+      %row = phi i32 [ %t, %start ], [ %next, %on ]
+      %more = icmp ult i32 %row, )" +
+           end + R"(
+      br i1 %more, label %on, label %over
+    on:
+      %wider = zext i32 %row to i64
+      %rows = mul i64 %wider, %pitch
+      %place = getelementptr float, ptr %xi, i64 %rows
+      %a = load float, ptr %place
+      %next = add i32 %row, )" +
+           step + R"(
+      br label %turn
+    over:
+    )";
+  };
+  const std::string meet = "call void @cupola.barrier(i32 0, i32 0)\n", narrow = "%first = mul i32 %b, 16";
+  EXPECT_EQ(fetched(tile("16") + meet, narrow, 2048), 1u);
+  EXPECT_EQ(fetched(tile("16"), narrow), 0u) << "they do not meet";
+  EXPECT_EQ(fetched(tile("16") + meet, "%first = mul i32 %b, 32"), 0u) << "wide";
+  EXPECT_EQ(fetched(tile("1") + meet, narrow), 0u) << "many rows";
+  EXPECT_EQ(fetched(tile("16", "%n") + meet, narrow), 0u) << "as many rows as the kernel is told";
+}
+
 TEST(Streams, AreNotWhatIsOnlyWrittenOrLiesElsewhere) {
   EXPECT_EQ(fetched("store float 1.0, ptr %xi\n"), 0u);
   EXPECT_EQ(fetched(kRead, "%first = mul i32 %b, %n"), 0u) << "a row a block";
