@@ -14,6 +14,7 @@
 #include "backend/cpu/build/keep_file.h"
 #include "backend/cpu/build/kernel_entry.h"
 #include "backend/cpu/build/line_table.h"
+#include "backend/cpu/build/mask_registers.h"
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/polling.h"
 #include "backend/cpu/build/shared_atomics.h"
@@ -130,8 +131,10 @@ Result<> go_on(const CodeOptions& options) {
   return fail(ErrorCode::Deinitialized, "cpu: the process ends");
 }
 
+/// Where there are registers for masks there are 32 for vectors, and both orders are as good.
 Result<Emitted> emit(llvm::Module& module, const CodeOptions& options, llvm::TargetMachine& machine) {
-  if (options.blocks && options.blocks->hot) return emit_shorter_object(module, machine);
+  if (options.blocks && options.blocks->hot && !has_mask_registers(machine))
+    return emit_shorter_object(module, machine, [&] { return go_on(options); });
   TRY(auto object, emit_object(module, machine));
   return Emitted{std::move(object), Order::Scheduled};
 }
@@ -149,15 +152,16 @@ Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool writes_out
   stages.end("passes");
   TRY(go_on(options));
   const std::string& keep = options.keep;
-  const std::unique_ptr<llvm::Module> kept = keep.empty() ? nullptr : llvm::CloneModule(module);
+  std::unique_ptr<llvm::Module> kept;
+  if (!keep.empty()) {
+    std::string text;
+    llvm::raw_string_ostream(text) << module;
+    keep_file(keep + ".host.ll", text);
+    kept = llvm::CloneModule(module);
+  }
   TRY(const Emitted emitted, emit(module, options, machine));
   stages.end("instructions");
-  if (kept) {
-    std::string text;
-    llvm::raw_string_ostream(text) << *kept;
-    keep_file(keep + ".host.ll", text);
-    keep_file(keep + ".s", emit_assembly(*kept, machine, emitted.order));
-  }
+  if (kept) keep_file(keep + ".s", emit_assembly(*kept, machine, emitted.order));
   return pack_segment(emitted.object->getMemBufferRef());
 }
 

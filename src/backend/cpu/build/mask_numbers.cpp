@@ -21,11 +21,14 @@ llvm::Value* mask_of(llvm::IRBuilder<>& builder, llvm::Value* number) {
   const unsigned lanes = number->getType()->getIntegerBitWidth();
   // Each lane has the byte in which its bit is; of 8 lanes, which are those of wider numbers, a copy of the number.
   const unsigned bits = lanes == 8 ? 32 : 8;
-  llvm::Value* copies = builder.CreateVectorSplat(lanes, builder.CreateZExtOrTrunc(number, builder.getIntNTy(bits)));
-  if (lanes > 8) {
+  llvm::Value* copies = nullptr;
+  if (lanes == 8) {
+    copies = builder.CreateVectorSplat(lanes, builder.CreateZExt(number, builder.getIntNTy(bits)));
+  } else {
     constexpr unsigned kRegister = 16;  // bytes among which a shuffle is cheap
     const unsigned bytes = lanes / 8;
-    copies = builder.CreateBitCast(builder.CreateVectorSplat(lanes / bytes, number), copies->getType());
+    copies = builder.CreateBitCast(builder.CreateVectorSplat(lanes / bytes, number),
+                                   llvm::FixedVectorType::get(builder.getInt8Ty(), lanes));
     llvm::SmallVector<int, 64> places;
     for (unsigned lane = 0; lane < lanes; ++lane)
       places.push_back(static_cast<int>(lane / kRegister * kRegister + lane / 8 % bytes));
@@ -37,11 +40,27 @@ llvm::Value* mask_of(llvm::IRBuilder<>& builder, llvm::Value* number) {
   return builder.CreateICmpEQ(builder.CreateAnd(copies, bit), bit);
 }
 
-/// Of a mask made of a number; null: it is none, or known.
+/// Of a mask of 8, 16, 32 or 64 lanes made of a number; null: it is none.
 llvm::Value* number_under(llvm::Instruction& instruction) {
   auto* cast = llvm::dyn_cast<llvm::BitCastInst>(&instruction);
   const auto* type = cast ? number_of(cast->getType()) : nullptr;
-  return type && cast->getOperand(0)->getType() == type && type->getBitWidth() <= 64 ? cast->getOperand(0) : nullptr;
+  const bool is_one = type && cast->getOperand(0)->getType() == type && type->getBitWidth() <= 64 &&
+                      llvm::isPowerOf2_32(type->getBitWidth());
+  return is_one ? cast->getOperand(0) : nullptr;
+}
+
+/// Where the mask is only asked as a number, that is the number; else it is made.
+void make_mask(llvm::Instruction& mask, llvm::Value* number) {
+  for (llvm::User* user : llvm::make_early_inc_range(mask.users()))
+    if (auto* back = llvm::dyn_cast<llvm::BitCastInst>(user); back && back->getType() == number->getType()) {
+      back->replaceAllUsesWith(number);
+      back->eraseFromParent();
+    }
+  if (!mask.use_empty()) {
+    llvm::IRBuilder<> builder(&mask);
+    mask.replaceAllUsesWith(mask_of(builder, number));
+  }
+  mask.eraseFromParent();
 }
 
 }  // namespace
@@ -63,12 +82,10 @@ void move_masks_as_numbers(llvm::Function& function, const llvm::TargetMachine& 
       store->setOperand(0, builder.CreateBitCast(store->getValueOperand(), number));
     }
   }
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
-    if (llvm::Value* number = number_under(instruction)) {
-      llvm::IRBuilder<> builder(&instruction);
-      instruction.replaceAllUsesWith(mask_of(builder, number));
-      instruction.eraseFromParent();
-    }
+  llvm::SmallVector<llvm::Instruction*, 16> masks;
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (number_under(instruction)) masks.push_back(&instruction);
+  for (llvm::Instruction* mask : masks) make_mask(*mask, number_under(*mask));
 }
 
 }  // namespace cupola::cpu::build

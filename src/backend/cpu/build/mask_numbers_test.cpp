@@ -63,6 +63,18 @@ TEST(MaskNumbers, NumbersBecomeMasksLaneByLane) {
   }
 }
 
+TEST(MaskNumbers, NumbersThatAreOnlyAskedStayNumbers) {
+  kir::TestModule module(R"(
+    define i32 @f(ptr %p) {
+      %mask = load <32 x i1>, ptr %p, align 4
+      %bits = bitcast <32 x i1> %mask to i32
+      ret i32 %bits
+    })");
+  move_masks_as_numbers(*module->getFunction("f"), **machine_for("cpu:x86_64:x86-64-v3"));
+  EXPECT_THAT(module.text(), Not(HasSubstr("x i8>")));
+  EXPECT_THAT(module.text(), Not(HasSubstr("x i1>")));
+}
+
 TEST(MaskNumbers, RegistersForMasksTakeThemAsTheyAre) {
   kir::TestModule module(kText);
   move_masks_as_numbers(*module->getFunction("f"), **machine_for("cpu:x86_64:x86-64-v4"));

@@ -191,7 +191,7 @@ bool emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_s
   return true;
 }
 
-/// Of the object's code.
+/// Of the object's code; 0: it cannot be read.
 uint64_t code_bytes(const llvm::MemoryBuffer& object) {
   auto file = llvm::object::ObjectFile::createObjectFile(object.getMemBufferRef());
   if (!file) {
@@ -215,14 +215,17 @@ Result<std::unique_ptr<llvm::MemoryBuffer>> emit_object(llvm::Module& module, ll
   return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "kernels.o", false);
 }
 
-Result<Emitted> emit_shorter_object(llvm::Module& module, llvm::TargetMachine& machine) {
+Result<Emitted> emit_shorter_object(llvm::Module& module, llvm::TargetMachine& machine,
+                                    llvm::function_ref<Result<>()> go_on) {
   // The scheduler hides latencies, which processors that run ahead do themselves, and mostly spares registers too.
   constexpr double kClearly = 0.97;
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   TRY(auto scheduled, emit_object(*copy, machine, Order::Scheduled));
+  TRY(go_on());
   TRY(auto as_written, emit_object(module, machine, Order::AsWritten));
   const auto most = static_cast<uint64_t>(kClearly * static_cast<double>(code_bytes(*scheduled)));
-  if (code_bytes(*as_written) < most) return Emitted{std::move(as_written), Order::AsWritten};
+  const uint64_t bytes = code_bytes(*as_written);
+  if (bytes != 0 && bytes < most) return Emitted{std::move(as_written), Order::AsWritten};
   return Emitted{std::move(scheduled), Order::Scheduled};
 }
 

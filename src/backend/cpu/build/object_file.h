@@ -1,5 +1,7 @@
 #pragma once
 
+#include <llvm/ADT/STLFunctionalExtras.h>
+
 #include <memory>
 #include <string>
 
@@ -38,9 +40,10 @@ struct Emitted {
   std::unique_ptr<llvm::MemoryBuffer> object;
   Order order;
 };
-/// The same in the order in which the code is clearly shorter, which is by what does not stay in registers. Takes twice
-/// as long.
-Result<Emitted> emit_shorter_object(llvm::Module& module, llvm::TargetMachine& machine);
+/// The same in the order in which the code is clearly shorter, which is by what does not stay in registers. Emits both;
+/// `go_on` is asked between them, and its error returned.
+Result<Emitted> emit_shorter_object(llvm::Module& module, llvm::TargetMachine& machine,
+                                    llvm::function_ref<Result<>()> go_on);
 
 /// The module as assembly, for reading.
 std::string emit_assembly(const llvm::Module& module, llvm::TargetMachine& machine, Order order = Order::Scheduled);

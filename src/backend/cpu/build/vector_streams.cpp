@@ -32,7 +32,10 @@ class OfFirstThread : public llvm::SCEVRewriteVisitor<OfFirstThread> {
   using SCEVRewriteVisitor::SCEVRewriteVisitor;
 
   const SCEV* visitUnknown(const llvm::SCEVUnknown* value) {
-    return register_of(value) ? SE.getZero(value->getType()) : value;
+    using enum kir::Intrinsic;
+    constexpr kir::Intrinsic kPlaces[] = {TidX, TidY, TidZ, CtaidX, CtaidY, CtaidZ};
+    const auto known = register_of(value);
+    return known && llvm::is_contained(kPlaces, *known) ? SE.getZero(value->getType()) : value;
   }
 };
 
@@ -41,13 +44,14 @@ class Streams {
   /// `meets`: threads of a block wait for each other, each for what all read.
   Streams(llvm::ScalarEvolution& evolution, bool meets) : evolution_(evolution), meets_(meets) {}
 
-  /// `loop`: in which it is read; null: in none.
+  /// `loop`: in which it is read; null: in none. Those in none come first.
   void add(llvm::LoadInst& load, const llvm::Loop* loop) {
     if (loop && !(meets_ && is_short(*loop))) return;
     const SCEV* address = evolution_.getSCEV(load.getPointerOperand());
     const SCEV* base = evolution_.getPointerBase(address);
     for (Stream& other : streams_) {
       if (other.base != base) continue;
+      if (loop) return;
       if (!is_beside(address, other.address)) other.is_alone = false;
       return;
     }
@@ -122,9 +126,11 @@ class Streams {
 
 Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, const llvm::LoopInfo& loops) {
   Streams streams(*evolution, meets(function));
-  for (llvm::Instruction& instruction : llvm::instructions(function))
-    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-      streams.add(*load, loops.getLoopFor(load->getParent()));
+  for (const bool in_loops : {false, true})
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+        if (const llvm::Loop* loop = loops.getLoopFor(load->getParent()); (loop != nullptr) == in_loops)
+          streams.add(*load, loop);
   return streams.fetch();
 }
 

@@ -111,6 +111,7 @@ TEST(Streams, AreRowsReadInShortLoopsWhereBlocksMeet) {
   EXPECT_EQ(fetched(tile("16") + meet, "%first = mul i32 %b, 32"), 0u) << "wide";
   EXPECT_EQ(fetched(tile("1") + meet, narrow), 0u) << "many rows";
   EXPECT_EQ(fetched(tile("16", "%n") + meet, narrow), 0u) << "as many rows as the kernel is told";
+  EXPECT_EQ(fetched(tile("1", "%width") + meet, narrow), 0u) << "as many as the block is wide";
 }
 
 TEST(Streams, AreNotWhatIsOnlyWrittenOrLiesElsewhere) {

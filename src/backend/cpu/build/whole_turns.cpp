@@ -2,6 +2,8 @@
 
 #include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/CFG.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/PatternMatch.h>
@@ -60,36 +62,52 @@ bool is_all(const Value* mask) {
   return match(mask, m_AllOnes());
 }
 
-/// The end of a turn, that asks of the phi alone whether any lane goes on, and does nothing else.
-bool is_end_of_turn(const BasicBlock& end, const PHINode& again) {
+/// The end of a turn, that asks of the phi alone whether any lane goes on to the next one, and does nothing else.
+bool is_end_of_turn(const BasicBlock& end, const PHINode& again, const BasicBlock& next) {
   const auto* branch = llvm::dyn_cast<llvm::BranchInst>(end.getTerminator());
   if (again.getParent() != &end || !branch || !branch->isConditional()) return false;
   llvm::CmpPredicate predicate;
   Value *bits, *condition = branch->getCondition();
   return match(condition, m_OneUse(m_ICmp(predicate, m_Value(bits), m_Zero()))) &&
-         llvm::CmpInst::isEquality(predicate) && match(bits, m_OneUse(m_BitCast(m_Specific(&again)))) &&
-         llvm::all_of(end, [&](const Instruction& each) {
+         llvm::CmpInst::isEquality(predicate) &&
+         branch->getSuccessor(predicate == llvm::CmpInst::ICMP_EQ ? 1 : 0) == &next &&
+         match(bits, m_OneUse(m_BitCast(m_Specific(&again)))) && llvm::all_of(end, [&](const Instruction& each) {
            return llvm::isa<PHINode>(each) || &each == branch || &each == condition || &each == bits;
          });
 }
 
+/// Whether a way leads there from where all lanes of a turn are that does not lead through another turn.
+bool is_reached_by_all(const Loop& loop, const BasicBlock& block) {
+  llvm::SmallPtrSet<BasicBlock*, 1> turn{loop.turn};
+  return llvm::isPotentiallyReachable(loop.all, &block, &turn);
+}
+
 /// How all lanes come to the turn; false: also in ways that are not known, or in none.
 bool find_entries(Loop& loop) {
+  const llvm::DominatorTree dominators(*loop.turn->getParent());
+  const auto enter = [&](BasicBlock* from, BasicBlock* through) {
+    if (from == loop.turn ||
+        llvm::is_contained(llvm::map_range(loop.entries, [](const Entry& one) { return one.from; }), from))
+      return false;
+    loop.entries.push_back({from, through});
+    return true;
+  };
   for (unsigned i = 0; i < loop.mask->getNumIncomingValues(); ++i) {
     BasicBlock* before = loop.mask->getIncomingBlock(i);
     if (!has_one_edge(*before, *loop.turn)) return false;
     if (is_all(loop.mask->getIncomingValue(i))) {
-      loop.entries.push_back({before, nullptr});
+      if (!enter(before, nullptr)) return false;
       continue;
     }
     auto* again = llvm::dyn_cast<PHINode>(loop.mask->getIncomingValue(i));
-    if (!again || !is_end_of_turn(*before, *again)) return false;
+    if (!again || !is_end_of_turn(*before, *again, *loop.turn) || dominators.dominates(before, loop.turn)) return false;
     for (unsigned k = 0; k < again->getNumIncomingValues(); ++k) {
       const Value* value = again->getIncomingValue(k);
-      if (is_all(value) && has_one_edge(*again->getIncomingBlock(k), *before))
-        loop.entries.push_back({again->getIncomingBlock(k), before});
-      else if (value != loop.now && !match(value, m_Zero()))
-        return false;
+      BasicBlock* from = again->getIncomingBlock(k);
+      const bool is_known = is_all(value)
+                                ? has_one_edge(*from, *before) && enter(from, before)
+                                : match(value, m_Zero()) || (value == loop.now && !is_reached_by_all(loop, *from));
+      if (!is_known) return false;
     }
   }
   return llvm::any_of(loop.entries, [](const Entry& entry) { return entry.through; });
@@ -127,7 +145,7 @@ std::optional<Loop> loop_at(BasicBlock& turn) {
 
 class WholeTurns {
  public:
-  explicit WholeTurns(llvm::Function& function) : function_(function), limits_(function) {}
+  explicit WholeTurns(llvm::Function& function) : function_(function) {}
 
   void run() {
     llvm::SmallVector<BasicBlock*, 32> blocks;
@@ -145,7 +163,7 @@ class WholeTurns {
     enter_by(loop, builder, values);
     for (Instruction* each : loop.makes_first) copy(*each, builder, values);
     Value* first = values.lookup(loop.row.first);
-    builder.CreateCondBr(limits_.is_whole(builder, loop.row, first ? first : loop.row.first), rows, loop.turn,
+    builder.CreateCondBr(Limits(function_).is_whole(builder, loop.row, first ? first : loop.row.first), rows, loop.turn,
                          llvm::MDBuilder(function_.getContext()).createLikelyBranchWeights());
     values[loop.now] = values[loop.are_below] = llvm::Constant::getAllOnesValue(loop.now->getType());
     builder.SetInsertPoint(rows);
@@ -241,7 +259,6 @@ class WholeTurns {
   }
 
   llvm::Function& function_;
-  Limits limits_;
 };
 
 }  // namespace

@@ -168,11 +168,63 @@ TEST(WholeTurns, AreNotAskedForWhereLanesMayBeMissing) {
 TEST(WholeTurns, AreNotAskedForOtherwise) {
   EXPECT_FALSE(is_split(Loop().with("icmp slt", "icmp sle")));
   EXPECT_FALSE(is_split(Loop().with("i32 2, i32 3>", "i32 2, i32 4>"))) << "not beside each other";
+  EXPECT_FALSE(is_split(Loop().with("%again.bits = bitcast", "store i32 1, ptr %counts\n%again.bits = bitcast")))
+      << "the end does something";
+}
+
+// Its ways in and out may be others.
+TEST(WholeTurns, AreNotAskedForWhereTheEndOfATurnLeadsElsewhere) {
+  EXPECT_FALSE(is_split(Loop().with("label %over, label %turn", "label %turn, label %over"))) << "none go on";
+  EXPECT_FALSE(is_split(Loop().with("%all.turns.all = add i32 %all.turns, 1\n      br label %on",
+                                    "%all.turns.all = add i32 %all.turns, 1\n"
+                                    "      %odd = trunc i32 %n to i1\n      br i1 %odd, label %on, label %some")))
+      << "a turn that was whole goes on as one that was not";
+}
+
+TEST(WholeTurns, AreNotAskedForWhatTheTurnReads) {
   EXPECT_FALSE(
       is_split(Loop()
-                   .with("store <4 x i32> %count.on", "store <4 x i1> %again, ptr %wholes\n store <4 x i32> %count.on")
-                   .with("%again.bits = bitcast", "store i32 1, ptr %counts\n%again.bits = bitcast")))
-      << "the end does something";
+                   .with("insertelement <4 x i32> poison, i32 %n,", "insertelement <4 x i32> poison, i32 %read,")
+                   .with("%one = insertelement", "%read = load i32, ptr %wholes\n%one = insertelement")));
+  EXPECT_FALSE(is_split(
+      Loop()
+          .with("before:\n", "before:\n br label %turn\nturn:\n")
+          .with("      br label %turn\n    turn:\n      %mask", "      %mask")
+          .with("      %limit", "")
+          .with(" = insertelement <4 x i32> poison, i32 %bound, i64 0\n", "")
+          .with("      %bounds = shufflevector <4 x i32> %limit, <4 x i32> poison, <4 x i32> zeroinitializer\n", "")
+          .with("%below = icmp",
+                "%read = load i32, ptr %wholes\n%limit = insertelement <4 x i32> poison, i32 %read, i64 0\n"
+                "%bounds = shufflevector <4 x i32> %limit, <4 x i32> poison, <4 x i32> zeroinitializer\n"
+                "%below = icmp")))
+      << "its bound";
+}
+
+// What it does, it does once in each turn.
+TEST(WholeTurns, DoWhatTheTurnDoesOnce) {
+  Loop loop;
+  loop.with("%next = add",
+            "%done = load i32, ptr %wholes\n%more = add i32 %done, 1\nstore i32 %more, ptr %wholes\n%next = add")
+      .with("store i32 %all.turns.on, ptr %wholes, align 4", "");
+  ASSERT_TRUE(is_split(loop));
+  kir::TestModule module(loop.text());
+  ask_for_whole_turns(*module->getFunction("k"));
+  Turns found;
+  module.function<void(uint32_t, uint32_t, uint32_t, uint32_t*, uint32_t*)>("k")(0, 18, 4, found.counts, &found.whole);
+  EXPECT_EQ(found.whole, 6u) << "four whole turns, one of some lanes, one of none";
+}
+
+TEST(WholeTurns, AreAskedForByABranchToo) {
+  Loop loop;
+  loop.with("switch i4 %bits, label %some [\n        i4 0, label %on\n        i4 -1, label %all\n      ]",
+            "%yes = icmp eq i4 %bits, -1\n br i1 %yes, label %all, label %others\n    others:\n"
+            "      %no = icmp eq i4 %bits, 0\n br i1 %no, label %on, label %some")
+      .with("[ zeroinitializer, %turn ]", "[ zeroinitializer, %others ]")
+      .with("[ %n, %turn ]", "[ %n, %others ]")
+      .with("[ %count, %turn ]", "[ %count, %others ]")
+      .with("[ %all.turns, %turn ]", "[ %all.turns, %others ]");
+  EXPECT_TRUE(is_split(loop));
+  expect_right<int32_t>(loop);
 }
 
 }  // namespace
