@@ -219,9 +219,11 @@ Result<Emitted> emit_shorter_object(llvm::Module& module, llvm::TargetMachine& m
                                     llvm::function_ref<Result<>()> go_on) {
   // The scheduler hides latencies, which processors that run ahead do themselves, and mostly spares registers too.
   constexpr double kClearly = 0.97;
+  constexpr uint64_t kMostEmittedTwice = 64 << 10;  // bytes: of more, emission takes more than half a second
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   TRY(auto scheduled, emit_object(*copy, machine, Order::Scheduled));
   TRY(go_on());
+  if (code_bytes(*scheduled) > kMostEmittedTwice) return Emitted{std::move(scheduled), Order::Scheduled};
   TRY(auto as_written, emit_object(module, machine, Order::AsWritten));
   const auto most = static_cast<uint64_t>(kClearly * static_cast<double>(code_bytes(*scheduled)));
   const uint64_t bytes = code_bytes(*as_written);

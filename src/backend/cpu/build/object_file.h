@@ -40,8 +40,8 @@ struct Emitted {
   std::unique_ptr<llvm::MemoryBuffer> object;
   Order order;
 };
-/// The same in the order in which the code is clearly shorter, which is by what does not stay in registers. Emits both;
-/// `go_on` is asked between them, and its error returned.
+/// The same in the order in which the code is clearly shorter, which is by what does not stay in registers. Emits both
+/// but of long code; `go_on` is asked between them, and its error returned.
 Result<Emitted> emit_shorter_object(llvm::Module& module, llvm::TargetMachine& machine,
                                     llvm::function_ref<Result<>()> go_on);
 

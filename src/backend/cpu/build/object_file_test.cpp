@@ -117,6 +117,18 @@ TEST(EmitShorterObject, TakesTheOrderInWhichMoreStaysInRegisters) {
   EXPECT_EQ(as_written, 1) << "of eight sums, not of one";
 }
 
+TEST(EmitShorterObject, DoesNotEmitLongCodeTwice) {
+  const auto machine = machine_for("cpu:x86_64:x86-64-v3");
+  if (!machine) GTEST_SKIP() << machine.error().message;
+  llvm::LLVMContext context;
+  const auto module = testing::parse(context, products(40, 32));
+  ASSERT_TRUE(retarget(*module, **machine));
+  const auto emitted = emit_shorter_object(*module, **machine, [] { return Result<>(); });
+  ASSERT_TRUE(emitted);
+  EXPECT_GT(emitted->object->getBufferSize(), 64u << 10);
+  EXPECT_EQ(emitted->order, Order::Scheduled);
+}
+
 TEST(EmitShorterObject, AsksWhetherToGoOnBetweenBoth) {
   const auto machine = machine_for("cpu:x86_64:x86-64-v3");
   if (!machine) GTEST_SKIP() << machine.error().message;
