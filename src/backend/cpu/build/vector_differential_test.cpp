@@ -446,6 +446,34 @@ TEST(VectorDifferential, TurnsOfRowsAreThoseOfTheirThreads) {
     }
 }
 
+/// A loop over a grid's turns, from %first by %step, numbers of that type: %sum is made of bytes of %in from %mine on,
+/// %all apart. Then the threads meet.
+std::string sum_of_turns(const std::string& type, const std::string& test, const std::string& end) {
+  return R"(
+      br label %head
+    head:
+      %i = phi )" +
+         type + R"( [ %first, %0 ], [ %next, %body ]
+      %column = phi i32 [ %mine, %0 ], [ %beside, %body ]
+      %sum = phi i32 [ 1, %0 ], [ %more, %body ]
+      %on = icmp )" +
+         test + " " + type + " %i, " + end + R"(
+      br i1 %on, label %body, label %meet
+    body:
+      %column64 = zext i32 %column to i64
+      %from = getelementptr i8, ptr %in, i64 %column64
+      %value = load i8, ptr %from
+      %a = zext i8 %value to i32
+      %thrice = mul i32 %sum, 3
+      %more = add i32 %thrice, %a
+      %next = add )" +
+         type + R"( %i, %step
+      %beside = add i32 %column, %all
+      br label %head
+    meet:
+      call void @cupola.barrier(i32 0, i32 0))";
+}
+
 // All blocks' rows, in turns of which blocks beside each other take several together, as long as all threads have them.
 TEST(VectorDifferential, TurnsOfTheGridAreThoseOfTheirThreads) {
   const auto turns = [](const std::string& type, const std::string& scale, const std::string& begin,
@@ -462,27 +490,8 @@ TEST(VectorDifferential, TurnsOfTheGridAreThoseOfTheirThreads) {
       %mine.wide = )" + extend +
                        "%mine" + to + "\n%all.wide = " + extend + "%all" + to + R"(
       %scaled = mul TYPE %mine.wide, )" +
-                       scale + "\n%first = add TYPE %scaled, " + begin + "\n%step = mul TYPE %all.wide, " + scale + R"(
-      br label %head
-    head:
-      %i = phi TYPE [ %first, %0 ], [ %next, %body ]
-      %column = phi i32 [ %mine, %0 ], [ %beside, %body ]
-      %sum = phi i32 [ 1, %0 ], [ %more, %body ]
-      %on = icmp )" + test +
-                       " TYPE %i, " + end + R"(
-      br i1 %on, label %body, label %meet
-    body:
-      %column64 = zext i32 %column to i64
-      %from = getelementptr i8, ptr %in, i64 %column64
-      %value = load i8, ptr %from
-      %a = zext i8 %value to i32
-      %thrice = mul i32 %sum, 3
-      %more = add i32 %thrice, %a
-      %next = add TYPE %i, %step
-      %beside = add i32 %column, %all
-      br label %head
-    meet:
-      call void @cupola.barrier(i32 0, i32 0)
+                       scale + "\n%first = add TYPE %scaled, " + begin + "\n%step = mul TYPE %all.wide, " + scale +
+                       sum_of_turns("TYPE", test, end) + R"(
       %last = trunc TYPE %i to i16
       %seen = zext i16 %last to i32
       %both = add i32 %sum, %seen
@@ -547,27 +556,7 @@ TEST(VectorDifferential, TurnsOfTheGridBeginAndEndAnywhere) {
         %of.block64 = mul i64 %block64, %width64
         %mine64 = add i64 %of.block64, %x64
         )" +
-           first + "\n" + step + R"(
-        br label %head
-      head:
-        %i = phi i64 [ %first, %0 ], [ %next, %body ]
-        %column = phi i32 [ %mine, %0 ], [ %beside, %body ]
-        %sum = phi i32 [ 1, %0 ], [ %more, %body ]
-        %on = icmp )" +
-           test + " i64 %i, " + end + R"(
-        br i1 %on, label %body, label %meet
-      body:
-        %column64 = zext i32 %column to i64
-        %from = getelementptr i8, ptr %in, i64 %column64
-        %value = load i8, ptr %from
-        %a = zext i8 %value to i32
-        %thrice = mul i32 %sum, 3
-        %more = add i32 %thrice, %a
-        %next = add i64 %i, %step
-        %beside = add i32 %column, %all
-        br label %head
-      meet:
-        call void @cupola.barrier(i32 0, i32 0)
+           first + "\n" + step + sum_of_turns("i64", test, end) + R"(
         %to = getelementptr i32, ptr %o64, i64 %mine64
         store i32 %sum, ptr %to
         ret void
