@@ -1,10 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
-
-#include "base/pause.h"
+#include <cstdint>
+#include <optional>
 
 // Clang's thread-safety annotations (https://clang.llvm.org/docs/ThreadSafetyAnalysis.html); nothing elsewhere.
 #if defined(__clang__)
@@ -23,23 +22,34 @@
 
 namespace cupola {
 
-/// std::mutex that clang's thread-safety analysis knows, and that looks for a moment before it sleeps: what it guards
-/// takes less time than a sleep and a wake-up.
+/// A word: free, held, or held while others sleep. Looks for a moment before it sleeps: what it guards takes less time
+/// than a sleep and a wake-up. Clang's thread-safety analysis knows it.
 class CAPABILITY("mutex") Mutex {
  public:
+  constexpr Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
   void lock() ACQUIRE() {
-    for (int looks = 0; looks < kLooks; ++looks) {
-      if (mutex_.try_lock()) return;
-      pause_briefly();
-    }
-    mutex_.lock();
+    if (!take()) [[unlikely]]
+      lock_when_free();
   }
-  void unlock() RELEASE() { mutex_.unlock(); }
+  void unlock() RELEASE() {
+    if (word_.exchange(kFree, std::memory_order_release) == kAwaited) [[unlikely]]
+      wake_one();
+  }
 
  private:
-  friend class Condition;
-  static constexpr int kLooks = 100;  // some microseconds
-  std::mutex mutex_;
+  static constexpr uint32_t kFree = 0, kHeld = 1, kAwaited = 2;
+
+  bool take() {
+    uint32_t free = kFree;
+    return word_.compare_exchange_strong(free, kHeld, std::memory_order_acquire, std::memory_order_relaxed);
+  }
+  void lock_when_free();
+  void wake_one();  ///< the mutex may have ended
+
+  std::atomic<uint32_t> word_{kFree};
 };
 
 /// Holds a Mutex for a scope; may be let go and taken again, so that Condition can wait on it.
@@ -66,29 +76,25 @@ class SCOPED_CAPABILITY Lock {
   bool held_;
 };
 
-/// What threads that hold a Lock wait for. std::condition_variable on the mutex itself: it has no second one.
+/// What threads that hold a Lock wait for.
 class Condition {
  public:
-  void notify_one() noexcept { condition_.notify_one(); }
-  void notify_all() noexcept { condition_.notify_all(); }
+  void notify_one() noexcept;
+  void notify_all() noexcept;
 
-  void wait(Lock& lock) {
-    std::unique_lock inner(lock.mutex_.mutex_, std::adopt_lock);
-    condition_.wait(inner);
-    inner.release();
-  }
+  void wait(Lock& lock) { wait_until_told(lock.mutex_, std::nullopt); }
 
   /// False when the time is over.
-  template <typename Rep, typename Period>
-  bool wait_for(Lock& lock, const std::chrono::duration<Rep, Period>& time) {
-    std::unique_lock inner(lock.mutex_.mutex_, std::adopt_lock);
-    const bool notified = condition_.wait_for(inner, time) == std::cv_status::no_timeout;
-    inner.release();
-    return notified;
+  bool wait_for(Lock& lock, std::chrono::nanoseconds time) {
+    return wait_until_told(lock.mutex_, static_cast<uint64_t>(time.count()));
   }
 
  private:
-  std::condition_variable condition_;
+  /// Lets the mutex go meanwhile.
+  bool wait_until_told(Mutex& mutex, std::optional<uint64_t> nanoseconds);
+
+  std::atomic<uint32_t> word_{0};  ///< counts
+  std::atomic<uint32_t> waiting_{0};
 };
 
 }  // namespace cupola

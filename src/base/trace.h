@@ -65,6 +65,9 @@ class Call {
   /// What the call returns.
   void returns(int status) { status_ = status; }
 
+  /// True when calls are recorded or logged.
+  bool is_watched() const { return entered_; }
+
   /// True for a call of the program's when calls are logged.
   bool logged() const;
 

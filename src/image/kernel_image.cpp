@@ -28,6 +28,7 @@ void write_kernel(wire::Writer& out, const Kernel& kernel) {
   out.flag(kernel.flush_denormals);
   out.flag(kernel.improvable);
   out.flag(kernel.begins_by_thread);
+  out.number(kernel.most_instructions);
 }
 
 Result<Kernel> read_kernel(wire::Reader& in) {
@@ -49,6 +50,7 @@ Result<Kernel> read_kernel(wire::Reader& in) {
   TRY(kernel.flush_denormals, in.flag("flush denormals"));
   TRY(kernel.improvable, in.flag("improvable"));
   TRY(kernel.begins_by_thread, in.flag("begins by thread"));
+  TRY(kernel.most_instructions, in.number<uint32_t>("most instructions"));
   return kernel;
 }
 

@@ -47,10 +47,11 @@ struct Kernel {
            (blocks != BlockClass::One && wide_entries[BlockClass::Any].place != kNoEntry);
   }
   Rung rung = Rung::ThreadFibres;
-  bool polls = false;             ///< may wait for other blocks, other grids or the host
-  bool flush_denormals = false;   ///< run with the control register's flush bits set
-  bool improvable = false;        ///< hot code of a shape would be better (image/block_class.h)
-  bool begins_by_thread = false;  ///< of a unit: code for a thread may run until other code, which takes long, is made
+  bool polls = false;              ///< may wait for other blocks, other grids or the host
+  bool flush_denormals = false;    ///< run with the control register's flush bits set
+  bool improvable = false;         ///< hot code of a shape would be better (image/block_class.h)
+  bool begins_by_thread = false;   ///< of a unit: code for a thread may run until other code, which takes long, is made
+  uint32_t most_instructions = 0;  ///< that a thread runs, about; 0: not known, it may go in turns or wait
 };
 
 /// A slot of the segment's writable part that holds the address of a library function.

@@ -48,6 +48,7 @@ TEST(KernelImage, ComesBackAsItWas) {
   EXPECT_FALSE(back->kernels[0].wide_entries[BlockClass::Rows8].whole_block);
   EXPECT_EQ(back->kernels[0].wide_entries[BlockClass::Any].place, kNoEntry);
   EXPECT_TRUE(back->kernels[0].polls);
+  EXPECT_EQ(back->kernels[0].most_instructions, 12u);
   EXPECT_TRUE(back->kernels[1].flush_denormals);
   EXPECT_EQ(back->kernels[1].unit, image.kernels[1].unit);
   EXPECT_EQ(back->segment, image.segment);

@@ -25,6 +25,7 @@ inline KernelImage sample_image() {
   kernel.wide_entries[BlockClass::Rows8] = {12, false};
   kernel.rung = Rung::ThreadLoop;
   kernel.polls = true;
+  kernel.most_instructions = 12;
   image.kernels = {kernel,
                    Kernel{.info = {.name = "k"}, .unit = {std::byte{1}, std::byte{2}}, .flush_denormals = true}};
   image.symbols = {{"table", 0, 24, true}, {"end", 32, 0, false}};

@@ -118,7 +118,7 @@ void Context::drop_per_thread_stream(uint64_t thread) {
 
 Result<> Context::synchronize() {
   Result<> result;
-  for (const Ticket& ticket : order_->everything()) {
+  for (const Ticket& ticket : order_->unfinished()) {
     if (auto waited = ticket.wait(); !waited && result) result = std::move(waited);
   }
   device_.hal().flush_output();

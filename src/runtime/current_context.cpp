@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "base/platform.h"
 #include "runtime/runtime.h"
 
 namespace cupola::runtime {
@@ -11,7 +12,7 @@ namespace {
 
 // Not a thread_local object: its destructor would run before static destructors that still call the API. A pthread
 // key's destructor runs for threads that end, and not for the one that ends the process.
-constinit thread_local ThreadState* state = nullptr;
+CUPOLA_NEAR_THREAD_LOCAL constinit ThreadState* state = nullptr;
 
 pthread_key_t thread_end() {
   static const pthread_key_t key = [] {

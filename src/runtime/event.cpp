@@ -47,7 +47,7 @@ Result<> Event::record_context() {
   TRY(context_.check());
   auto nanoseconds = timing_ ? std::make_shared<std::atomic<uint64_t>>(0) : nullptr;
   const auto all = context_.device().hal().create_semaphore(0);
-  const std::vector<Ticket> tickets = context_.order()->everything();
+  const std::vector<Ticket> tickets = context_.order()->unfinished();
   // Whoever comes last signals; one more than there are tickets, so that none does before all are asked for.
   const auto open = std::make_shared<std::atomic<size_t>>(tickets.size() + 1);
   const auto arrive = [open, all, nanoseconds] {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/platform.h"
 #include "base/trace.h"
 
 namespace cupola::runtime {
@@ -25,7 +26,7 @@ class InHostFunction {
   static bool here() { return depth_ > 0; }
 
  private:
-  static inline constinit thread_local int depth_ = 0;
+  CUPOLA_NEAR_THREAD_LOCAL static inline constinit int depth_ = 0;
   uint64_t begin_ = 0;
 };
 

@@ -12,11 +12,8 @@
 namespace cupola::runtime {
 namespace {
 
-constinit std::atomic<Runtime*> instance = nullptr;
-constinit std::atomic<bool> in_child = false;
-
 void show_output_at_exit() {
-  if (in_child.load()) return;
+  if (Runtime::forked()) return;
   for (const auto& device : Runtime::get().devices()) device->hal().flush_output();
 }
 
@@ -38,25 +35,12 @@ Result<> Runtime::initialise() {
   static const auto* const result = new Result<>([]() -> Result<> {
     TRY(const auto devices, machine_devices());
     TRY(const std::vector<size_t> places, places_of(devices));
-    instance.store(new Runtime(devices, places), std::memory_order_release);  // leaked: see the class
-    pthread_atfork(nullptr, nullptr, [] { in_child.store(true); });
+    instance_.store(new Runtime(devices, places), std::memory_order_release);  // leaked: see the class
+    pthread_atfork(nullptr, nullptr, [] { in_child_.store(true); });
     std::atexit(show_output_at_exit);
     return {};
   }());
   return *result;
-}
-
-bool Runtime::initialised() {
-  return instance.load(std::memory_order_acquire);
-}
-Runtime& Runtime::get() {
-  return *instance.load(std::memory_order_acquire);
-}
-Runtime* Runtime::if_initialised() {
-  return instance.load(std::memory_order_acquire);
-}
-bool Runtime::forked() {
-  return in_child.load(std::memory_order_relaxed);
 }
 
 Runtime::Runtime(std::span<const std::unique_ptr<hal::Device>> devices, std::span<const size_t> places) {

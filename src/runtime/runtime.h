@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,13 +26,16 @@ class Runtime {
  public:
   /// Errors: NoDevice, or what the back-end says. Later calls do nothing.
   static Result<> initialise();
-  static bool initialised();
+  static bool initialised() { return if_initialised() != nullptr; }
   /// Only after initialise().
-  static Runtime& get();
-  static Runtime* if_initialised();
+  static Runtime& get() { return *if_initialised(); }
+  static Runtime* if_initialised() { return instance_.load(std::memory_order_acquire); }
+
+  /// Initialised, and not in a child of fork().
+  static bool is_usable() { return initialised() && !forked(); }
 
   /// True in a child of fork(): threads of the device did not come along, so the API is not usable there.
-  static bool forked();
+  static bool forked() { return in_child_.load(std::memory_order_relaxed); }
 
   std::span<const std::unique_ptr<Device>> devices() const { return devices_; }
   /// Error: InvalidDevice.
@@ -76,6 +80,9 @@ class Runtime {
  private:
   /// Of the devices at the places.
   Runtime(std::span<const std::unique_ptr<hal::Device>> devices, std::span<const size_t> places);
+
+  static inline constinit std::atomic<Runtime*> instance_ = nullptr;
+  static inline constinit std::atomic<bool> in_child_ = false;
 
   std::vector<std::unique_ptr<Device>> devices_;
 };

@@ -30,14 +30,16 @@ void Ticket::drain() const {
 }
 
 void StreamOrder::drain() {
-  for (const Ticket& ticket : everything()) ticket.drain();
+  for (const Ticket& ticket : unfinished()) ticket.drain();
 }
 
-std::vector<Ticket> StreamOrder::everything() {
+std::vector<Ticket> StreamOrder::unfinished() {
   Lock lock(mutex_);
   std::vector<Ticket> tickets;
-  for (const Stream* stream : streams_) tickets.push_back(stream->last());
-  for (const auto& [ticket, blocking] : retired_) tickets.push_back(ticket);
+  for (const Stream* stream : streams_)
+    if (!stream->is_done()) tickets.push_back(stream->last());
+  for (const auto& [ticket, blocking] : retired_)
+    if (!ticket.reached()) tickets.push_back(ticket);
   return tickets;
 }
 
@@ -68,7 +70,7 @@ Stream::~Stream() {
   std::erase(order_->streams_, this);
   if (order_->legacy_ == this) order_->legacy_ = nullptr;
   std::erase_if(order_->retired_, [](const auto& entry) { return entry.first.reached(); });
-  if (!last().reached()) order_->retired_.emplace_back(last(), blocking_);
+  if (!is_done()) order_->retired_.emplace_back(last(), blocking_);
 }
 
 std::shared_ptr<Capture> Stream::capture() const {
@@ -122,8 +124,8 @@ void StreamOrder::hold(Ticket ticket) {
   held_.emplace_back(++holds_, std::move(ticket));
 }
 
-void Stream::append(hal::Command command) {
-  submitted_ = queue_->enqueue(std::move(command));
+void Stream::append(hal::Command&& command) {
+  submitted_ = queue_->enqueue(std::span(&command, 1));
 }
 
 void Stream::wait_for(const Ticket& other) {
@@ -137,7 +139,7 @@ void Stream::follow_others() {
   if (!blocking_) return;
   if (kind_ == Kind::Legacy) {
     for (const Stream* other : order_->streams_) {
-      if (other != this && other->blocking_) wait_for(other->last());
+      if (other != this && other->blocking_ && !other->is_done()) wait_for(other->last());
     }
     std::erase_if(order_->retired_, [](const auto& entry) { return entry.first.reached(); });
     for (const auto& [ticket, blocking] : order_->retired_) {
@@ -180,11 +182,11 @@ void Stream::wait(const Ticket& ticket) {
 
 bool Stream::idle() {
   Lock lock(order_->mutex_);
-  if (!last().reached()) return false;
+  if (!is_done()) return false;
   if (!blocking_) return true;
-  if (kind_ != Kind::Legacy) return !order_->legacy_ || order_->legacy_->last().reached();
+  if (kind_ != Kind::Legacy) return !order_->legacy_ || order_->legacy_->is_done();
   for (const Stream* other : order_->streams_) {
-    if (other->blocking_ && !other->last().reached()) return false;
+    if (other->blocking_ && !other->is_done()) return false;
   }
   for (const auto& [ticket, blocking] : order_->retired_) {
     if (blocking && !ticket.reached()) return false;

@@ -37,8 +37,8 @@ struct Ticket {
 /// The streams of one context and the order between them. Any thread.
 class StreamOrder {
  public:
-  /// The last command of each stream, destroyed ones included.
-  std::vector<Ticket> everything();
+  /// The last command of each stream, destroyed ones included, that is not done.
+  std::vector<Ticket> unfinished();
 
   /// Waits for all of them, as Ticket::drain does.
   void drain();
@@ -110,10 +110,11 @@ class Stream {
  private:
   friend class StreamOrder;
   Stream(Context& context, Kind kind, unsigned flags, std::unique_ptr<hal::Queue> queue);
-  void append(hal::Command command) REQUIRES(order_->mutex_);
+  void append(hal::Command&& command) REQUIRES(order_->mutex_);
   void wait_for(const Ticket& other) REQUIRES(order_->mutex_);
   void follow_others() REQUIRES(order_->mutex_);
   Ticket last() const { return {queue_->progress(), submitted_}; }
+  bool is_done() const { return queue_->progress()->value() >= submitted_; }
 
   Context& context_;
   const std::shared_ptr<StreamOrder> order_;

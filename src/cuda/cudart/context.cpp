@@ -34,7 +34,7 @@ Contexts& contexts() {
   return *instance;
 }
 
-/// 0 when the handle is no live one.
+/// 0 when the handle is no live one; of null: that of the thread's context, 0 when it has none.
 ContextId id_of(const Driver& cu, CUcontext context) {
   ContextId id = 0;
   return check(cu.cuCtxGetId(context, &id)) ? id : 0;
@@ -116,6 +116,8 @@ Result<CUcontext> primary_context(const Driver& cu, int device) {
 }
 
 Result<CUcontext> current_context(const Driver& cu) {
+  if (seen.id != 0 && seen.id == id_of(cu, nullptr)) [[likely]]
+    return seen.context;
   CUcontext context = nullptr;
   TRY(check(cu.cuCtxGetCurrent(&context)));
   if (!context) {

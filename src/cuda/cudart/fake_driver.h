@@ -72,7 +72,12 @@ struct FakeDriver {
     table.cuDevicePrimaryCtxGetState = [](CUdevice, unsigned*, int* active) {
       return *active = get().active, CUDA_SUCCESS;
     };
-    table.cuCtxGetId = [](CUcontext, unsigned long long* id) { return *id = get().context_id, CUDA_SUCCESS; };
+    table.cuCtxGetId = [](CUcontext context, unsigned long long* id) {
+      const CUcontext asked = context ? context : get().current;
+      if (!asked) return CUDA_ERROR_INVALID_CONTEXT;
+      *id = get().context_id + reinterpret_cast<uintptr_t>(asked);
+      return CUDA_SUCCESS;
+    };
     table.cuCtxGetCurrent = [](CUcontext* context) { return *context = get().current, CUDA_SUCCESS; };
     table.cuCtxSetCurrent = [](CUcontext context) { return get().current = context, CUDA_SUCCESS; };
     table.cuCtxGetDevice = [](CUdevice* device) { return *device = 0, CUDA_SUCCESS; };

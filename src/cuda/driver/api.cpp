@@ -35,7 +35,7 @@ void log_forwarded(const char* call, CUresult status) {
   log::line(log::Topic::Api, "{} = {}", call, static_cast<int>(status));
 }
 
-Result<> check_ready() {
+Result<> refuse_call() {
   if (Runtime::forked())
     return fail(
         ErrorCode::NotInitialized,
@@ -45,8 +45,7 @@ Result<> check_ready() {
     return fail(ErrorCode::NotPermitted,
                 "a host function or callback of a stream calls the API, which CUDA does not permit: let it signal a "
                 "thread of the program's, which makes the call");
-  if (!Runtime::initialised()) return fail(ErrorCode::NotInitialized, "cuInit was not called");
-  return {};
+  return fail(ErrorCode::NotInitialized, "cuInit was not called");
 }
 
 Result<> given(const void* pointer, const char* what) {

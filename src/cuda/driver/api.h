@@ -7,6 +7,7 @@
 #include "base/trace.h"
 #include "cuda/driver/public.h"
 #include "runtime/current_context.h"
+#include "runtime/host_function.h"
 #include "runtime/runtime.h"
 
 // Every exported function has the same shape: `return api_call([&]() -> Result<> { ... });`. The wrapper asks for
@@ -20,29 +21,32 @@ using namespace cupola::runtime;
 /// answer, not a mistake.
 CUresult finish(const char* call, const Result<>& result);
 
-/// Errors: NotInitialized before cuInit and in a forked child; NotPermitted in a host function of a stream.
-Result<> check_ready();
+/// Why the API may not be called: NotInitialized before cuInit and in a forked child; else NotPermitted in a host
+/// function of a stream.
+Result<> refuse_call();
 
 void log_forwarded(const char* call, CUresult status);
-
-template <typename Body>
-CUresult api_call(Body&& body, const char* call = __builtin_FUNCTION()) {
-  trace::Call traced(trace::Kind::DriverCall, call);
-  const CUresult status = finish(call, guarded([&]() -> Result<> {
-                                   TRY(check_ready());
-                                   return body();
-                                 }));
-  traced.returns(status);
-  return status;
-}
 
 /// For the few calls that work before cuInit.
 template <typename Body>
 CUresult api_call_before_init(Body&& body, const char* call = __builtin_FUNCTION()) {
   trace::Call traced(trace::Kind::DriverCall, call);
-  const CUresult status = finish(call, guarded(body));
+  const Result<> result = guarded(body);
+  if (result && !traced.is_watched()) [[likely]]
+    return CUDA_SUCCESS;
+  const CUresult status = finish(call, result);
   traced.returns(status);
   return status;
+}
+
+template <typename Body>
+CUresult api_call(Body&& body, const char* call = __builtin_FUNCTION()) {
+  const auto whole = [&]() -> Result<> {
+    if (!Runtime::is_usable() || InHostFunction::here()) [[unlikely]]
+      return refuse_call();
+    return body();
+  };
+  return api_call_before_init(whole, call);
 }
 
 /// For a function that is another one of the API: traces and logs show the name that the program called.

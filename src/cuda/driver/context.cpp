@@ -15,7 +15,9 @@ Result<> check_flags(unsigned flags) {
 }
 
 Result<std::shared_ptr<Context>> current_or(CUcontext handle) {
-  if (!handle) return current_context_even_if_faulted();
+  const auto& stack = ThreadState::get().contexts();
+  const bool is_current = !stack.empty() && handle_of<CUcontext>(stack.back().get()) == handle;
+  if (!handle || (is_current && stack.back()->active())) return current_context_even_if_faulted();
   return Runtime::get().context(handle);
 }
 
@@ -162,6 +164,7 @@ CUresult cuCtxSetFlags(unsigned int flags) {
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
   return api_call([&]() -> Result<> {
     TRY(given(ctxId, "ctxId"));
+    if (!ctx && ThreadState::get().contexts().empty()) return refuse(ErrorCode::InvalidContext);  // the runtime asks so
     TRY(std::shared_ptr<Context> context, current_or(ctx));
     *ctxId = context->id();
     return {};

@@ -10,7 +10,7 @@ using namespace cupola::driver;
 CUresult cuInit(unsigned int Flags) {
   return api_call_before_init([&]() -> Result<> {
     if (Flags != 0) return fail(ErrorCode::InvalidValue, "Flags are {}; they must be 0", Flags);
-    if (Runtime::forked()) return check_ready();
+    if (Runtime::forked()) return refuse_call();
     warn_of_other_drivers();  // before a device opens one itself
     return Runtime::initialise();
   });

@@ -45,7 +45,7 @@ CUresult set_parameter(CUfunction handle, int offset, const void* value, size_t 
 
 CUresult launch(CUfunction handle, int width, int height, CUstream stream) {
   PreparedLaunch prepared;
-  if (check_ready()) {  // else cuLaunchKernel says so, as it does of no function
+  if (Runtime::is_usable()) {  // else cuLaunchKernel says so, as it does of no function
     if (const auto function = Runtime::get().function(handle)) {
       Lock lock((*function)->prepared_mutex);
       prepared = (*function)->prepared;

@@ -19,6 +19,7 @@
 #include "backend/cpu/build/polling.h"
 #include "backend/cpu/build/shared_atomics.h"
 #include "backend/cpu/build/stages.h"
+#include "backend/cpu/build/straight_code.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_rung.h"
 #include "backend/cpu/build/whole_block.h"
@@ -34,9 +35,10 @@ using image::BlockClass;
 
 /// A kernel's bodies, and the symbols of the entries that are made of them; empty: none.
 struct Bodies {
-  explicit Bodies(const KernelBody& of) : kernel(of) {}
+  explicit Bodies(const KernelBody& of) : kernel(of), most_instructions(build::most_instructions(*of.body)) {}
 
   const KernelBody& kernel;
+  const uint32_t most_instructions;
   WarpBodies warps;
   std::string why_not;   ///< it runs a thread at a time
   std::string accesses;  ///< see report_accesses
@@ -195,6 +197,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
     kernel.flush_denormals = kir::flushes_denormals(*bodies.kernel.body);
     take_waiting(main_code(bodies, has_thread(bodies)), lowered, kernel);
     kernel.improvable = is_improvable(bodies, options);
+    kernel.most_instructions = bodies.most_instructions;
     if (has_thread(bodies)) bodies.entry = make_kernel_entry(*bodies.kernel.body);
     for (const BlockClass blocks : image::kBlockClasses)
       if (llvm::Function* body = bodies.warps[blocks].code) bodies.wide_entries[blocks] = make_kernel_entry(*body);

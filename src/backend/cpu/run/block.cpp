@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <utility>
 
 #include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/services.h"
@@ -82,7 +83,12 @@ void Block::reset() {
   if (code.needs_places) make_places();
   const uint32_t units = is_loop_ ? 1 : (thread_count_ + width_ - 1) / width_;
   alive_ = is_loop_ ? 1 : thread_count_;
-  at_grid_ = used_barriers_ = 0;
+  at_grid_ = 0;
+  for (uint32_t used = std::exchange(used_barriers_, 0); used; used &= used - 1) {
+    const auto id = static_cast<uint32_t>(std::countr_zero(used));
+    barriers_[id].reset();
+    waiting_[id] = {};
+  }
   loop_next_ = is_whole_ ? thread_count_ : 0;
   failed_ = false;
   grid_phase_.reset();
@@ -91,8 +97,6 @@ void Block::reset() {
   if (ring_.size() < units) ring_.resize(units);
   warps_.resize((alive_ + kWarp - 1) / kWarp);
   for (uint32_t i = 0; i < warps_.size(); ++i) warps_[i].reset(first_lanes(alive_ - kWarp * i));
-  for (Barrier& barrier : barriers_) barrier.reset();
-  for (Queue& queue : waiting_) queue = {};
   ring_begin_ = ring_size_ = 0;
   for (uint32_t i = 0; i < units; ++i) {
     Thread& thread = threads_[i];

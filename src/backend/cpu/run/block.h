@@ -151,7 +151,7 @@ class Block {
   uint32_t polls_in_a_row_ = 0;  ///< turns since a thread did more than polling
   std::vector<Thread> threads_;  ///< or warps; as many as begin
   std::vector<Warp> warps_;
-  uint32_t used_barriers_ = 0;  ///< those at which a thread has arrived, as a mask
+  uint32_t used_barriers_ = 0;  ///< those at which a thread has arrived, as a mask; the others are as new
   Barrier barriers_[kBarriers];
   struct Queue {
     Thread *first = nullptr, *last = nullptr;

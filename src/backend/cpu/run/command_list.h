@@ -47,8 +47,11 @@ class CommandList {
         last_ = last_->next.get();
         end_ = 0;
       }
-      hal::Command& slot = last_->slots[end_++] = std::move(command);
-      if (auto* launch = std::get_if<hal::Launch>(&slot)) last_->own(*launch);
+      hal::Command& slot = last_->slots[end_++];
+      if (auto* const launch = std::get_if<hal::Launch>(&command)) [[likely]]
+        last_->own(slot.emplace<hal::Launch>(std::move(*launch)));
+      else
+        slot = std::move(command);
     }
     size_ += commands.size();
   }

@@ -23,7 +23,8 @@ struct KernelCode {
   image::Rung rung = image::Rung::ThreadFibres;
   bool polls = false;
   bool flush_denormals = false;
-  Watch* watch = nullptr;  ///< is told how long it runs, and knows what has taken its place
+  uint32_t most_instructions = 0;  ///< as image::Kernel has it
+  Watch* watch = nullptr;          ///< is told how long it runs, and knows what has taken its place
 };
 
 /// Code of the cpu device, from wherever it comes: a loaded image, or functions of the process (tests).

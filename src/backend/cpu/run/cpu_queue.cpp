@@ -152,7 +152,8 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   }
 
   bool begin_grid(const hal::Launch& launch, const KernelCode& code) {
-    return !submit(work_.emplace<Grid>(launch, code, services_, *domain_, owner(), depth_));
+    Grid& grid = work_.emplace<Grid>(launch, code, services_, *domain_, owner(), depth_);
+    return services_.pool.run_here(grid) || !submit(grid);
   }
 
   bool drop(const hal::Launch&) {

@@ -3,6 +3,7 @@
 #include "backend/cpu/run/ready.h"
 #include "backend/cpu/run/spin.h"
 #include "base/pause.h"
+#include "base/platform.h"
 #include "base/steady_clock.h"
 #include "base/wait_word.h"
 
@@ -80,7 +81,7 @@ void CpuSemaphore::signal(uint64_t value) {
 }
 
 Result<> CpuSemaphore::wait(uint64_t value) {
-  constinit thread_local SpinBudget budget(kMostSpinning);
+  CUPOLA_NEAR_THREAD_LOCAL static constinit SpinBudget budget(kMostSpinning);
   const auto over = [&] { return this->value() >= value || domain_->faults.any(); };
   if (!over()) {
     if (const auto helper = helper_.lock())

@@ -53,6 +53,14 @@ void expect_fault(const Result<>& result, ErrorCode code, const std::string& mes
   EXPECT_EQ(result.error().message, message);
 }
 
+// On the thread that launches it.
+TEST_F(Faults, AShortGridsFaultIsTheDomains) {
+  launch(store_at, {{2}, {4}}, At{bad(0x10), 1, 2}, {.rung = image::Rung::ThreadLoop, .most_instructions = 10});
+  EXPECT_EQ(queue_->progress()->value(), last_);
+  expect_fault(synchronize(), ErrorCode::IllegalAddress,
+               "kernel native, block (1,0,0), thread (2,0,0): illegal memory access at 0x10 (write)");
+}
+
 TEST_F(Faults, ANullStoreNamesKernelBlockThreadAndAddress) {
   launch(store_at, {{3}, {4, 4}}, At{bad(0x10), 1, 9});
   expect_fault(synchronize(), ErrorCode::IllegalAddress,

@@ -6,6 +6,7 @@
 #include "backend/cpu/run/moving_memory.h"
 #include "backend/cpu/run/sanitizer.h"
 #include "base/format.h"
+#include "base/platform.h"
 #include "image/loader.h"
 
 namespace cupola::cpu {
@@ -15,7 +16,7 @@ constexpr size_t kLandingStack = 64 * 1024;
 
 // The runner of this thread, for the signal handler: initial-exec, because a first access to dynamic thread-local
 // storage may allocate.
-__attribute__((tls_model("initial-exec"))) thread_local FibreRunner* this_runner = nullptr;
+CUPOLA_NEAR_THREAD_LOCAL FibreRunner* this_runner = nullptr;
 
 CapturedFault::Access access_of([[maybe_unused]] const FaultRouter::Fault& fault) {
 #if defined(__linux__) && defined(__x86_64__)

@@ -14,6 +14,22 @@ uint64_t next_grid_id() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+/// Instructions that take about a microsecond, as long as another core needs to hear of them and to say that they are
+/// done.
+constexpr uint64_t kMostOfShort = 3000;
+/// Of a block, beside its threads'.
+constexpr uint64_t kOfBlock = 150;
+/// Threads that an instruction of a warp's code is for, about: most processors have no registers for all 32.
+constexpr uint64_t kThreadsAtOnce = 8;
+
+/// Blocks that end soon, by what the compiler says of their code.
+bool is_short(const hal::Launch& launch, const KernelCode& code) {
+  if (code.most_instructions == 0 || code.polls || launch.cooperative) return false;
+  const uint64_t blocks = launch.grid.count(), threads = launch.block.count();
+  const uint64_t of_block = kOfBlock + threads * code.most_instructions / (code.width > 1 ? kThreadsAtOnce : 1);
+  return blocks <= kMostOfShort && blocks * of_block <= kMostOfShort;
+}
+
 }  // namespace
 
 Grid::Grid(const hal::Launch& launch, const KernelCode& code, const QueueServices& services, CpuDomain& domain,
@@ -28,6 +44,7 @@ Grid::Grid(const hal::Launch& launch, const KernelCode& code, const QueueService
       depth_(depth),
       most_resident_(services.most_resident(static_cast<uint32_t>(launch.block.count()))),
       one_at_a_time_(code_.polls || launch_.cooperative),
+      is_short_(cpu::is_short(launch_, code_)),
       has_slot_(depth != 0),
       live_(launch_.grid.count()) {}
 
@@ -42,7 +59,7 @@ const KernelCode& Grid::code() const {
 
 Work::Ran Grid::run(Worker& worker, uint64_t first, uint64_t most) {
   if (has_slot_.load(std::memory_order_relaxed) && has_slot_.exchange(false)) domain().launch_slots.give_back();
-  if (!code_.watch || !code_.watch->counts()) [[likely]]
+  if (is_short_ || !code_.watch || !code_.watch->counts()) [[likely]]
     return worker.run_blocks(*this, first, most);
   const uint64_t begin = steady_nanoseconds();
   const Ran ran = worker.run_blocks(*this, first, most);

@@ -30,6 +30,7 @@ class Grid final : public Work {
   bool one_at_a_time() const override { return one_at_a_time_; }
   uint32_t most_resident() const override { return launch_.cooperative ? UINT32_MAX : most_resident_; }
   bool may_help() const override { return !one_at_a_time_; }
+  bool is_short() const override { return is_short_; }
   Ran run(Worker& worker, uint64_t first, uint64_t most) override;
 
   // -- what its kernel launches --
@@ -59,6 +60,7 @@ class Grid final : public Work {
   const uint32_t depth_;
   const uint32_t most_resident_;
   const bool one_at_a_time_;
+  const bool is_short_;
 
   std::atomic<bool> has_slot_;  ///< until a block begins
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "backend/cpu/run/fibre_runner.h"
+#include "base/platform.h"
 
 // The handler sends the thread to a function that jumps back to the caller. It runs on the stack below the frame that
 // made the call, where what faulted has left nothing that matters.
@@ -17,7 +18,7 @@ struct Guard {
   void* stack = nullptr;
 };
 
-__attribute__((tls_model("initial-exec"))) thread_local Guard* this_guard = nullptr;
+CUPOLA_NEAR_THREAD_LOCAL Guard* this_guard = nullptr;
 
 #if defined(__clang__)
 __attribute__((no_sanitize("address", "thread")))

@@ -39,7 +39,10 @@ struct Kernel {
 /// What an image has for these blocks: code for any block where there is none for those of the class, and code for a
 /// thread where there is neither.
 KernelCode code_for(BlockClass blocks, const image::Kernel& from, const image::LoadedSegment& segment) {
-  KernelCode code{.rung = from.rung, .polls = from.polls, .flush_denormals = from.flush_denormals};
+  KernelCode code{.rung = from.rung,
+                  .polls = from.polls,
+                  .flush_denormals = from.flush_denormals,
+                  .most_instructions = from.most_instructions};
   uint64_t place = from.entry;
   if (blocks != BlockClass::One) {
     const bool is_own = from.wide_entries[blocks].place != image::kNoEntry;

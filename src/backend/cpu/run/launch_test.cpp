@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <atomic>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "backend/cpu/run/device_fixture.h"
@@ -99,6 +101,10 @@ void record_shared(ThreadContext* c, const std::byte* block) {
   values[3] = reinterpret_cast<uint64_t>(c->shared_window) % image::cpu::kSharedWindow == 0;
 }
 
+void record_shared_bytes(ThreadContext* c, const std::byte* block) {
+  *parameters_of<Out>(block).values = c->dynamic_shared_bytes;
+}
+
 TEST_F(Launches, DynamicSharedMemoryFollowsStatic) {
   auto executable = std::make_shared<NativeExecutable>();
   executable->add("shared", record_shared, {}, 20);
@@ -112,6 +118,54 @@ TEST_F(Launches, DynamicSharedMemoryFollowsStatic) {
   EXPECT_EQ(values[1], 1000u);
   EXPECT_EQ(values[2], values[0] + 1000);
   EXPECT_EQ(values[3], 1u);
+}
+
+struct Runner {
+  std::thread::id* threads;
+};
+
+void say_thread(ThreadContext* c, const std::byte* block) {
+  parameters_of<Runner>(block).threads[linear_block(c)] = std::this_thread::get_id();
+}
+
+TEST_F(Launches, AShortGridIsDoneWhenItsLaunchReturns) {
+  std::vector<std::thread::id> threads(3);
+  launch(say_thread, {{3}, {4}}, Runner{threads.data()}, {.rung = image::Rung::ThreadLoop, .most_instructions = 10});
+  EXPECT_EQ(queue_->progress()->value(), last_);
+  EXPECT_EQ(std::count(threads.begin(), threads.end(), std::this_thread::get_id()), 3);
+  expect_success();
+}
+
+// Each alone makes a grid that another core may as well run.
+TEST_F(Launches, OthersRunOnWorkers) {
+  struct Case {
+    Shape shape;
+    KernelCode code;
+  };
+  const KernelCode unknown{.rung = image::Rung::ThreadLoop, .most_instructions = 0},
+      known{.rung = image::Rung::ThreadLoop, .most_instructions = 10},
+      polls{.rung = image::Rung::ThreadLoop, .polls = true, .most_instructions = 10};
+  for (const Case& each : {Case{{{1}, {1}}, unknown}, Case{{{1}, {1}}, polls}, Case{{{1}, {1024}}, known},
+                           Case{{{1000}, {1}}, known}, Case{{{1}, {1}, 0, true}, known}}) {
+    std::vector<std::thread::id> threads(each.shape.grid.count());
+    std::atomic<bool> is_done{false};
+    launch(say_thread, each.shape, Runner{threads.data()}, each.code);
+    queue_->progress()->when(last_, [&] { is_done = true; });
+    while (!is_done) std::this_thread::yield();  // and help none
+    EXPECT_EQ(std::count(threads.begin(), threads.end(), std::this_thread::get_id()), 0) << &each;
+  }
+}
+
+// What a short grid follows is waited for elsewhere.
+TEST_F(Launches, AShortGridComesAfterWhatWasEnqueuedBefore) {
+  const auto semaphore = device_->create_semaphore(0);
+  uint32_t value = 0;
+  queue_->submit(hal::Wait{semaphore, 1});
+  launch(record_shared_bytes, {{1}, {1}, 16}, Out{&value}, {.rung = image::Rung::ThreadLoop, .most_instructions = 10});
+  EXPECT_EQ(value, 0u);
+  semaphore->signal(1);
+  expect_success();
+  EXPECT_EQ(value, 16u);
 }
 
 void divide_denormal(ThreadContext*, const std::byte* block) {

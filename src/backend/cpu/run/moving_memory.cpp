@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/fault_router.h"
+#include "base/platform.h"
 
 namespace cupola::cpu {
 namespace {
@@ -24,7 +25,7 @@ struct Repeats {
   int count = 0;
 };
 // Initial-exec: a first access to dynamic thread-local storage may allocate, which a signal handler must not.
-__attribute__((tls_model("initial-exec"))) constinit thread_local Repeats repeats;
+CUPOLA_NEAR_THREAD_LOCAL constinit Repeats repeats;
 
 void wait_for(const Range& range) {
   while (range.moving.load(std::memory_order_acquire)) {

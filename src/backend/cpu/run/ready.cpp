@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/platform.h"
+
 namespace cupola::cpu {
 
 /// First in, first out.
@@ -27,7 +29,7 @@ class ReadyList {
 
 namespace {
 
-constinit thread_local ReadyList* running = nullptr;
+CUPOLA_NEAR_THREAD_LOCAL constinit ReadyList* running = nullptr;
 
 }  // namespace
 

@@ -41,6 +41,9 @@ class Work {
   /// True when a host thread that waits for the work may do a part of it: no item waits for something outside.
   virtual bool may_help() const { return true; }
 
+  /// True when all of it takes less time than another core needs to hear of it; no item waits for anything.
+  virtual bool is_short() const { return false; }
+
   /// True once the work is given up: items that have not begun are skipped, others end where they next wait.
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   void fail() { failed_.store(true, std::memory_order_release); }

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <thread>
 
+#include "base/platform.h"
+
 namespace cupola::cpu {
 namespace {
 
@@ -12,7 +14,7 @@ namespace {
 constexpr uint32_t kRoundsBeforeNaps = 50;
 constexpr uint32_t kNapMicroseconds = 50;
 
-constinit thread_local Worker* this_worker = nullptr;
+CUPOLA_NEAR_THREAD_LOCAL constinit Worker* this_worker = nullptr;
 
 }  // namespace
 
@@ -64,6 +66,12 @@ void Worker::run_to_end(Range& range) {
     else
       std::this_thread::sleep_for(std::chrono::microseconds(kNapMicroseconds));
   }
+}
+
+void Worker::run_all(Work& work) {
+  const OnThread here(*this);
+  for (uint64_t begun = 0; begun < work.count() && !work.failed();)
+    begun += work.run(*this, begun, work.count() - begun).begun;
 }
 
 void Worker::rest(uint64_t seen) {

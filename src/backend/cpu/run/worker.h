@@ -47,6 +47,9 @@ class Worker {
   /// A host thread: until all items of the range are over, and with it has_nothing() again.
   void run_to_end(Range& range);
 
+  /// Any thread that has no worker: all items of a work that is short, which is not the pool's.
+  void run_all(Work& work);
+
   /// True if another item of the work may begin here.
   bool may_begin(const Work& work) const;
 

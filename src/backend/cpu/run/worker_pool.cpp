@@ -53,7 +53,10 @@ bool SleepingWorkers::erase(const Worker& worker) {
 }
 
 WorkerPool::WorkerPool(uint32_t workers, ExecutionEnvironment& environment)
-    : workers_wanted_(workers), environment_(environment), most_threads_(workers) {}
+    : workers_wanted_(workers),
+      environment_(environment),
+      of_hosts_(std::make_unique<Worker>(*this, environment, 0)),
+      most_threads_(workers) {}
 
 WorkerPool::~WorkerPool() {
   std::vector<std::thread> threads;
@@ -90,6 +93,17 @@ Result<> WorkerPool::submit(Work& work) {
   }
   wake(woken, count > 1 ? Beside::Yes : Beside::No);
   return {};
+}
+
+bool WorkerPool::run_here(Work& work) {
+  if (!work.is_short() || FibreRunner::runs_here()) return false;
+  if (of_hosts_is_taken_.exchange(true, std::memory_order_acquire)) return false;
+  struct GiveBack {
+    ~GiveBack() { taken.store(false, std::memory_order_release); }
+    std::atomic<bool>& taken;
+  } const after{of_hosts_is_taken_};
+  of_hosts_->run_all(work);
+  return true;
 }
 
 /// As many as there are items, with those of `work`; at least two, one of which may sleep and lend its place to a host

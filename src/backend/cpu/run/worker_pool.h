@@ -57,6 +57,10 @@ class WorkerPool {
   /// gives none; the work is not taken. A work whose domain has a fault is given up.
   Result<> submit(Work& work);
 
+  /// Runs all of the work on the calling thread if it is short, the thread is a host's and none other does so now;
+  /// else false. Then nobody refers to the work, and its owner is not told.
+  bool run_here(Work& work);
+
   /// Gives all works of the domain up.
   void fail_all(const CpuDomain& domain);
 
@@ -105,6 +109,8 @@ class WorkerPool {
   const uint32_t workers_wanted_;
   ExecutionEnvironment& environment_;
   Cores cores_;
+  const std::unique_ptr<Worker> of_hosts_;  ///< runs short works on the threads that bring them
+  std::atomic<bool> of_hosts_is_taken_{false};
 
   // What workers look at while they spin lies apart from what submitting changes.
   alignas(64) std::atomic<uint64_t> epoch_{0};

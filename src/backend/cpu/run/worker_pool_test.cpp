@@ -194,5 +194,70 @@ TEST_F(PoolOfTwo, WhereNoHostComesTheLastWorkerIsWoken) {
   EXPECT_NE(work.by_worker[1].load(), 0u);
 }
 
+/// Runs on the thread that brings it, if it is short.
+class Brought final : public Work, private Work::Owner {
+ public:
+  Brought(
+      uint64_t count, CpuDomain& domain, bool is_short, std::function<void()> each = [] {})
+      : Work(count, domain, *static_cast<Owner*>(this)), is_short_(is_short), each_(std::move(each)) {}
+
+  bool is_short() const override { return is_short_; }
+  Ran run(Worker&, uint64_t first, uint64_t) override {
+    EXPECT_EQ(first, ran++);
+    is_brought_here_ &= std::this_thread::get_id() == bringer_;
+    each_();
+    return {1, 1};
+  }
+
+  bool is_brought_here() const { return is_brought_here_; }
+  std::atomic<uint64_t> ran{0};
+  std::atomic<bool> is_done{false};
+
+ private:
+  void work_done() override { is_done = true; }
+  const bool is_short_;
+  const std::function<void()> each_;
+  const std::thread::id bringer_ = std::this_thread::get_id();
+  bool is_brought_here_ = true;
+};
+
+TEST_F(Pool, AShortWorkRunsWhereItIsBrought) {
+  Brought work(7, domain_, true);
+  EXPECT_TRUE(pool_.run_here(work));
+  EXPECT_EQ(work.ran.load(), 7u);
+  EXPECT_TRUE(work.is_brought_here());
+  EXPECT_FALSE(work.is_done.load());  // the owner knows
+}
+
+TEST_F(Pool, OtherWorksDoNot) {
+  Brought work(7, domain_, false);
+  EXPECT_FALSE(pool_.run_here(work));
+  EXPECT_EQ(work.ran.load(), 0u);
+}
+
+TEST_F(Pool, AShortWorkThatIsGivenUpEndsThere) {
+  Brought work(7, domain_, true, [&work] { work.fail(); });
+  EXPECT_TRUE(pool_.run_here(work));
+  EXPECT_EQ(work.ran.load(), 1u);
+}
+
+TEST_F(Pool, OneThreadAtATimeRunsShortWorks) {
+  Brought other(1, domain_, true);
+  bool did = true;
+  Brought work(1, domain_, true, [&] { std::thread([&] { did = pool_.run_here(other); }).join(); });
+  EXPECT_TRUE(pool_.run_here(work));
+  EXPECT_FALSE(did);
+  EXPECT_TRUE(pool_.run_here(other));
+}
+
+TEST_F(Pool, ThreadsThatRunAWorkBringNoneToThemselves) {
+  Brought other(1, domain_, true);
+  bool did = true;
+  Brought work(1, domain_, false, [&] { did = pool_.run_here(other); });
+  ASSERT_TRUE(pool_.submit(work));
+  ASSERT_TRUE(Shared::until([&] { return work.is_done.load(); }));
+  EXPECT_FALSE(did);
+}
+
 }  // namespace
 }  // namespace cupola::cpu
