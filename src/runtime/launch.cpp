@@ -79,8 +79,8 @@ Result<> launch(Stream& stream, const std::shared_ptr<Function>& kernel, const L
   TRY(function.executable()->prepare(function.index(), shape.block));
   log::line(log::Topic::Launch, "{} grid {}x{}x{} block {}x{}x{} shared {}", function.info().name, shape.grid.x,
             shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes);
-  stream.submit(hal::Launch{function.executable(), function.index(), shape.grid, shape.block,
-                            shape.dynamic_shared_bytes, shape.cooperative, std::move(parameters)});
+  stream.post(hal::Launch{function.executable(), function.index(), shape.grid, shape.block, shape.dynamic_shared_bytes,
+                          shape.cooperative, std::move(parameters)});
   return {};
 }
 

@@ -163,6 +163,15 @@ Ticket Stream::submit(hal::Command command) {
   return ticket;
 }
 
+void Stream::post(hal::Command&& command) {
+  {
+    Lock lock(order_->mutex_);
+    follow_others();
+    append(std::move(command));
+  }
+  queue_->start();
+}
+
 Ticket Stream::submit_between(const std::function<std::vector<hal::Command>(const Ticket& before)>& place) {
   Ticket ticket;
   {

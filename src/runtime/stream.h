@@ -74,6 +74,9 @@ class Stream {
   /// Appends a command, after what the order above asks for. The ticket is reached when it is done.
   Ticket submit(hal::Command command) EXCLUDES(order_->mutex_);
 
+  /// The same where nobody asks when it is done.
+  void post(hal::Command&& command) EXCLUDES(order_->mutex_);
+
   /// Appends several commands with nothing in between. `place` is called with the ticket of what comes before and
   /// returns them: the first has the number after the ticket's. It may enqueue to other queues, and start none.
   Ticket submit_between(const std::function<std::vector<hal::Command>(const Ticket& before)>& place)

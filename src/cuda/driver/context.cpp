@@ -14,10 +14,15 @@ Result<> check_flags(unsigned flags) {
   return {};
 }
 
-Result<std::shared_ptr<Context>> current_or(CUcontext handle) {
+/// The thread's current context if the handle, or none, means that one and it is live; else null.
+const Context* current_if_it_is(CUcontext handle) {
   const auto& stack = ThreadState::get().contexts();
-  const bool is_current = !stack.empty() && handle_of<CUcontext>(stack.back().get()) == handle;
-  if (!handle || (is_current && stack.back()->active())) return current_context_even_if_faulted();
+  if (stack.empty() || !stack.back()->active()) return nullptr;
+  return !handle || handle_of<CUcontext>(stack.back().get()) == handle ? stack.back().get() : nullptr;
+}
+
+Result<std::shared_ptr<Context>> current_or(CUcontext handle) {
+  if (!handle) return current_context_even_if_faulted();
   return Runtime::get().context(handle);
 }
 
@@ -165,6 +170,10 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
   return api_call([&]() -> Result<> {
     TRY(given(ctxId, "ctxId"));
     if (!ctx && ThreadState::get().contexts().empty()) return refuse(ErrorCode::InvalidContext);  // the runtime asks so
+    if (const Context* const current = current_if_it_is(ctx)) {
+      *ctxId = current->id();
+      return {};
+    }
     TRY(std::shared_ptr<Context> context, current_or(ctx));
     *ctxId = context->id();
     return {};

@@ -140,7 +140,7 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
       TRY(capture->add(*stream, HostWork{fn, userData}));
       return {};
     }
-    stream->submit(hal::HostCall{[fn, userData] { call_host_function(fn, userData); }});
+    stream->post(hal::HostCall{[fn, userData] { call_host_function(fn, userData); }});
     return {};
   });
 }

@@ -46,6 +46,7 @@ constexpr uint32_t first_lanes(uint32_t count) {
 }
 
 Position position(uint64_t index, const Dim3& shape) {
+  if (index == 0) return {};  // without divisions
   return {{static_cast<uint32_t>(index % shape.x), static_cast<uint32_t>(index / shape.x % shape.y),
            static_cast<uint32_t>(index / shape.x / shape.y)}};
 }

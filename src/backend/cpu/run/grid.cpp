@@ -30,6 +30,12 @@ bool is_short(const hal::Launch& launch, const KernelCode& code) {
   return blocks <= kMostOfShort && blocks * of_block <= kMostOfShort;
 }
 
+/// Of short code no block stays while another one begins.
+uint32_t most_resident_of(const hal::Launch& launch, const QueueServices& services, bool is_short) {
+  if (is_short) return 1;
+  return launch.cooperative ? UINT32_MAX : services.most_resident(static_cast<uint32_t>(launch.block.count()));
+}
+
 }  // namespace
 
 Grid::Grid(const hal::Launch& launch, const KernelCode& code, const QueueServices& services, CpuDomain& domain,
@@ -42,9 +48,9 @@ Grid::Grid(const hal::Launch& launch, const KernelCode& code, const QueueService
       module_data_(static_cast<const CpuExecutable&>(*launch_.executable).module_data()),
       id_(next_grid_id()),
       depth_(depth),
-      most_resident_(services.most_resident(static_cast<uint32_t>(launch.block.count()))),
-      one_at_a_time_(code_.polls || launch_.cooperative),
       is_short_(cpu::is_short(launch_, code_)),
+      one_at_a_time_(code_.polls || launch_.cooperative),
+      most_resident_(most_resident_of(launch_, services, is_short_)),
       has_slot_(depth != 0),
       live_(launch_.grid.count()) {}
 

@@ -28,7 +28,7 @@ class Grid final : public Work {
   uint64_t id() const { return id_; }
 
   bool one_at_a_time() const override { return one_at_a_time_; }
-  uint32_t most_resident() const override { return launch_.cooperative ? UINT32_MAX : most_resident_; }
+  uint32_t most_resident() const override { return most_resident_; }
   bool may_help() const override { return !one_at_a_time_; }
   bool is_short() const override { return is_short_; }
   Ran run(Worker& worker, uint64_t first, uint64_t most) override;
@@ -58,9 +58,9 @@ class Grid final : public Work {
   std::byte* const module_data_;
   const uint64_t id_;
   const uint32_t depth_;
-  const uint32_t most_resident_;
-  const bool one_at_a_time_;
   const bool is_short_;
+  const bool one_at_a_time_;
+  const uint32_t most_resident_;
 
   std::atomic<bool> has_slot_;  ///< until a block begins
 
