@@ -204,7 +204,7 @@ STAGES = {
              lambda tally, _: check_tidy(tally, changed_sources(), MOST_TIDY)),
     "fuzz": ("every fuzzer for 10 seconds", fuzzing(10)),
     "levels": ("the kernel tests with code for plain x86-64 and for x86-64-v3", levels),
-    "long": ("libdevice at a million points a function", long_tests),
+    "long": ("libdevice at a million points a function, and all forms of the PTX golden data", long_tests),
     "pythons": ("the Python package's tests with the other Pythons of the machine", pythons),
     "macos": ("the half that runs, built for macOS on Apple Silicon with zig, and looked at", macos),
     "asan": ("the unit tests under the address and undefined-behaviour sanitizers, and many kinds of work together", sanitizer("asan")),
