@@ -12,6 +12,7 @@
 
 #include "base/machine_context.h"
 #include "base/mutex.h"
+#include "base/platform.h"
 
 // A signal handler may run at any moment on any thread, so what it reads is atomics and arrays that are complete before
 // the first handler is installed. What nobody claims goes to the action that was there before ours.
@@ -134,6 +135,18 @@ void FaultRouter::add(Handler handler) {
 
 void FaultRouter::prepare_thread() {
   thread_local AlternateStack stack;
+}
+
+bool FaultRouter::serves_this_thread() {
+  enum class Known : uint8_t { No, Serves, Blocks };
+  CUPOLA_NEAR_THREAD_LOCAL static constinit Known known = Known::No;
+  if (known == Known::No) [[unlikely]] {
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    const bool blocks = std::ranges::any_of(kSignals, [&](int signal) { return sigismember(&blocked, signal) == 1; });
+    known = blocks ? Known::Blocks : Known::Serves;
+  }
+  return known == Known::Serves;
 }
 
 void FaultRouter::redirect(const Fault& fault, void (*landing)(void*), void* argument, void* stack_top) {

@@ -26,6 +26,10 @@ class FaultRouter {
   /// Gives the calling thread an alternate signal stack, if it has none. Each thread that runs kernels calls it once.
   static void prepare_thread();
 
+  /// False on a thread that blocked one of the signals when it first asked: the system ends the process at a fault
+  /// there.
+  static bool serves_this_thread();
+
   /// Sends the thread to `landing(argument)` on the stack that ends at `stack_top` when the handler returns true.
   static void redirect(const Fault& fault, void (*landing)(void*), void* argument, void* stack_top);
 };

@@ -200,7 +200,7 @@ Result<> ExecutableGraph::launch(Stream& stream) {
     TRY(std::shared_ptr<Prepared> prepared, prepare(plan_, disabled_));
     TRY(take_memory());
     const Ticket previous = last_;
-    last_ = stream.submit_between([&](const Ticket& before) {
+    last_ = stream.enqueue_between([&](const Ticket& before) {
       std::vector<hal::Command> commands;
       if (!previous.reached()) commands.push_back(hal::Wait{previous.semaphore, previous.value});
       const Ticket begin{before.semaphore, before.value + commands.size()};
@@ -212,7 +212,8 @@ Result<> ExecutableGraph::launch(Stream& stream) {
     for (Recorded& each : recorded) each.event->recorded(std::move(each.ticket), std::move(each.time));
     done = last_;
   }
-  lanes_->start();
+  lanes_->start();  // without the lock: what is done at once calls what waits for it
+  stream.start();
   for (const auto& peer : peers) peer->wait(done);
   return {};
 }

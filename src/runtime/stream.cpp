@@ -172,17 +172,12 @@ void Stream::post(hal::Command&& command) {
   queue_->start();
 }
 
-Ticket Stream::submit_between(const std::function<std::vector<hal::Command>(const Ticket& before)>& place) {
-  Ticket ticket;
-  {
-    Lock lock(order_->mutex_);
-    follow_others();
-    std::vector<hal::Command> commands = place(last());
-    if (!commands.empty()) submitted_ = queue_->enqueue(std::span(commands));
-    ticket = last();
-  }
-  queue_->start();
-  return ticket;
+Ticket Stream::enqueue_between(const std::function<std::vector<hal::Command>(const Ticket& before)>& place) {
+  Lock lock(order_->mutex_);
+  follow_others();
+  std::vector<hal::Command> commands = place(last());
+  if (!commands.empty()) submitted_ = queue_->enqueue(std::span(commands));
+  return last();
 }
 
 void Stream::wait(const Ticket& ticket) {

@@ -80,7 +80,15 @@ class Stream {
   /// Appends several commands with nothing in between. `place` is called with the ticket of what comes before and
   /// returns them: the first has the number after the ticket's. It may enqueue to other queues, and start none.
   Ticket submit_between(const std::function<std::vector<hal::Command>(const Ticket& before)>& place)
+      EXCLUDES(order_->mutex_) {
+    Ticket ticket = enqueue_between(place);
+    start();
+    return ticket;
+  }
+  /// The same for a caller that holds a lock: start() must follow, without it.
+  Ticket enqueue_between(const std::function<std::vector<hal::Command>(const Ticket& before)>& place)
       EXCLUDES(order_->mutex_);
+  void start() { queue_->start(); }
 
   /// What is submitted from now on waits for the ticket.
   void wait(const Ticket& ticket) EXCLUDES(order_->mutex_);

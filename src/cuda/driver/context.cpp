@@ -17,7 +17,7 @@ Result<> check_flags(unsigned flags) {
 /// The thread's current context if the handle, or none, means that one and it is live; else null.
 const Context* current_if_it_is(CUcontext handle) {
   const auto& stack = ThreadState::get().contexts();
-  if (stack.empty() || !stack.back()->active()) return nullptr;
+  if (stack.empty() || !stack.back() || !stack.back()->active()) return nullptr;
   return !handle || handle_of<CUcontext>(stack.back().get()) == handle ? stack.back().get() : nullptr;
 }
 
@@ -169,13 +169,14 @@ CUresult cuCtxSetFlags(unsigned int flags) {
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
   return api_call([&]() -> Result<> {
     TRY(given(ctxId, "ctxId"));
-    if (!ctx && ThreadState::get().contexts().empty()) return refuse(ErrorCode::InvalidContext);  // the runtime asks so
     if (const Context* const current = current_if_it_is(ctx)) {
       *ctxId = current->id();
       return {};
     }
-    TRY(std::shared_ptr<Context> context, current_or(ctx));
-    *ctxId = context->id();
+    Result<std::shared_ptr<Context>> context = current_or(ctx);
+    if (!ctx && !context) return refuse(context.error().code);  // the runtime asks so, and does something about it
+    TRY(const std::shared_ptr<Context> known, std::move(context));
+    *ctxId = known->id();
     return {};
   });
 }

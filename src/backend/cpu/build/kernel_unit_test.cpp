@@ -232,6 +232,11 @@ TEST_F(Later, HotCodeIsForWhatMeetsAndForShapes) {
         << each.kernel << " " << request_name(each.blocks);
 }
 
+TEST_F(Later, CodeSaysHowManyInstructionsItHasAtMost) {
+  EXPECT_GT(code(1, {BlockClass::Rows}).most_instructions, 0u);
+  EXPECT_EQ(code(3, {BlockClass::Rows}).most_instructions, 0u) << "it waits";
+}
+
 /// A kernel that reads and writes much of memory, and does something more.
 bool begins_by_thread(const std::string& more, int accesses = 40) {
   std::string text = R"(

@@ -12,8 +12,13 @@
 namespace cupola::cpu::build {
 namespace {
 
-/// Of a call of LLVM's that may become one of the C library's, and of a division.
-constexpr uint32_t kOfSlow = 20;
+/// Of a call of LLVM's, which may become one of the C library's.
+constexpr uint32_t kOfCall = 100;
+constexpr uint32_t kOfDivision = 20;
+/// Where the lanes of a warp read or write apart, each does so alone.
+constexpr uint32_t kOfAccess = 8;
+/// More are not counted: it is no short code.
+constexpr uint32_t kMost = 1'000'000;
 
 /// Bytes that are moved or set by an instruction.
 constexpr uint64_t kBytesAtOnce = 16;
@@ -29,9 +34,9 @@ std::optional<uint32_t> count_of_call(const llvm::CallBase& call) {
   if (const auto* const memory = llvm::dyn_cast<llvm::MemIntrinsic>(&call)) {
     const auto* const bytes = llvm::dyn_cast<llvm::ConstantInt>(memory->getLength());
     if (!bytes || bytes->getValue().uge(UINT16_MAX)) return std::nullopt;
-    return static_cast<uint32_t>(bytes->getZExtValue() / kBytesAtOnce + 1);
+    return static_cast<uint32_t>(kOfAccess * (bytes->getZExtValue() / kBytesAtOnce + 1));
   }
-  if (llvm::isa<llvm::IntrinsicInst>(call)) return kOfSlow;
+  if (llvm::isa<llvm::IntrinsicInst>(call)) return kOfCall;
   return std::nullopt;
 }
 
@@ -43,9 +48,9 @@ std::optional<uint32_t> count_of(const llvm::Instruction& instruction) {
     case llvm::Instruction::URem:
     case llvm::Instruction::SRem:
     case llvm::Instruction::FRem:
-      return kOfSlow;
+      return kOfDivision;
     default:
-      return 1;
+      return instruction.mayReadOrWriteMemory() ? kOfAccess : 1;
   }
 }
 
@@ -64,6 +69,7 @@ uint32_t most_instructions(const llvm::Function& kernel) {
     const std::optional<uint32_t> count = count_of(instruction);
     if (!count) return 0;
     sum += *count;
+    if (sum > kMost) return 0;
   }
   return sum;
 }

@@ -64,8 +64,8 @@ Block::Outcome Block::begin(Grid& grid, uint64_t first, uint64_t most) {
   most_ = most;
   begun_ = 1;
   std::copy_n(position(first, grid.launch().grid).at, 3, index_);
-  shared_window_ = worker_.windows().acquire();
   reset();
+  shared_window_ = worker_.windows().acquire();
   if (!shared_window_) {
     record(nullptr, ErrorCode::LaunchOutOfResources, "no memory for the shared window");
     return end();

@@ -24,6 +24,10 @@ namespace cupola::cpu {
 
 namespace {
 constexpr size_t kCacheLine = 128;  // of the largest that we run on
+
+/// Short grids that a thread runs which starts a queue, some tens of microseconds: others may enqueue as fast as it
+/// runs.
+constexpr uint32_t kMostShort = 32;
 }  // namespace
 
 class CpuQueue::State final : public std::enable_shared_from_this<State>,
@@ -68,6 +72,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
       driven_.store(true, std::memory_order_relaxed);
       in_turn_.take(coming_);
     }
+    short_left_ = kMostShort;
     run_in_turn(*this);
   }
 
@@ -96,6 +101,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   /// The command that begin_head() left is done, on any thread without a lock.
   void head_is_done() {
     head_done_ = true;
+    short_left_ = 0;  // this thread has something else to do
     run_in_turn(*this);
   }
 
@@ -153,7 +159,11 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
 
   bool begin_grid(const hal::Launch& launch, const KernelCode& code) {
     Grid& grid = work_.emplace<Grid>(launch, code, services_, *domain_, owner(), depth_);
-    return services_.pool.run_here(grid) || !submit(grid);
+    if (short_left_ != 0 && services_.pool.run_here(grid)) {
+      --short_left_;
+      return true;
+    }
+    return !submit(grid);
   }
 
   bool drop(const hal::Launch&) {
@@ -166,10 +176,11 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
     try {
       const Result<> prepared = launch.executable->prepare(launch.kernel, launch.block);
       if (!prepared) domain_->faults.record(prepared.error());
+      if (!faulted()) return begin_grid(launch, *code_of(launch));
     } catch (const std::bad_alloc&) {
       domain_->faults.record({ErrorCode::OutOfMemory, "no host memory to compile a kernel"});
     }
-    return faulted() ? drop(launch) : begin_grid(launch, *code_of(launch));
+    return drop(launch);
   }
 
   bool begin(const hal::Copy& copy) { return begin_transfer(copy); }
@@ -291,6 +302,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   alignas(kCacheLine) CommandList in_turn_;
   uint64_t finished_ = 0;
   bool head_done_ = false;
+  uint32_t short_left_ = 0;   ///< grids that the thread which called start() may run itself
   uint64_t traced_from_ = 0;  ///< when the first command began, if that is recorded
   std::variant<std::monostate, Grid, Transfer<hal::Copy>, Transfer<hal::Fill>> work_;  ///< of the first command
 

@@ -61,7 +61,9 @@ class LaterCode : public ::testing::Test {
     image.segment.clear();
     image.slots_offset = 0;
     image.kernels[0].unit = {std::byte{'u'}};
-    auto loaded = device_->load(image::serialize(image), std::move(source));
+    constexpr uint64_t kHour = 3600'000'000'000;  // or a busy machine asks for hot code
+    auto loaded =
+        load_image(image::serialize(image), device_->properties(), std::move(source), {HotPolicy::Later, kHour});
     ASSERT_TRUE(loaded) << loaded.error().message;
     executable_ = *loaded;
   }

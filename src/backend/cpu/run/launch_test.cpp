@@ -152,8 +152,27 @@ TEST_F(Launches, OthersRunOnWorkers) {
     launch(say_thread, each.shape, Runner{threads.data()}, each.code);
     queue_->progress()->when(last_, [&] { is_done = true; });
     while (!is_done) std::this_thread::yield();  // and help none
-    EXPECT_EQ(std::count(threads.begin(), threads.end(), std::this_thread::get_id()), 0) << &each;
+    EXPECT_EQ(std::count(threads.begin(), threads.end(), std::this_thread::get_id()), 0)
+        << each.shape.grid.x << " blocks of " << each.shape.block.x;
   }
+}
+
+// Others may enqueue as fast as one thread runs.
+TEST_F(Launches, AThreadRunsSomeShortGridsAndNoMore) {
+  constexpr int kGrids = 1000;
+  const KernelCode known{.rung = image::Rung::ThreadLoop, .most_instructions = 10};
+  std::vector<std::thread::id> threads(kGrids);
+  std::vector<hal::Command> commands;
+  for (std::thread::id& thread : threads)
+    commands.push_back(make_launch(say_thread, {{1}, {1}}, Runner{&thread}, known));
+  last_ = queue_->enqueue(commands);
+  queue_->start();
+  std::atomic<bool> is_done{false};
+  queue_->progress()->when(last_, [&] { is_done = true; });
+  while (!is_done) std::this_thread::yield();  // and help none
+  const auto here = std::count(threads.begin(), threads.end(), std::this_thread::get_id());
+  EXPECT_GT(here, 0);
+  EXPECT_LT(here, kGrids / 10);
 }
 
 // What a short grid follows is waited for elsewhere.

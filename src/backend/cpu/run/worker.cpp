@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "backend/cpu/run/cpu_domain.h"
 #include "base/platform.h"
 
 namespace cupola::cpu {
@@ -70,7 +71,7 @@ void Worker::run_to_end(Range& range) {
 
 void Worker::run_all(Work& work) {
   const OnThread here(*this);
-  for (uint64_t begun = 0; begun < work.count() && !work.failed();)
+  for (uint64_t begun = 0; begun < work.count() && !work.failed() && !work.domain().faults.any();)
     begun += work.run(*this, begun, work.count() - begun).begun;
 }
 

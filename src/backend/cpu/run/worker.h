@@ -23,8 +23,9 @@ struct ExecutionEnvironment {
 };
 
 /// What executes the blocks of one multiprocessor: a thread of the pool, or while that sleeps a host thread in its
-/// place. Holds the blocks that have begun here and wait for something outside: they are resumed in turn, while other
-/// blocks begin in between. Used by one thread at a time, which has an OnThread.
+/// place. One more runs short works, as the first multiprocessor, on the threads that bring them. Holds the blocks that
+/// have begun here and wait for something outside: they are resumed in turn, while other blocks begin in between. Used
+/// by one thread at a time, which has an OnThread.
 class Worker {
  public:
   class OnThread {

@@ -6,6 +6,7 @@
 #include "backend/cpu/run/cpu_domain.h"
 #include "backend/cpu/run/device_thread.h"
 #include "backend/cpu/run/worker.h"
+#include "base/fault_router.h"
 #include "base/log.h"
 #include "base/pause.h"
 #include "base/steady_clock.h"
@@ -25,6 +26,11 @@ namespace cupola::cpu {
 namespace {
 
 constexpr uint32_t kMostDoublings = 4;  // of the time that a worker leaves to others
+
+/// A host thread: not on one that runs kernels already, nor where a kernel's fault would end the process.
+bool may_run_kernels_here() {
+  return !FibreRunner::runs_here() && FaultRouter::serves_this_thread();
+}
 
 }  // namespace
 
@@ -53,10 +59,7 @@ bool SleepingWorkers::erase(const Worker& worker) {
 }
 
 WorkerPool::WorkerPool(uint32_t workers, ExecutionEnvironment& environment)
-    : workers_wanted_(workers),
-      environment_(environment),
-      of_hosts_(std::make_unique<Worker>(*this, environment, 0)),
-      most_threads_(workers) {}
+    : workers_wanted_(workers), environment_(environment), most_threads_(workers) {}
 
 WorkerPool::~WorkerPool() {
   std::vector<std::thread> threads;
@@ -96,12 +99,13 @@ Result<> WorkerPool::submit(Work& work) {
 }
 
 bool WorkerPool::run_here(Work& work) {
-  if (!work.is_short() || FibreRunner::runs_here()) return false;
+  if (!work.is_short() || !may_run_kernels_here()) return false;
   if (of_hosts_is_taken_.exchange(true, std::memory_order_acquire)) return false;
   struct GiveBack {
     ~GiveBack() { taken.store(false, std::memory_order_release); }
     std::atomic<bool>& taken;
   } const after{of_hosts_is_taken_};
+  if (!of_hosts_) of_hosts_ = std::make_unique<Worker>(*this, environment_, 0);
   of_hosts_->run_all(work);
   return true;
 }
@@ -306,7 +310,7 @@ void WorkerPool::nap(Worker& worker, uint64_t seen, uint32_t microseconds) {
 // ---- host threads that help ----
 
 bool WorkerPool::help(const Work::Owner& owner, const std::function<bool()>& enough) {
-  if (open_count_.load(std::memory_order_relaxed) == 0 || FibreRunner::runs_here()) return false;
+  if (open_count_.load(std::memory_order_relaxed) == 0 || !may_run_kernels_here()) return false;
   Range range;
   Worker* const worker = borrow(owner, range);
   if (!worker) return false;

@@ -109,7 +109,7 @@ class WorkerPool {
   const uint32_t workers_wanted_;
   ExecutionEnvironment& environment_;
   Cores cores_;
-  const std::unique_ptr<Worker> of_hosts_;  ///< runs short works on the threads that bring them
+  std::unique_ptr<Worker> of_hosts_;  ///< runs short works on the threads that bring them; who has taken it makes it
   std::atomic<bool> of_hosts_is_taken_{false};
 
   // What workers look at while they spin lies apart from what submitting changes.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <deque>
 #include <functional>
 #include <thread>
@@ -239,6 +240,25 @@ TEST_F(Pool, AShortWorkThatIsGivenUpEndsThere) {
   Brought work(7, domain_, true, [&work] { work.fail(); });
   EXPECT_TRUE(pool_.run_here(work));
   EXPECT_EQ(work.ran.load(), 1u);
+}
+
+TEST_F(Pool, AFaultOfTheDomainEndsAShortWork) {
+  Brought work(7, domain_, true, [&] { domain_.faults.record({ErrorCode::LaunchFailed, "a test's"}); });
+  EXPECT_TRUE(pool_.run_here(work));
+  EXPECT_EQ(work.ran.load(), 1u);
+}
+
+// There a fault would end the process.
+TEST_F(Pool, AThreadThatBlocksSignalsRunsNoWork) {
+  Brought work(1, domain_, true);
+  bool did = true;
+  std::thread([&] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    did = pool_.run_here(work);
+  }).join();
+  EXPECT_FALSE(did);
 }
 
 TEST_F(Pool, OneThreadAtATimeRunsShortWorks) {
