@@ -8,6 +8,7 @@
 #include <llvm/IR/TypeFinder.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -78,10 +79,24 @@ Processor processor_of(llvm::StringRef target) {
   return *here;
 }
 
+/// LLVM 22 moves arithmetic on masks' bits to mask registers (its pass "x86-domain-reassignment"), where a number that
+/// is cut to 8 or 16 bits becomes a move between two of them, which it later takes for a copy: the other bits stay. The
+/// pass has no switch but this one, which is the process's.
+void leave_mask_bits_where_they_are() {
+  const auto& options = llvm::cl::getRegisteredOptions();
+  const auto found = options.find("disable-x86-domain-reassignment");
+  if (found != options.end()) found->second->addOccurrence(0, found->first, "true");
+}
+
+bool initialize_llvm() {
+  leave_mask_bits_where_they_are();
+  return !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<llvm::TargetMachine>> machine_for(const std::string& image_target) {
-  static const bool ready = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+  static const bool ready = initialize_llvm();
   if (!ready) return fail(ErrorCode::NotSupported, "cpu: LLVM was built without this machine's processor");
   const llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   std::string error;

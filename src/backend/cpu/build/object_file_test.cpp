@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "backend/cpu/build/test_program.h"
+#include "base/format.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -65,6 +66,31 @@ TEST(EmitAssembly, ArithmeticStaysBesideWhatItReads) {
   for (std::string line; std::getline(file, line);)
     kept += line.find("vmov") != line.npos && line.find("(%rsp)") != line.npos && line.find("mm") < line.find("(%rsp)");
   EXPECT_LT(kept, 8);
+}
+
+// In a mask register the cut would be a move that LLVM takes for a copy.
+TEST(EmitAssembly, BitsOfMasksAreCutInGeneralRegisters) {
+  if (!llvm::sys::getDefaultTargetTriple().starts_with("x86_64")) GTEST_SKIP() << "reads assembly for x86-64";
+  for (const char* bits : {"255", "65535"}) {
+    llvm::LLVMContext context;
+    const auto module = testing::parse(context, formatted(R"(
+      define void @k(ptr %v, ptr %all, ptr %few) {{
+        %a = load <32 x i32>, ptr %v
+        %mask = icmp sgt <32 x i32> %a, zeroinitializer
+        %bits = bitcast <32 x i1> %mask to i32
+        %cut = and i32 %bits, {}
+        store <32 x i1> %mask, ptr %all
+        store i32 %cut, ptr %few
+        ret void
+      }})",
+                                                          bits));
+    const auto machine = machine_for("cpu:x86_64:x86-64-v4");
+    ASSERT_TRUE(machine);
+    const std::string text = emit_assembly(*module, **machine);
+    EXPECT_NE(text.find("kmov"), text.npos);
+    EXPECT_EQ(text.find("kmovb\t%k"), text.npos) << text;
+    EXPECT_EQ(text.find("kmovw\t%k"), text.npos) << text;
+  }
 }
 
 /// The function @k: sums of `count` products for each of `sums` vectors of 32, of rows that all of them read.

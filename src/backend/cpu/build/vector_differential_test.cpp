@@ -182,6 +182,8 @@ TEST(VectorDifferential, KernelsThatWereWrongOnceAreRight) {
   RungComparison comparison;
   for (const uint64_t seed : {1'012'002'765U, 3'210'003'739U, 3'400'000'030U, 3'511'001'037U})
     EXPECT_EQ(comparison.compare_for_shape(RandomKernel(seed).text(), seed), "") << "seed " << seed;
+  constexpr uint64_t kInALine = 4'535'000'047U;
+  EXPECT_EQ(comparison.compare_for_line(RandomKernel(kInALine).text(), kInALine), "");
 }
 
 /// A kernel whose `body` goes to %write with a word %r for the thread, or to %out.
