@@ -90,8 +90,14 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
 
   /// True if the command is done. Else whoever ends it is the driver, perhaps already.
   bool begin_head() {
+    return begin_or_fault([this] { return std::visit([this](auto& each) { return begin(each); }, in_turn_.front()); });
+  }
+
+  /// Done, with a fault, where the host has no memory to begin. A grid that was made gives its slot back itself.
+  template <typename Begin>
+  bool begin_or_fault(const Begin& begin) {
     try {
-      return std::visit([this](auto& each) { return begin(each); }, in_turn_.front());
+      return begin();
     } catch (const std::bad_alloc&) {
       domain_->faults.record({ErrorCode::OutOfMemory, "no host memory"});
       return true;
@@ -176,11 +182,11 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
     try {
       const Result<> prepared = launch.executable->prepare(launch.kernel, launch.block);
       if (!prepared) domain_->faults.record(prepared.error());
-      if (!faulted()) return begin_grid(launch, *code_of(launch));
     } catch (const std::bad_alloc&) {
       domain_->faults.record({ErrorCode::OutOfMemory, "no host memory to compile a kernel"});
     }
-    return drop(launch);
+    if (faulted()) return drop(launch);
+    return begin_or_fault([&] { return begin_grid(launch, *code_of(launch)); });
   }
 
   bool begin(const hal::Copy& copy) { return begin_transfer(copy); }

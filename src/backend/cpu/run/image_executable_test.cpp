@@ -68,6 +68,8 @@ class LaterCode : public ::testing::Test {
     executable_ = *loaded;
   }
 
+  static constexpr uint32_t kMostInstructions = 12'345;
+
   /// Answers with code for blocks of the class `made`, and notes what it is asked for.
   hal::CodeSource source(image::BlockClass made) {
     return [this, made](std::span<const std::byte> unit, std::string_view code,
@@ -80,6 +82,7 @@ class LaterCode : public ::testing::Test {
         image.kernels[0].entry = 0;
       else
         image.kernels[0].wide_entries[made] = {0, true};
+      image.kernels[0].most_instructions = kMostInstructions;
       return std::make_shared<const std::vector<std::byte>>(image::serialize(image));
     };
   }
@@ -107,6 +110,12 @@ TEST_F(LaterCode, IsAskedForOnceForTheFirstShapeAndOnceAClass) {
   for (const Dim3& block : {Dim3{34}, Dim3{5, 5}, Dim3{64}, Dim3{64, 2}, Dim3{16, 16}, Dim3{96}, Dim3{64}})
     EXPECT_TRUE(executable_->prepare(0, block));
   EXPECT_EQ(asked_, (std::vector<std::string>{"line", "any", "rows-64x1x1", "rows", "rows16"}));
+}
+
+TEST_F(LaterCode, KeepsWhatTheImageSaysOfItsLength) {
+  load(source(image::BlockClass::Rows));
+  ASSERT_TRUE(executable_->prepare(0, {32}));
+  EXPECT_EQ(static_cast<const CpuExecutable&>(*executable_).code(0, {32})->most_instructions, kMostInstructions);
 }
 
 TEST_F(LaterCode, OfAShapeRunsBlocksOfThatShapeAlone) {
