@@ -60,7 +60,8 @@ struct ThreadContext {
   // Of code that runs whole blocks, which has them for its barriers: votes and voters of the phase that goes on, and of
   // the one before it.
   uint32_t votes, voters, last_votes, last_voters;
-  uint32_t blocks;  ///< that it is to run yet, from ctaid on, that one included; both follow as it goes on
+  uint32_t blocks;       ///< that it is to run yet, from ctaid on, that one included; both follow as it goes on
+  uint32_t blocks_left;  ///< of these, the last ones, which other code will run; 0 between the code's calls
 };
 
 static_assert(offsetof(ThreadContext, tid) == 24);
@@ -69,7 +70,7 @@ static_assert(offsetof(ThreadContext, fuel) == 92);
 static_assert(offsetof(ThreadContext, executor) == 104);
 static_assert(offsetof(ThreadContext, last_error) == 112);
 static_assert(offsetof(ThreadContext, places) == 120);
-static_assert(sizeof(ThreadContext) == 168);
+static_assert(sizeof(ThreadContext) == 176);
 
 /// A kernel's code for one thread, for a warp, or for all threads of some blocks: runs it from its first instruction to
 /// its return, given the first thread's context. `parameters` is the launch's parameter block, which the code only

@@ -374,7 +374,7 @@ class BlockLoop {
       Value* in_row = builder_.CreateSub(word(offsetof(ThreadContext, nctaid)), first);
       return body(first, least(left, in_row));
     });
-    note_place(offsetof(ThreadContext, blocks), builder_.getInt32(1));
+    note_place(offsetof(ThreadContext, blocks), builder_.CreateAdd(unasked_blocks_, builder_.getInt32(1)));
   }
 
   /// The same, by steps, given the x of the first block of each and how many are left; `body` returns how many it ran.
@@ -387,16 +387,17 @@ class BlockLoop {
       grid_size[d] = word(offsetof(ThreadContext, nctaid) + 4 * d);
     }
     Value* all = word(offsetof(ThreadContext, blocks));
+    unasked_blocks_ = word(offsetof(ThreadContext, blocks_left));
     const Turns turns = begin_turns("block");
     llvm::PHINode* left = counter(turns, "left", all);
     const Position position = counters(turns, "ctaid", first);
     for (unsigned d = 1; d < 3; ++d) note_place(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
     note_place(offsetof(ThreadContext, blocks), left_blocks_ = left);
-    Value* step = body(position[0], left);
+    Value* step = body(position[0], builder_.CreateSub(left, unasked_blocks_));
     advance(position, step, grid_size);
     Value* rest = builder_.CreateSub(left, step);
     left->addIncoming(rest, builder_.GetInsertBlock());
-    end_turns(turns, builder_.CreateICmpNE(rest, builder_.getInt32(0)));
+    end_turns(turns, builder_.CreateICmpNE(rest, unasked_blocks_));
   }
 
   // ---- warps ----
@@ -598,8 +599,9 @@ class BlockLoop {
   const BlockClass blocks_;
   const unsigned step_;  ///< threads that the code is for
   Value *threads_ = nullptr, *warps_ = nullptr, *block_size_[3] = {}, *tables_[3] = {};
-  Value* block_[3] = {};          ///< blockIdx
-  Value* left_blocks_ = nullptr;  ///< with that one
+  Value* block_[3] = {};             ///< blockIdx
+  Value* left_blocks_ = nullptr;     ///< with that one
+  Value* unasked_blocks_ = nullptr;  ///< of these, the last ones
   uint64_t frame_bytes_ = 0;
   Value* block_frames_ = nullptr;                           ///< bytes of the frames of a block
   Value *window_ = nullptr, *window_bytes_ = nullptr;       ///< of shared memory; bytes: of blocks beside each other

@@ -259,6 +259,7 @@ class Cutting {
       }
       for (llvm::Use& use : instruction.operands()) plan(use);
     }
+    recompute_from_kept();
     for (llvm::PHINode* phi : kept_phis_) share_slots(*phi);
     result_.frame_bytes = slots_.settle();
     return result_.frame_bytes <= most_bytes;
@@ -273,17 +274,15 @@ class Cutting {
     if (is_far && !is_recomputed(use, left)) give_slot(use);
   }
 
-  void give_slot(Value* value) {
-    slots_.add(value, layout_.getTypeAllocSize(value->getType()).getFixedValue(),
-               layout_.getPrefTypeAlign(value->getType()));
-  }
+  void give_slot(Value* value) { slots_.add(value, size_of(value), layout_.getPrefTypeAlign(value->getType())); }
 
   /// What the phi alone takes of another region lies where the phi will, unless that is asked for in between.
   void share_slots(llvm::PHINode& phi) {
     llvm::SmallVector<const BlockRegion*, 2> sharing;  // whose values lie there until the phi takes them
     for (llvm::Use& incoming : phi.incoming_values())
       if (auto* value = llvm::dyn_cast<Instruction>(incoming.get());
-          value && slots_.contains(value) && !is_between(value->getParent()) && !llvm::isa<llvm::AllocaInst>(value) &&
+          value && slots_.contains(value) && !is_read_again_.contains(value) && !is_between(value->getParent()) &&
+          !llvm::isa<llvm::AllocaInst>(value) &&
           llvm::count_if(crossing_, [&](const llvm::Use* use) { return use->get() == value; }) == 1 &&
           is_last_before(phi, *phi.getIncomingBlock(incoming), region_of_.lookup(value->getParent())) &&
           !is_asked_for_behind(phi, region_of_.lookup(value->getParent())) &&
@@ -328,6 +327,36 @@ class Cutting {
     --left;
     return llvm::all_of(instruction.operands(), [&](Value* operand) { return is_recomputed(operand, left); });
   }
+
+  /// What little makes of one value that is kept and of what is the same for all warps is not kept beside it, and often
+  /// a region that makes nothing else is gone.
+  void recompute_from_kept() {
+    for (Value* value : llvm::SmallVector<Value*, 32>(slots_.values())) {
+      if (is_read_again_.contains(value)) continue;
+      Value* source = nullptr;
+      unsigned left = kMostRecomputed;
+      if (!is_of_one_kept(value, source, left, /*is_result=*/true) || !source || size_of(source) > size_of(value))
+        continue;
+      slots_.remove(value);
+      is_read_again_.insert(source);
+    }
+  }
+
+  bool is_of_one_kept(Value* value, Value*& source, unsigned& left, bool is_result) const {
+    if (!is_kept(value) || llvm::isa<llvm::AllocaInst>(value) || value == source) return true;
+    auto& instruction = llvm::cast<Instruction>(*value);
+    if (is_between(instruction.getParent())) return false;  // a phi's slot may have the next value already
+    if (!is_result && !source && slots_.contains(value)) {
+      source = value;
+      return true;
+    }
+    if (instruction.isIntDivRem() || left == 0 || !build::is_recomputed(instruction)) return false;
+    --left;
+    return llvm::all_of(instruction.operands(),
+                        [&](Value* operand) { return is_of_one_kept(operand, source, left, /*is_result=*/false); });
+  }
+
+  uint64_t size_of(const Value* value) const { return layout_.getTypeAllocSize(value->getType()).getFixedValue(); }
 
   // ---- local arrays ----
 
@@ -493,6 +522,7 @@ class Cutting {
   llvm::SmallVector<llvm::Use*, 32> crossing_;
   llvm::SmallVector<llvm::PHINode*, 8> kept_phis_;
   FrameLayout slots_;
+  llvm::SmallPtrSet<Value*, 8> is_read_again_;  ///< what others are made of in regions that do not ask for it
   llvm::DenseMap<std::pair<BlockRegion*, Value*>, Value*> taken_;
   llvm::DenseMap<BlockRegion*, Instruction*> firsts_;  ///< before what a region takes from others: its code
 };

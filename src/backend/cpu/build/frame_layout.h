@@ -32,6 +32,11 @@ class FrameLayout {
     if (const auto own = room_.find(value); own != room_.end()) rooms_[own->second].bytes = 0;
     room_[value] = room_.lookup(other);
   }
+  /// The value needs no room any more.
+  void remove(llvm::Value* value) {
+    rooms_[room_.lookup(value)].bytes = 0;
+    room_.erase(value);
+  }
   bool contains(const llvm::Value* value) const { return room_.contains(const_cast<llvm::Value*>(value)); }
   /// In the order in which they were added.
   auto values() const { return llvm::make_first_range(room_); }

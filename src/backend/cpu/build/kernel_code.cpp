@@ -10,6 +10,7 @@
 
 #include "backend/cpu/build/approximations.h"
 #include "backend/cpu/build/context_parameter.h"
+#include "backend/cpu/build/inner_blocks.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/keep_file.h"
 #include "backend/cpu/build/kernel_entry.h"
@@ -40,6 +41,7 @@ struct Bodies {
   const KernelBody& kernel;
   const uint32_t most_instructions;
   WarpBodies warps;
+  std::optional<InnerBody> inner;
   std::string why_not;   ///< it runs a thread at a time
   std::string accesses;  ///< see report_accesses
   std::string entry;
@@ -61,11 +63,13 @@ void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const kir::
                          const llvm::TargetMachine& machine) {
   if (options.blocks && options.blocks->blocks == BlockClass::One) return;
   std::string* const report = options.report ? &bodies.accesses : nullptr;
-  auto warps = vectorise(bodies.kernel, options.blocks, options.constant_bytes, reach, machine, report);
-  if (warps)
-    bodies.warps = std::move(*warps);
-  else
-    bodies.why_not = warps.error().message;
+  auto rung = vectorise(bodies.kernel, options.blocks, options.constant_bytes, reach, machine, report);
+  if (!rung) {
+    bodies.why_not = rung.error().message;
+    return;
+  }
+  bodies.warps = std::move(rung->warps);
+  bodies.inner = std::move(rung->inner);
 }
 
 /// For people, behind a kernel's name.
@@ -81,10 +85,26 @@ void say_rung(const Bodies& bodies, const CodeOptions& options) {
 
 llvm::SmallVector<WideBody*, 8> wide_bodies(std::vector<Bodies>& all) {
   llvm::SmallVector<WideBody*, 8> wide;
-  for (Bodies& bodies : all)
+  for (Bodies& bodies : all) {
     for (WideBody& body : bodies.warps)
       if (body.code) wide.push_back(&body);
+    if (bodies.inner) wide.push_back(&bodies.inner->body);
+  }
   return wide;
+}
+
+/// Of blocks whose rows continue each other: memory takes long pieces faster.
+constexpr uint32_t kLeastInRow = 16;
+
+/// After run_whole_blocks, which may have left code as it was: that runs all blocks.
+void join_inner_blocks(std::vector<Bodies>& all) {
+  for (Bodies& bodies : all) {
+    if (!bodies.inner) continue;
+    WideBody &inner = bodies.inner->body, &body = bodies.warps[inner.blocks];
+    if (body.runs_block && inner.runs_block)
+      body.code = run_inner_blocks_apart(*body.code, *inner.code, *bodies.inner->are_inner,
+                                         body.is_rows_only ? kLeastInRow : 1);
+  }
 }
 
 /// How the code waits.
@@ -181,6 +201,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
   lower_shared_atomics(module);
   stages.end("lowering");
   run_whole_blocks(module, wide_bodies(all), machine);
+  join_inner_blocks(all);
   kir::expand_float_sums(module);
   for (llvm::Function& function : module) lower_address_questions(function, options.constant_bytes);
   stages.end("blocks");

@@ -6,8 +6,8 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
-#include <llvm/Transforms/Utils/ValueMapper.h>
 
+#include "backend/cpu/build/value_copy.h"
 #include "backend/cpu/build/vector_steps.h"
 
 namespace cupola::cpu::build {
@@ -55,30 +55,6 @@ const SCEV* turns_of(llvm::StoreInst& store, llvm::ScalarEvolution& evolution, c
   return all;
 }
 
-/// Copies a value, which is of arguments and the launch's sizes, into a function that takes the same.
-class Copy {
- public:
-  Copy(const llvm::Function& from, llvm::Function& to) : builder_(&to.getEntryBlock()) {
-    for (const llvm::Argument& argument : from.args()) map_[&argument] = to.getArg(argument.getArgNo());
-  }
-
-  Value* operator()(Value* value) {
-    auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
-    if (!instruction) return map_.count(value) ? static_cast<Value*>(map_[value]) : value;
-    if (map_.count(value)) return map_[value];
-    for (Value* operand : instruction->operands())
-      if (!llvm::isa<llvm::Function>(operand)) (*this)(operand);
-    llvm::Instruction* made = instruction->clone();
-    llvm::RemapInstruction(made, map_, llvm::RF_IgnoreMissingLocals | llvm::RF_NoModuleLevelChanges);
-    map_[value] = builder_.Insert(made);
-    return made;
-  }
-
- private:
-  llvm::IRBuilder<> builder_;
-  llvm::ValueToValueMapTy map_;
-};
-
 llvm::Function* make_counting(const SCEV* turns, llvm::Function& kernel, llvm::ScalarEvolution& evolution) {
   llvm::SCEVExpander expander(evolution, "output_turns");
   llvm::SCEVExpanderCleaner cleaner(expander);  // leaves nothing of it in the kernel
@@ -88,9 +64,8 @@ llvm::Function* make_counting(const SCEV* turns, llvm::Function& kernel, llvm::S
   auto* type = llvm::FunctionType::get(count->getType(), kernel.getFunctionType()->params(), /*isVarArg=*/false);
   llvm::Function* made =
       llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kernel.getName() + ".turns", kernel.getParent());
-  llvm::BasicBlock* block = llvm::BasicBlock::Create(kernel.getContext(), "", made);
-  Value* copied = Copy(kernel, *made)(count);
-  llvm::IRBuilder<>(block).CreateRet(copied);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(kernel.getContext(), "", made));
+  builder.CreateRet(ValueCopy(kernel, builder)(count));
   return made;
 }
 

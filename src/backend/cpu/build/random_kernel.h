@@ -28,7 +28,11 @@ class RandomKernel : RandomMeetings {
       : RandomMeetings(seed, seed % 4 != 0),
         budget_(2 + static_cast<int>(seed % 13)),
         leaves_(seed % 3 != 0),
-        is_new_(seed < kFirstOld || seed >= kFirstNew) {}
+        is_new_(seed < kFirstOld || seed >= kFirstNew),
+        asks_(asks(seed)) {}
+
+  /// Whether it may ask where threads are.
+  static bool asks(uint64_t seed) { return seed < kFirstOld || seed >= kFirstAsking; }
 
   std::string text() {
     begin();
@@ -36,6 +40,7 @@ class RandomKernel : RandomMeetings {
       chance(3) ? go_through_row() : go_through_grid();
       barrier();
     }
+    if (asks_ && chance(2)) ask_for_place();
     while (budget_ > 0) statement({});
     if (meets_) part();
     for (const Variable& one : variables_) store_cell(one.type, load(one), Place::Rows);
@@ -112,7 +117,7 @@ class RandomKernel : RandomMeetings {
   void statement(const Context& context) {
     --budget_;
     const bool may_nest = context.depth < 3 && budget_ > -12;
-    switch (pick(is_new_ ? 33 : 28)) {
+    switch (pick(asks_ ? 36 : is_new_ ? 33 : 28)) {
       case 0:
       case 1:
       case 2:
@@ -161,6 +166,10 @@ class RandomKernel : RandomMeetings {
       case 31:
       case 32:
         return go_through_grid();
+      case 33:
+      case 34:
+      case 35:
+        return ask_for_place();
       default:
         return meets_ ? together(context) : assign();
     }
@@ -278,11 +287,12 @@ class RandomKernel : RandomMeetings {
   }
 
   /// Seeds whose kernels were wrong once are kept, and with them what these kernels are: they have fewer statements.
-  static constexpr uint64_t kFirstOld = 1'000'000'000, kFirstNew = 3'800'000'000;
+  static constexpr uint64_t kFirstOld = 1'000'000'000, kFirstNew = 3'800'000'000, kFirstAsking = 4'600'000'000;
 
   int budget_;
   const bool leaves_;
   const bool is_new_;  ///< more statements
+  const bool asks_;    ///< where threads are, too
 };
 
 }  // namespace cupola::cpu::build::testing

@@ -158,6 +158,43 @@ class RandomMemory : public RandomValues {
     if (chance(4)) line("store {} {}, ptr {}", type, now, variable(type).name);
   }
 
+  /// Whether threads lie within an array, or at its borders: what most blocks' answer alike.
+  void ask_for_place() {
+    const std::string end = label();
+    for (uint32_t left = 1 + pick(4); left; --left) {
+      std::string place = one_of({"%me", "%tid.x", "%tid.y", "%lin"}), type = "i32";
+      if (place != "%me")
+        place = let("add i32 {}, {}", let("mul i32 %ctaid.x, {}", one_of({"%ntid.x", "%count", "16"})), place);
+      if (chance(3)) place = let("{} i32 {}, {}", one_of({"mul", "shl", "sub"}), place, 1 + pick(3));
+      if (chance(4)) place = let("add i32 {}, {}", place, number());
+      const bool ends = chance(2);
+      std::string bound = ends        ? let("add i32 %total, {}", static_cast<int>(pick(60)) - 20)
+                          : chance(4) ? number()
+                          : chance(3) ? let("sub i32 %total, %count")
+                                      : std::to_string(static_cast<int>(pick(4)) - 2);
+      if (chance(4)) {
+        place = let("{} i32 {} to i64", one_of({"sext", "zext"}), place);
+        bound = bound[0] == '%' ? let("{} i32 {} to i64", one_of({"sext", "zext"}), bound) : bound;
+        type = "i64";
+      }
+      const char* usual =
+          ends ? one_of({"slt", "ult", "sle", "ule", "ne"}) : one_of({"sgt", "sge", "ugt", "uge", "ne"});
+      const char* asked =
+          chance(3) ? one_of({"slt", "ult", "sle", "ule", "sgt", "sge", "ugt", "uge", "eq", "ne"}) : usual;
+      const std::string answer = chance(4) ? let("icmp {} {} {}, {}", asked, type, bound, place)
+                                           : let("icmp {} {} {}, {}", asked, type, place, bound);
+      const std::string value = variable("i32").name;
+      line("store i32 {}, ptr {}",
+           let("add i32 {}, {}", let("load i32, ptr {}", value), let("select i1 {}, i32 5, i32 %lin", answer)), value);
+      if (chance(2)) continue;
+      const std::string on = label();
+      branch(answer, on, end);
+      at(on);
+    }
+    go(end);
+    at(end);
+  }
+
   /// What lies the block's width apart, as far as it is there.
   void read_pieces() {
     std::string place = let("add i32 %tid.x, {}", pick(3) * pick(40));

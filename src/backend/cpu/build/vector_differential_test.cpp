@@ -26,7 +26,7 @@ class RungComparison {
     std::string difference;          ///< empty: none
   };
 
-  explicit RungComparison(uint32_t grid = 2) : grid_(grid) {}
+  explicit RungComparison(Dim3 grid = {2}) : grid_(grid) {}
 
   Outcome compare(const std::string& text) {
     llvm::LLVMContext context;
@@ -121,12 +121,12 @@ class RungComparison {
   }
 
   DifferentialMemory run(const std::shared_ptr<hal::Executable>& executable, Dim3 block) {
-    const uint64_t threads = grid_ * block.count();
+    const uint64_t threads = grid_.count() * block.count();
     DifferentialMemory memory(threads);
     const DifferentialMemory::Parameters parameters = memory.parameters();
     hal::Launch launch;
     launch.executable = executable;
-    launch.grid = {grid_};
+    launch.grid = grid_;
     launch.block = block;
     launch.parameters.resize(sizeof parameters);
     std::memcpy(launch.parameters.data(), &parameters, sizeof parameters);
@@ -142,7 +142,7 @@ class RungComparison {
 
   std::unique_ptr<hal::Device> device_ = make_cpu_device();
   std::unique_ptr<hal::Queue> queue_ = device_->create_queue(0).value();
-  const uint32_t grid_;
+  const Dim3 grid_;
   size_t shaped_ = 0;  ///< of kBlocks, the next one whose shape is compiled for
 };
 
@@ -156,7 +156,8 @@ TEST(VectorDifferential, RandomKernelsWriteWhatTheyDoAThreadAtATime) {
   const char* shapes = getenv("CUPOLA_SEED_SHAPES");
   const bool one_shape = shapes && std::string_view(shapes) == "one",
              one_line = shapes && std::string_view(shapes) == "line";
-  RungComparison comparison;
+  // Some of several blocks are inner ones.
+  RungComparison comparison{RandomKernel::asks(first) ? Dim3{5} : Dim3{2}};
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const std::string text = RandomKernel(seed).text();
     if (const char* file = getenv("CUPOLA_SEED_FILE")) std::ofstream(file) << text;
@@ -565,7 +566,7 @@ TEST(VectorDifferential, TurnsOfTheGridBeginAndEndAnywhere) {
       })";
   };
   const auto same = [](const std::string& text, uint32_t grid = 2) {
-    return RungComparison(grid).compare_for_shape(text, Dim3{33}, /*hot=*/true);
+    return RungComparison({grid}).compare_for_shape(text, Dim3{33}, /*hot=*/true);
   };
   const std::string step = "%step = mul i64 %blocks64, %width64";
   for (const auto& [begin, test, end] : {std::tuple("5", "ult", "1200"),
@@ -631,8 +632,8 @@ TEST(VectorDifferential, NarrowBlocksBesideEachOtherAreAllRun) {
       store i32 %b, ptr %to
       ret void
     })";
-  for (const uint32_t grid : {1, 3, 2001})
-    EXPECT_EQ(RungComparison(grid).compare_for_shape(text, {16, 4}, /*hot=*/false), "") << grid;
+  for (const uint32_t grid : {1u, 3u, 2001u})
+    EXPECT_EQ(RungComparison({grid}).compare_for_shape(text, {16, 4}, /*hot=*/false), "") << grid;
 }
 
 // The counter is asked for behind the loop, by itself or as an index.
@@ -689,6 +690,155 @@ TEST(VectorDifferential, ThreadsThatWalkAloneKnowTheirPlace) {
       br i1 %goes_on, label %loop, label %write)"));
   EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
   EXPECT_EQ(outcome.difference, "");
+}
+
+// What is kept of values that others are made of: phis take new ones meanwhile.
+TEST(VectorDifferential, ValuesMadeAnewFindWhatTheyWereMadeOf) {
+  const std::string text = kernel(R"(
+      %from = getelementptr i32, ptr %in, i32 %me
+      %a = load i32, ptr %from
+      %triple = mul i32 %a, 3
+      %masked = and i32 %me, 255
+      %mine = getelementptr i32, ptr addrspace(3) @tile, i32 %masked
+      %beside = xor i32 %masked, 32
+      %other = getelementptr i32, ptr addrspace(3) @tile, i32 %beside
+      %some = and i32 %n, 3
+      %turns = add i32 %some, 3
+      call void @cupola.barrier(i32 0, i32 0)
+      br label %head
+    head:
+      %i = phi i32 [ 0, %0 ], [ %more, %head ]
+      %p = phi i32 [ %a, %0 ], [ %next, %head ]
+      %r.before = phi i32 [ 0, %0 ], [ %r, %head ]
+      %of.p = mul i32 %p, 5
+      store i32 %p, ptr addrspace(3) %mine
+      call void @cupola.barrier(i32 0, i32 0)
+      %read = load i32, ptr addrspace(3) %other
+      %next = add i32 %p, %read
+      call void @cupola.barrier(i32 0, i32 0)
+      %sum = add i32 %of.p, %triple
+      %r = add i32 %sum, %r.before
+      %more = add i32 %i, 1
+      %on = icmp ult i32 %more, %turns
+      br i1 %on, label %head, label %write)") +
+                           "\n@tile = internal addrspace(3) global [256 x i32] undef, align 4\n";
+  for (const bool hot : {false, true})
+    for (const Dim3& block : {Dim3{64}, Dim3{128}})
+      EXPECT_EQ(RungComparison().compare_for_shape(text, block, hot), "") << block.x << hot;
+}
+
+// ---- inner blocks ----
+
+/// A thread's word %r says what each of `answers` (i1) is; %px and %py say where it is in the grid.
+std::string kernel_that_asks(const std::string& questions, llvm::ArrayRef<std::string> answers,
+                             const std::string& between = "") {
+  return R"(
+    declare i32 @cupola.ctaid.x()
+    declare i32 @cupola.ctaid.y()
+    declare i32 @cupola.ctaid.z()
+    declare i32 @cupola.nctaid.x()
+    declare i32 @cupola.nctaid.y()
+    declare i32 @cupola.ntid.z()
+  )" + kernel(R"(
+      %bx = call i32 @cupola.ctaid.x()
+      %by = call i32 @cupola.ctaid.y()
+      %bz = call i32 @cupola.ctaid.z()
+      %gx = call i32 @cupola.nctaid.x()
+      %gy = call i32 @cupola.nctaid.y()
+      %depth = call i32 @cupola.ntid.z()
+      %ox = mul i32 %bx, %width
+      %px = add i32 %ox, %x
+      %oy = mul i32 %by, %lines
+      %py = add i32 %oy, %y
+      %area = mul i32 %width, %lines
+      %count = mul i32 %area, %depth
+      %ends = mul i32 %gx, %width
+      %ends.y = mul i32 %gy, %lines
+      %planes = mul i32 %gy, %bz
+      %of.plane = add i32 %planes, %by
+      %of.row = mul i32 %of.plane, %gx
+      %number = add i32 %of.row, %bx
+      %ahead = mul i32 %number, %count
+      %mine = add i32 %ahead, %me
+      )" + questions +
+              R"(
+      %r0 = add i32 %mine, 100000
+      )" +
+              [&] {
+                std::string sum;
+                for (size_t i = 0; i < answers.size(); ++i)
+                  sum += formatted("%b{0} = select i1 {1}, i32 {2}, i32 0\n%r{3} = add i32 %r{0}, %b{0}\n", i,
+                                   answers[i], 1000000 << i, i + 1);
+                return sum;
+              }() +
+              between +
+              formatted(R"(
+      %at = zext i32 %mine to i64
+      %to = getelementptr i32, ptr %o32, i64 %at
+      %r = add i32 %r{}, 0
+      store i32 %r, ptr %to
+      %once = atomicrmw add ptr %sums, i32 1 monotonic
+      br label %out)",
+                        answers.size()) +
+              R"(
+    unused:
+      br label %write)");
+}
+
+// Places of 32 bits at both ends of what they hold, below and above bounds, alone and as wider numbers.
+TEST(VectorDifferential, BlocksAskedForTheirPlacesAnswerAsTheirThreads) {
+  struct Numbers {
+    const char *as, *begin;  ///< as: a wider number, by its sign or not
+    bool down = false;       ///< from the first thread of the grid on
+  };
+  int count = 0;
+  for (const char* asked : {"slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge", "eq", "ne"})
+    for (const auto& [as, begin, down] : {Numbers{"", "0"},
+                                          {"", "-40"},
+                                          {"", "2147483550"},
+                                          {"", "100", true},
+                                          {"", "-2147483600", true},
+                                          {"sext", "-40"},
+                                          {"sext", "2147483550"},
+                                          {"zext", "-40"},
+                                          {"zext", "100", true}}) {
+      ++count;
+      const std::string bounds[] = {std::to_string(count % 7 * 16) + ", 0", formatted("%ends, {}", -(count % 70)),
+                                    formatted("%ends, {}", begin)};
+      std::string text = formatted("%p = {}\n%bound = add i32 {}\n",
+                                   down ? formatted("sub i32 {}, %px", begin) : formatted("add i32 %px, {}", begin),
+                                   bounds[count % 3]);
+      // Both extended alike would be compared as they are.
+      if (*as)
+        text += formatted("%wide = {} i32 %p to i64\n%far = {} i32 %bound to i64\n", as, *as == 's' ? "zext" : "sext");
+      text += formatted("%is = icmp {} {}\n", asked, *as ? "i64 %wide, %far" : "i32 %p, %bound");
+      // Beside a question whose answer is known: alone it would be asked of each thread.
+      text += "%within = icmp ult i32 %px, %ends\n";
+      EXPECT_EQ(
+          RungComparison({5}).compare_for_shape(kernel_that_asks(text, {"%is", "%within"}), Dim3{40}, /*hot=*/true), "")
+          << text;
+    }
+}
+
+// Rows of the grid have blocks of both kinds, more or less of them beside each other, and ranges begin anywhere.
+TEST(VectorDifferential, InnerBlocksAndOthersAreAllRun) {
+  const std::string borders = R"(
+      %is.left = icmp sgt i32 %px, 0
+      %last = sub i32 %ends, 1
+      %is.right = icmp slt i32 %px, %last
+      %is.top = icmp ne i32 %py, 0
+      %last.y = sub i32 %ends.y, 1
+      %is.bottom = icmp ne i32 %py, %last.y
+      )";
+  const std::string meet = "call void @cupola.barrier(i32 0, i32 0)\n";
+  for (const std::string& between : {std::string(), meet})
+    for (const Dim3& grid : {Dim3{1}, Dim3{5}, Dim3{45}, Dim3{3, 4, 2}, Dim3{22, 3}})
+      for (const Dim3& block : {Dim3{32}, Dim3{16, 4}, Dim3{8, 8, 2}, Dim3{40, 2}})
+        EXPECT_EQ(RungComparison(grid).compare_for_shape(
+                      kernel_that_asks(borders, {"%is.left", "%is.right", "%is.top", "%is.bottom"}, between), block,
+                      /*hot=*/true),
+                  "")
+            << grid.x << " x " << grid.y << " x " << grid.z << " blocks of " << block.x << " x " << block.y << between;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/grid_turns.h"
+#include "backend/cpu/build/inner_blocks.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/lone_lanes.h"
 #include "backend/cpu/build/lone_loops.h"
@@ -270,41 +271,61 @@ class Rung {
         report_(report) {}
 
   /// `shape`: of all the blocks.
-  Result<WarpBodies> bodies(Wanted blocks, const std::optional<Dim3>& shape) {
+  Result<VectorRung> bodies(Wanted blocks, const std::optional<Dim3>& shape) {
     const Draft prepared(copy_of(*kernel_.body));
     TRY(inline_calls(*prepared, reach_));
     if (shape) set_known_sizes(*prepared, *shape);
     prepare_for_lanes(*prepared);
-    know_lone_lanes(*prepared);
-    if (shape) turn_stores(*prepared, *shape);
-    lower_address_questions(*prepared, constant_bytes_);
-    TRY(WarpBodies made, widen(*prepared, blocks, shape));
+    std::optional<InnerBlocks> inner;
+    if (is_hot_ && blocks && shape) inner = code_for_inner_blocks(*prepared, *shape);
+    const Draft inner_code(inner ? inner->code : nullptr);
+    Draft are_inner(inner ? inner->are_inner : nullptr);
+    TRY(WarpBodies made, widen_prepared(*prepared, blocks, shape, report_));
+    VectorRung rung{std::move(made)};
+    if (!inner) return rung;
+    prepare_for_lanes(*inner_code);
+    Result<WarpBodies> inner_made = widen_prepared(*inner_code, blocks, shape, /*report=*/nullptr);
+    if (!inner_made) return rung;
+    for (const BlockClass one : image::kBlockClasses) {
+      const WideBody &all = rung.warps[one], &body = (*inner_made)[one];
+      if (all.code && body.code && !all.is_alone && !body.is_alone) rung.inner = {are_inner.keep(), body};
+    }
+    return rung;
+  }
+
+ private:
+  Result<WarpBodies> widen_prepared(llvm::Function& prepared, Wanted blocks, const std::optional<Dim3>& shape,
+                                    std::string* report) {
+    know_lone_lanes(prepared);
+    if (shape) turn_stores(prepared, *shape);
+    lower_address_questions(prepared, constant_bytes_);
+    TRY(WarpBodies made, widen(prepared, blocks, shape, report));
     for (WideBody& body : made) body.shape = shape;
     return made;
   }
 
- private:
-  Result<WarpBodies> widen(llvm::Function& prepared, Wanted blocks, const std::optional<Dim3>& shape) {
+  Result<WarpBodies> widen(llvm::Function& prepared, Wanted blocks, const std::optional<Dim3>& shape,
+                           std::string* report) {
     WarpBodies made;
-    const auto widen_prepared = [&](BlockClass one) -> Result<> {
+    const auto widen_one = [&](BlockClass one) -> Result<> {
       TRY(made[one],
-          widen_for(prepared, {one, shape, is_hot_}, prefix_of(one) + kernel_.name, reach_, machine_, report_));
+          widen_for(prepared, {one, shape, is_hot_}, prefix_of(one) + kernel_.name, reach_, machine_, report));
       return {};
     };
     const bool rows = has_rows(prepared);
     // Less is known of others than of rows of 32, so that what is right there may not be here.
     if (!blocks) {
-      TRY(widen_prepared(BlockClass::Rows));
+      TRY(widen_one(BlockClass::Rows));
       for (const BlockClass one : image::kBlockClasses)
-        if (one != BlockClass::Rows && (rows || segment_lanes(one) == kLanes)) (void)widen_prepared(one);
+        if (one != BlockClass::Rows && (rows || segment_lanes(one) == kLanes)) (void)widen_one(one);
       return made;
     }
     if (rows || segment_lanes(*blocks) == kLanes) {
-      const Result<> one = widen_prepared(*blocks);
+      const Result<> one = widen_one(*blocks);
       if (one) return made;
       if (*blocks == BlockClass::Any) return fail(one.error());
     }
-    TRY(widen_prepared(BlockClass::Any));
+    TRY(widen_one(BlockClass::Any));
     return made;
   }
 
@@ -318,13 +339,13 @@ class Rung {
 
 }  // namespace
 
-Result<WarpBodies> vectorise(const KernelBody& kernel, const std::optional<image::BlocksOfCode>& blocks,
+Result<VectorRung> vectorise(const KernelBody& kernel, const std::optional<image::BlocksOfCode>& blocks,
                              uint64_t constant_bytes, const kir::CallReach& reach, const llvm::TargetMachine& machine,
                              std::string* report) {
   Rung rung(kernel, constant_bytes, reach, machine, blocks && blocks->hot, report);
   if (!blocks) return rung.bodies(std::nullopt, std::nullopt);
   if (blocks->shape)  // its loops may be written out, and be too much then
-    if (Result<WarpBodies> made = rung.bodies(blocks->blocks, blocks->shape)) return made;
+    if (Result<VectorRung> made = rung.bodies(blocks->blocks, blocks->shape)) return made;
   return rung.bodies(blocks->blocks, std::nullopt);
 }
 

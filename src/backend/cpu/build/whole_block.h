@@ -36,6 +36,12 @@ struct WideBody {
   llvm::SmallVector<OutputTurns, 2> output_turns = {};
 };
 
+/// Beside code for all blocks of a shape, see inner_blocks.h.
+struct InnerBody {
+  llvm::Function* are_inner;  ///< says it of the context's block
+  WideBody body;              ///< for the inner ones
+};
+
 /// Turns code for a warp, or for a thread, into code that runs all of a block, one after the other, where nothing in it
 /// waits but at the barrier of all threads (bar.sync 0). There the code stops, to be called again once all other warps
 /// have come; what it needs then lies in a frame a warp. That is much cheaper than a stack for each. Warps also let

@@ -273,6 +273,7 @@ void Block::blocks_entry(void* thread) {
   for (;;) {
     block.asked_ = context.blocks =
         static_cast<uint32_t>(std::min<uint64_t>(block.most_ - block.begun_ + 1, kMostBlocksACall));
+    context.blocks_left = 0;
     std::copy_n(block.index_, 3, context.ctaid);
     block.show_places(context, 0);
     block.entry_(&context, parameters);
