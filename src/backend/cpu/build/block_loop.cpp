@@ -372,7 +372,10 @@ class BlockLoop {
   void each_group(Body body) {
     each_step([&](Value* first, Value* left) {
       Value* in_row = builder_.CreateSub(word(offsetof(ThreadContext, nctaid)), first);
-      return body(first, least(left, in_row));
+      Value* blocks = body(first, least(left, in_row));
+      Value* last = builder_.CreateAdd(first, builder_.CreateSub(blocks, builder_.getInt32(1)));
+      note_place(offsetof(ThreadContext, ctaid), last);  // from which the run half goes on, whichever was run last
+      return blocks;
     });
     note_place(offsetof(ThreadContext, blocks), builder_.CreateAdd(unasked_blocks_, builder_.getInt32(1)));
   }

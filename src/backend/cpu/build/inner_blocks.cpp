@@ -197,7 +197,7 @@ Value* is_usual_for_all(const Question& question, llvm::IRBuilder<>& builder, Va
   const unsigned bits = type->getIntegerBitWidth();
   if (llvm::ICmpInst::isEquality(question.usual)) {
     // Sums wrap, and the bound is met where it lies between the first place and the last.
-    Value* least = builder.CreateAdd(first, builder.getIntN(bits, static_cast<uint64_t>(question.least)));
+    Value* least = builder.CreateAdd(first, llvm::ConstantInt::getSigned(type, question.least));
     return builder.CreateICmpUGT(builder.CreateSub(bound, least),
                                  builder.getIntN(bits, static_cast<uint64_t>(question.most - question.least)));
   }

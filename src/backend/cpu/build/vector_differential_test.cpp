@@ -612,17 +612,23 @@ TEST(VectorDifferential, ValuesThatOnePhiTakesHaveEachTheirPlace) {
   }
 }
 
-// Every second of them first, of any number.
+// Every second of them first, of any number; calls of the code end in the middle of rows of the grid and at their ends.
 TEST(VectorDifferential, NarrowBlocksBesideEachOtherAreAllRun) {
   const std::string text = R"(
     declare i32 @cupola.tid.x()
     declare i32 @cupola.tid.y()
     declare i32 @cupola.ctaid.x()
+    declare i32 @cupola.ctaid.y()
+    declare i32 @cupola.nctaid.x()
     define ptx_kernel void @k(ptr %o8, ptr %o16, ptr %o32, ptr %o64, ptr %in, ptr %sums, i32 %n, i32 %total) {
       %x = call i32 @cupola.tid.x()
       %y = call i32 @cupola.tid.y()
       %block = call i32 @cupola.ctaid.x()
-      %of.block = mul i32 %block, 64
+      %grid.row = call i32 @cupola.ctaid.y()
+      %in.row = call i32 @cupola.nctaid.x()
+      %ahead = mul i32 %grid.row, %in.row
+      %number = add i32 %ahead, %block
+      %of.block = mul i32 %number, 64
       %of.row = mul i32 %y, 16
       %row = add i32 %of.block, %of.row
       %me = add i32 %row, %x
@@ -632,8 +638,8 @@ TEST(VectorDifferential, NarrowBlocksBesideEachOtherAreAllRun) {
       store i32 %b, ptr %to
       ret void
     })";
-  for (const uint32_t grid : {1u, 3u, 2001u})
-    EXPECT_EQ(RungComparison({grid}).compare_for_shape(text, {16, 4}, /*hot=*/false), "") << grid;
+  for (const Dim3& grid : {Dim3{1}, Dim3{3}, Dim3{2001}, Dim3{3, 70}, Dim3{5, 33}, Dim3{31, 7}})
+    EXPECT_EQ(RungComparison(grid).compare_for_shape(text, {16, 4}, /*hot=*/false), "") << grid.x << " x " << grid.y;
 }
 
 // The counter is asked for behind the loop, by itself or as an index.
