@@ -79,7 +79,10 @@ class Cutting {
     for (BasicBlock* block : barriers_) meet(*block);
     for (llvm::PHINode* phi : kept_phis_) phi->eraseFromParent();
     erase_unused();
-    const auto is_uniform = [&](Value* value) { return uniformity_->is_uniform(value); };
+    // What a region takes of others is one warp's, and newer than what is known.
+    llvm::SmallPtrSet<const Value*, 16> taken;
+    for (const auto& [from, value] : taken_) taken.insert(value);
+    const auto is_uniform = [&](Value* value) { return uniformity_->is_uniform(value) && !taken.contains(value); };
     for (BlockRegion& region : result_.regions) {
       region.is_for_block = is_for_block(region);
       if (!region.is_for_block) region.acting = acting_threads(region, first_thread_, is_uniform);
@@ -346,7 +349,8 @@ class Cutting {
     if (!is_kept(value) || llvm::isa<llvm::AllocaInst>(value) || value == source) return true;
     auto& instruction = llvm::cast<Instruction>(*value);
     if (is_between(instruction.getParent())) return false;  // a phi's slot may have the next value already
-    if (!is_result && !source && slots_.contains(value)) {
+    if (!is_result && slots_.contains(value)) {             // it would be read there, not made
+      if (source) return false;
       source = value;
       return true;
     }

@@ -333,7 +333,7 @@ class Apart {
 
  private:
   struct Phis {
-    llvm::PHINode* left;                   ///< blocks
+    llvm::PHINode* left;                  ///< blocks
     std::array<llvm::PHINode*, 3> place;  ///< of the first of them
   };
 

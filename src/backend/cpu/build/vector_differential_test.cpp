@@ -241,6 +241,32 @@ TEST(VectorDifferential, OnlyTheFirstThreadsOfARowAct) {
   EXPECT_EQ(outcome.difference, "");
 }
 
+// How many act each warp has known since before the barrier.
+TEST(VectorDifferential, TheFirstThreadsActWhereWarpsKnowDifferentBounds) {
+  const std::string text = kernel(R"(
+      %warp = lshr i32 %x, 5
+      %which = getelementptr i32, ptr %in, i32 %warp
+      %some = load i32, ptr %which
+      %few = and i32 %some, 7
+      %is.first = icmp eq i32 %warp, 0
+      %bound = select i1 %is.first, i32 %few, i32 120
+      %mine = getelementptr i32, ptr addrspace(3) @tile, i32 %x
+      store i32 %x, ptr addrspace(3) %mine
+      call void @cupola.barrier(i32 0, i32 0)
+      %acts = icmp ult i32 %x, %bound
+      br i1 %acts, label %act, label %on
+    act:
+      store i32 77, ptr addrspace(3) %mine
+      br label %on
+    on:
+      call void @cupola.barrier(i32 0, i32 0)
+      %r = load i32, ptr addrspace(3) %mine
+      br label %write)") + "\n@tile = internal addrspace(3) global [256 x i32] undef, align 4\n";
+  for (const bool hot : {false, true})
+    for (const Dim3& block : {Dim3{128}, Dim3{256}})
+      EXPECT_EQ(RungComparison().compare_for_shape(text, block, hot), "") << block.x << hot;
+}
+
 // One after the other in loops in which each goes through a row of its own: with two results, in a loop around it, and
 // in one that writes what is before.
 TEST(VectorDifferential, ThreadsGoThroughRowsOfTheirOwnBetweenBarriers) {
@@ -700,10 +726,20 @@ TEST(VectorDifferential, ThreadsThatWalkAloneKnowTheirPlace) {
 
 // What is kept of values that others are made of: phis take new ones meanwhile.
 TEST(VectorDifferential, ValuesMadeAnewFindWhatTheyWereMadeOf) {
-  const std::string text = kernel(R"(
+  // What phis take first is the value itself, and one that the value that is made anew is made of too.
+  struct Values {
+    const char *more, *kept;
+  };
+  for (const auto& [more, kept] :
+       {Values{"%first = add i32 %a, 0\n%other.of.a = add i32 %triple, 0", "%with = add i32 %sum, 0"},
+        {"%half = ashr i32 %a, 1\n%five = mul i32 %a, 5\n%first = sub i32 %five, %half\n%times = shl i32 %first, 2\n"
+         "%other.of.a = sub i32 %a, %times",
+         "%both = xor i32 %sum, %five\n%with = add i32 %both, %a"}}) {
+    const std::string text = kernel(R"(
       %from = getelementptr i32, ptr %in, i32 %me
       %a = load i32, ptr %from
       %triple = mul i32 %a, 3
+      )" + std::string(more) + R"(
       %masked = and i32 %me, 255
       %mine = getelementptr i32, ptr addrspace(3) @tile, i32 %masked
       %beside = xor i32 %masked, 32
@@ -714,7 +750,7 @@ TEST(VectorDifferential, ValuesMadeAnewFindWhatTheyWereMadeOf) {
       br label %head
     head:
       %i = phi i32 [ 0, %0 ], [ %more, %head ]
-      %p = phi i32 [ %a, %0 ], [ %next, %head ]
+      %p = phi i32 [ %first, %0 ], [ %next, %head ]
       %r.before = phi i32 [ 0, %0 ], [ %r, %head ]
       %of.p = mul i32 %p, 5
       store i32 %p, ptr addrspace(3) %mine
@@ -722,15 +758,17 @@ TEST(VectorDifferential, ValuesMadeAnewFindWhatTheyWereMadeOf) {
       %read = load i32, ptr addrspace(3) %other
       %next = add i32 %p, %read
       call void @cupola.barrier(i32 0, i32 0)
-      %sum = add i32 %of.p, %triple
-      %r = add i32 %sum, %r.before
+      %sum = add i32 %of.p, %other.of.a
+      )" + kept + R"(
+      %r = add i32 %with, %r.before
       %more = add i32 %i, 1
       %on = icmp ult i32 %more, %turns
       br i1 %on, label %head, label %write)") +
-                           "\n@tile = internal addrspace(3) global [256 x i32] undef, align 4\n";
-  for (const bool hot : {false, true})
-    for (const Dim3& block : {Dim3{64}, Dim3{128}})
-      EXPECT_EQ(RungComparison().compare_for_shape(text, block, hot), "") << block.x << hot;
+                             "\n@tile = internal addrspace(3) global [256 x i32] undef, align 4\n";
+    for (const bool hot : {false, true})
+      for (const Dim3& block : {Dim3{64}, Dim3{128}})
+        EXPECT_EQ(RungComparison().compare_for_shape(text, block, hot), "") << block.x << hot;
+  }
 }
 
 // ---- inner blocks ----
