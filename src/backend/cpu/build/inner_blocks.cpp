@@ -270,6 +270,8 @@ class Apart {
       size[d] = word(offsetof(ThreadContext, nctaid) + 4 * d);
     }
     Value* asked = word(offsetof(ThreadContext, blocks));
+    for (unsigned d = 0; d < 3; ++d)
+      tables_[d] = load_field(builder_, context_of(*made_), table(d), builder_.getPtrTy(), /*constant=*/false);
     builder_.CreateBr(row);
 
     builder_.SetInsertPoint(row);  // what is left of it
@@ -343,6 +345,7 @@ class Apart {
     made->addIncoming(first, from);
     return made;
   }
+  static size_t table(unsigned dimension) { return offsetof(ThreadContext, places) + dimension * sizeof(void*); }
   Value* word(size_t offset) {
     return load_field(builder_, context_of(*made_), offset, builder_.getInt32Ty(), /*constant=*/false);
   }
@@ -374,8 +377,10 @@ class Apart {
     BasicBlock *some = make_block("some"), *on = make_block("on");
     builder_.CreateCondBr(builder_.CreateICmpNE(count, builder_.getInt32(0)), some, on);
     builder_.SetInsertPoint(some);
-    for (unsigned d = 0; d < 3; ++d)
+    for (unsigned d = 0; d < 3; ++d) {
       store_field(builder_, context_of(*made_), offsetof(ThreadContext, ctaid) + 4 * d, place[d]);
+      store_field(builder_, context_of(*made_), table(d), tables_[d]);  // code that calls others leaves its last warp's
+    }
     store_field(builder_, context_of(*made_), offsetof(ThreadContext, blocks), left);
     store_field(builder_, context_of(*made_), offsetof(ThreadContext, blocks_left), builder_.CreateSub(left, count));
     builder_.CreateCall(&code, arguments());
@@ -397,6 +402,7 @@ class Apart {
   llvm::Function &all_, &inner_;
   const uint32_t least_inner_;
   llvm::SmallVector<llvm::CallInst*, 2> looks_;
+  Value* tables_[3] = {};  ///< of threadIdx, as the context has them at first
 };
 
 }  // namespace

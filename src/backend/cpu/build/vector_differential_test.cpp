@@ -185,6 +185,9 @@ TEST(VectorDifferential, KernelsThatWereWrongOnceAreRight) {
     EXPECT_EQ(comparison.compare_for_shape(RandomKernel(seed).text(), seed), "") << "seed " << seed;
   constexpr uint64_t kInALine = 4'535'000'047U;
   EXPECT_EQ(comparison.compare_for_line(RandomKernel(kInALine).text(), kInALine), "");
+  // Many blocks for each worker, of which some are inner.
+  for (const uint64_t seed : {4'660'000'409U, 4'660'001'121U, 4'660'000'842U})
+    EXPECT_EQ(RungComparison({40}).compare_for_shape(RandomKernel(seed).text(), seed), "") << "seed " << seed;
 }
 
 /// A kernel whose `body` goes to %write with a word %r for the thread, or to %out.
