@@ -1,6 +1,7 @@
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/ValueHandle.h>
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +12,6 @@ class AllocaInst;
 class BasicBlock;
 class Instruction;
 class TargetMachine;
-class Value;
 }  // namespace llvm
 
 // Code for a warp that stops at the barriers of its block, cut there: where all warps of a block take the same way from
@@ -28,8 +28,8 @@ struct BlockRegion {
   llvm::BasicBlock* begin = nullptr;  ///< entered from elsewhere only
   llvm::BasicBlock* end = nullptr;    ///< goes on to what follows; the region is left nowhere else
   llvm::SmallVector<llvm::BasicBlock*, 8> blocks;
-  llvm::Instruction* frame = nullptr;  ///< stands for where the warp keeps what it needs in other regions
-  llvm::Value* acting = nullptr;       ///< acting_threads()
+  llvm::Instruction* frame = nullptr;     ///< stands for where the warp keeps what it needs in other regions
+  llvm::WeakTrackingVH acting = nullptr;  ///< acting_threads(); an argument that it is may be replaced
 };
 
 /// A warp's code in regions, cut where it stands. What lies in no region is the same for all of a block's warps: the

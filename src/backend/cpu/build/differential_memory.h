@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -56,11 +57,13 @@ struct DifferentialMemory {
   std::string compare(const DifferentialMemory& other) const {
     if (failure != other.failure) return formatted("one said '{}', the other '{}'", failure, other.failure);
     static constexpr const char* kNames[] = {"o8", "o16", "o32", "o64", "in", "sums"};
-    for (int i = 0; i < 6; ++i)
-      for (size_t at = 0; at < bytes[i].bytes().size(); ++at)
-        if (bytes[i].bytes()[at] != other.bytes[i].bytes()[at])
-          return formatted("{}: byte {} of {} is {}, in the other {}", kNames[i], at, bytes[i].bytes().size(),
-                           static_cast<int>(bytes[i].bytes()[at]), static_cast<int>(other.bytes[i].bytes()[at]));
+    for (int i = 0; i < 6; ++i) {
+      const std::span<std::byte> ours = bytes[i].bytes(), theirs = other.bytes[i].bytes();
+      const auto [our, their] = std::ranges::mismatch(ours, theirs);
+      if (our != ours.end())
+        return formatted("{}: byte {} of {} is {}, in the other {}", kNames[i], our - ours.begin(), ours.size(),
+                         static_cast<int>(*our), static_cast<int>(*their));
+    }
     return {};
   }
 

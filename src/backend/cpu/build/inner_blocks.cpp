@@ -238,7 +238,8 @@ llvm::Function* make_look(llvm::Function& kernel, const std::vector<Question>& q
       copy.replace(instruction, *llvm::ConstantInt::get(instruction.getType(), 0));
   }
   Value* all = builder.getTrue();
-  for (const Question& question : questions) all = builder.CreateAnd(all, is_usual_for_all(question, builder, copy));
+  for (const Question& question : questions)  // one that no thread comes to may be of any number
+    all = builder.CreateAnd(all, builder.CreateFreeze(is_usual_for_all(question, builder, copy)));
   builder.CreateRet(all);
   return made;
 }

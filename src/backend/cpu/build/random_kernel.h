@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backend/cpu/build/random_meetings.h"
+#include "base/kernel_info.h"
 
 // Random kernels as kir text, for comparing the ways to run one: structured control flow whose branches and loops
 // differ between lanes, rows of the block, warps or not at all, in arithmetic on mutable variables, memory, atomics and
@@ -25,7 +26,7 @@ namespace cupola::cpu::build::testing {
 class RandomKernel : RandomMeetings {
  public:
   explicit RandomKernel(uint64_t seed)
-      : RandomMeetings(seed, seed % 4 != 0),
+      : RandomMeetings(seed, /*meets=*/seed % 4 != 0, /*spreads=*/seed < kFirstOld || seed >= kFirstSpread),
         budget_(2 + static_cast<int>(seed % 13)),
         leaves_(seed % 3 != 0),
         is_new_(seed < kFirstOld || seed >= kFirstNew),
@@ -34,12 +35,21 @@ class RandomKernel : RandomMeetings {
   /// Whether it may ask where threads are.
   static bool asks(uint64_t seed) { return seed < kFirstOld || seed >= kFirstAsking; }
 
+  /// The grid to run it in: for those that ask where threads are several blocks, some of which are inner ones, for
+  /// those that spread in two dimensions too, with odd rows, and more blocks than one call runs.
+  static Dim3 grid(uint64_t seed) {
+    static constexpr Dim3 kGrids[] = {{5}, {3, 7}, {40}, {9, 5}, {2, 3}};
+    if (seed < kFirstOld || seed >= kFirstSpread) return kGrids[seed / 64 % std::size(kGrids)];
+    return asks(seed) ? Dim3{5} : Dim3{2};
+  }
+
   std::string text() {
     begin();
     if (is_new_ && meets_ && chance(3)) {
       chance(3) ? go_through_row() : go_through_grid();
       barrier();
     }
+    if (spreads_ && chance(2)) know_as_warp();
     if (asks_ && chance(2)) ask_for_place();
     while (budget_ > 0) statement({});
     if (meets_) part();
@@ -56,8 +66,7 @@ class RandomKernel : RandomMeetings {
         "@square = internal addrspace(3) global [272 x i32] undef, align 4\n"
         "@wide_square = internal addrspace(3) global [272 x i64] undef, align 8\n"
         "@counts = internal addrspace(3) global [16 x i32] undef, align 4\n";
-    for (const char* name : {"tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "nctaid.x", "laneid"})
-      text += formatted("declare i32 @cupola.{}()\n", name);
+    for (const char* name : kPlaces) text += formatted("declare i32 @cupola.{}()\n", name);
     text +=
         "declare void @cupola.barrier(i32, i32) convergent\n"
         "declare i32 @cupola.barrier_reduce(i32, i32, i32, i32) convergent\n"
@@ -87,26 +96,31 @@ class RandomKernel : RandomMeetings {
   }
 
   void begin() {
-    for (const char* name : {"tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "nctaid.x", "laneid"})
-      line("%{} = call i32 @cupola.{}()", name, name);
+    for (const char* name : kPlaces) line("%{} = call i32 @cupola.{}()", name, name);
     line("%plane = mul i32 %ntid.y, %tid.z");
     line("%rows = add i32 %plane, %tid.y");
     line("%before = mul i32 %rows, %ntid.x");
     line("%lin = add i32 %before, %tid.x");
     line("%area = mul i32 %ntid.x, %ntid.y");
     line("%count = mul i32 %area, %ntid.z");
-    line("%first = mul i32 %ctaid.x, %count");
+    if (spreads_) {
+      line("%blocks = mul i32 %ctaid.y, %nctaid.x");
+      line("%block = add i32 %blocks, %ctaid.x");
+    }
+    line("%first = mul i32 {}, %count", spreads_ ? "%block" : "%ctaid.x");
     line("%me = add i32 %first, %lin");
     for (const auto& [type, count] :
          {std::pair{"i32", 4}, {"i64", 2}, {"i16", 1}, {"i8", 1}, {"float", 2}, {"double", 1}})
       for (int i = 0; i < count; ++i) variables_.push_back({formatted("%{}_{}", type, i), type});
     for (const Variable& one : variables_) line("{} = alloca {}", one.name, one.type);
     for (const char* name : {"%u0", "%u1"}) line("{} = alloca i32", name);
+    if (spreads_) line("%w0 = alloca i32");
     line("%array = alloca [16 x i32]");
     line("%bytes = alloca [16 x i8]");
     line("call void @llvm.memset.p0.i64(ptr %array, i8 1, i64 64, i1 false)");
     line("call void @llvm.memset.p0.i64(ptr %bytes, i8 2, i64 16, i1 false)");
     for (const char* name : {"%u0", "%u1"}) line("store i32 %n, ptr {}", name);
+    if (spreads_) line("store i32 %n, ptr %w0");
     for (const Variable& one : variables_)
       line("store {} {}, ptr {}", one.type, one.type[0] == 'i' ? "7" : "1.5", one.name);
     if (meets_) clear_shared();
@@ -117,7 +131,7 @@ class RandomKernel : RandomMeetings {
   void statement(const Context& context) {
     --budget_;
     const bool may_nest = context.depth < 3 && budget_ > -12;
-    switch (pick(asks_ ? 36 : is_new_ ? 33 : 28)) {
+    switch (pick(spreads_ ? 39 : asks_ ? 36 : is_new_ ? 33 : 28)) {
       case 0:
       case 1:
       case 2:
@@ -170,6 +184,11 @@ class RandomKernel : RandomMeetings {
       case 34:
       case 35:
         return ask_for_place();
+      case 36:
+        return context.level <= Level::Warp ? know_as_warp() : assign();
+      case 37:
+      case 38:
+        return first_threads(context);
       default:
         return meets_ ? together(context) : assign();
     }
@@ -286,8 +305,36 @@ class RandomKernel : RandomMeetings {
     at(out);
   }
 
+  /// The threads before one that each warp has known for a while, or all know, act, of the block or of a row; others
+  /// look afterwards.
+  void first_threads(const Context& context) {
+    const bool meets = meets_ && context.level == Level::Block;
+    if (meets) barrier();
+    const std::string bound = chance(3) ? one_of({"%n", "%ctaid.x", "%total", "40"})
+                                        : let("and i32 {}, {}", let("load i32, ptr %w0"), one_of({"7", "63", "127"}));
+    const std::string yes = label(), on = label();
+    branch(let("icmp {} i32 {}, {}", one_of({"ult", "ule", "slt", "eq"}), one_of({"%lin", "%tid.x", "%laneid"}), bound),
+           yes, on);
+    at(yes);
+    if (meets)
+      line("store i32 {}, ptr addrspace(3) {}", int_expression(1), shared_cell("tile", "i32", "%lin"));
+    else
+      statement(inside(context, Level::Lane));
+    go(on);
+    at(on);
+    if (!meets) return;
+    barrier();
+    const std::string other = let("urem i32 {}, %count", int_expression(1));
+    keep("i32", let("load i32, ptr addrspace(3) {}", shared_cell("tile", "i32", other)));
+    barrier();
+  }
+
+  static constexpr const char* kPlaces[] = {"tid.x",   "tid.y",   "tid.z",    "ntid.x",   "ntid.y", "ntid.z",
+                                            "ctaid.x", "ctaid.y", "nctaid.x", "nctaid.y", "laneid"};
+
   /// Seeds whose kernels were wrong once are kept, and with them what these kernels are: they have fewer statements.
-  static constexpr uint64_t kFirstOld = 1'000'000'000, kFirstNew = 3'800'000'000, kFirstAsking = 4'600'000'000;
+  static constexpr uint64_t kFirstOld = 1'000'000'000, kFirstNew = 3'800'000'000, kFirstAsking = 4'600'000'000,
+                            kFirstSpread = 4'700'000'000;
 
   int budget_;
   const bool leaves_;

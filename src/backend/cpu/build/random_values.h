@@ -21,7 +21,8 @@ class RandomValues : public RandomText {
         case 1:
           return "%n";
         case 2:
-          return one_of({"%ctaid.x", "%ntid.x", "%count"});
+          return spreads_ ? one_of({"%ctaid.x", "%ctaid.y", "%block", "%ntid.x", "%count"})
+                          : one_of({"%ctaid.x", "%ntid.x", "%count"});
         case 3:
           return let("load i32, ptr {}", element("i32", "%in", let("and i32 {}, 1023", uniform(0))));
         default:
@@ -70,6 +71,18 @@ class RandomValues : public RandomText {
     return chance(2) ? let("add i32 {}, {}", before, column) : let("add i32 {}, {}", column, before);
   }
 
+  /// What threads of a warp share.
+  void know_as_warp() {
+    const std::string warp = let("lshr i32 %lin, 5"), ours = uniform(1);
+    const std::string index = let("and i32 {}, 1023", let("{} i32 {}, {}", one_of({"add", "xor"}), ours, warp));
+    std::string known = chance(3) ? index : let("load i32, ptr {}", element("i32", "%in", index));
+    if (chance(2))
+      known = let("select i1 {}, i32 {}, i32 {}",
+                  let("icmp {} i32 {}, {}", one_of({"eq", "ult"}), warp, std::to_string(pick(3))), known,
+                  one_of({"120", "5", "%count"}));
+    line("store i32 {}, ptr %w0", known);
+  }
+
   // ---- values of a thread ----
 
   std::string thread_number() {
@@ -77,9 +90,11 @@ class RandomValues : public RandomText {
   }
 
   std::string int_leaf() {
-    switch (pick(14)) {
+    switch (pick(spreads_ ? 15 : 14)) {
       case 0:
         return number();
+      case 14:
+        return let("load i32, ptr %w0");
       case 13: {  // a row or not, by what the running code finds
         const std::string mixed = let("{} i32 {}, {}", one_of({"xor", "or"}), one_of({"%lin", "%me", "%laneid"}),
                                       let("and i32 {}, {}", uniform(1), one_of({"96", "-32", "1", "127"})));

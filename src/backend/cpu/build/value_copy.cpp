@@ -18,7 +18,10 @@ Value* ValueCopy::operator()(Value* value) {
   if (!instruction) return value;
   for (Value* operand : instruction->operands())
     if (!llvm::isa<llvm::Function>(operand)) (*this)(operand);
-  llvm::Instruction* made = instruction->clone();
+  const auto* bits = llvm::dyn_cast<llvm::PossiblyDisjointInst>(instruction);
+  llvm::Instruction* made = bits && bits->isDisjoint()
+                                ? llvm::BinaryOperator::CreateAdd(bits->getOperand(0), bits->getOperand(1))
+                                : instruction->clone();
   made->dropPoisonGeneratingFlags();
   made->setDebugLoc({});
   llvm::RemapInstruction(made, map_, llvm::RF_IgnoreMissingLocals | llvm::RF_NoModuleLevelChanges);

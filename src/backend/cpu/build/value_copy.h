@@ -6,7 +6,8 @@
 namespace cupola::cpu::build {
 
 /// Copies values of a kernel that take nothing but its arguments, the launch's sizes and places, into a function that
-/// takes the same arguments. What overflows in the kernel wraps in the copy, where it may be computed for nothing.
+/// takes the same arguments. What overflows in the kernel wraps in the copy, where it may be computed for nothing; an
+/// `or` of bits that are apart is the sum also for threads whose bits are not, which the kernel does not ask.
 class ValueCopy {
  public:
   /// To where `builder` stands, whose function takes what `from` takes.

@@ -26,7 +26,9 @@ class RungComparison {
     std::string difference;          ///< empty: none
   };
 
-  explicit RungComparison(Dim3 grid = {2}) : grid_(grid) {}
+  explicit RungComparison(Dim3 blocks = {2}) : grid(blocks) {}
+
+  Dim3 grid;
 
   Outcome compare(const std::string& text) {
     llvm::LLVMContext context;
@@ -121,12 +123,12 @@ class RungComparison {
   }
 
   DifferentialMemory run(const std::shared_ptr<hal::Executable>& executable, Dim3 block) {
-    const uint64_t threads = grid_.count() * block.count();
+    const uint64_t threads = grid.count() * block.count();
     DifferentialMemory memory(threads);
     const DifferentialMemory::Parameters parameters = memory.parameters();
     hal::Launch launch;
     launch.executable = executable;
-    launch.grid = grid_;
+    launch.grid = grid;
     launch.block = block;
     launch.parameters.resize(sizeof parameters);
     std::memcpy(launch.parameters.data(), &parameters, sizeof parameters);
@@ -142,7 +144,6 @@ class RungComparison {
 
   std::unique_ptr<hal::Device> device_ = make_cpu_device();
   std::unique_ptr<hal::Queue> queue_ = device_->create_queue(0).value();
-  const Dim3 grid_;
   size_t shaped_ = 0;  ///< of kBlocks, the next one whose shape is compiled for
 };
 
@@ -156,9 +157,9 @@ TEST(VectorDifferential, RandomKernelsWriteWhatTheyDoAThreadAtATime) {
   const char* shapes = getenv("CUPOLA_SEED_SHAPES");
   const bool one_shape = shapes && std::string_view(shapes) == "one",
              one_line = shapes && std::string_view(shapes) == "line";
-  // Some of several blocks are inner ones.
-  RungComparison comparison{RandomKernel::asks(first) ? Dim3{5} : Dim3{2}};
+  RungComparison comparison;
   for (uint64_t seed = first; seed < first + count; ++seed) {
+    comparison.grid = RandomKernel::grid(seed);
     const std::string text = RandomKernel(seed).text();
     if (const char* file = getenv("CUPOLA_SEED_FILE")) std::ofstream(file) << text;
     const RungComparison::Outcome outcome =
@@ -268,6 +269,31 @@ TEST(VectorDifferential, TheFirstThreadsActWhereWarpsKnowDifferentBounds) {
   for (const bool hot : {false, true})
     for (const Dim3& block : {Dim3{128}, Dim3{256}})
       EXPECT_EQ(RungComparison().compare_for_shape(text, block, hot), "") << block.x << hot;
+}
+
+// As many as the kernel is told, or as its block's number says.
+TEST(VectorDifferential, TheFirstThreadsActBelowWhatALaunchSays) {
+  for (const char* bound : {"%n", "%block"}) {
+    const std::string text = "declare i32 @cupola.ctaid.x()\n" +
+                             kernel(formatted(R"(
+      %block = call i32 @cupola.ctaid.x()
+      %mine = getelementptr i32, ptr addrspace(3) @tile, i32 %x
+      store i32 %x, ptr addrspace(3) %mine
+      call void @cupola.barrier(i32 0, i32 0)
+      %acts = icmp ult i32 %x, {}
+      br i1 %acts, label %act, label %on
+    act:
+      store i32 77, ptr addrspace(3) %mine
+      br label %on
+    on:
+      call void @cupola.barrier(i32 0, i32 0)
+      %r = load i32, ptr addrspace(3) %mine
+      br label %write)",
+                                              bound)) +
+                             "\n@tile = internal addrspace(3) global [256 x i32] undef, align 4\n";
+    for (const bool hot : {false, true})
+      EXPECT_EQ(RungComparison({1}).compare_for_shape(text, Dim3{128}, hot), "") << bound << hot;
+  }
 }
 
 // One after the other in loops in which each goes through a row of its own: with two results, in a loop around it, and
@@ -865,6 +891,31 @@ TEST(VectorDifferential, BlocksAskedForTheirPlacesAnswerAsTheirThreads) {
           RungComparison({5}).compare_for_shape(kernel_that_asks(text, {"%is", "%within"}), Dim3{40}, /*hot=*/true), "")
           << text;
     }
+}
+
+// Behind a condition that threads of the block give different answers to, sums of bits that are apart for those who go
+// on.
+TEST(VectorDifferential, BlocksAskedForSumsOfBitsAnswerAsThoseWhoAskThem) {
+  for (const int begin : {-1, 0, 1, 2, 3})
+    for (const int end : {-34, -33, -32, -31, -30, -2, -1, 0, 1})
+      EXPECT_EQ(RungComparison({5}).compare_for_shape(kernel_that_asks(formatted(R"(
+      %p = add i32 %px, {}
+      %end = add i32 %ends, {}
+      %within = icmp slt i32 %p, %end
+      br i1 %within, label %inside, label %out
+    inside:
+      %low = and i32 %p, 1
+      %even = icmp eq i32 %low, 0
+      br i1 %even, label %ask, label %out
+    ask:
+      %next = or disjoint i32 %p, 1
+      %is = icmp slt i32 %next, %end
+      )",
+                                                                                 begin, end),
+                                                                       {"%is"}),
+                                                      Dim3{32}, /*hot=*/true),
+                "")
+          << begin << " " << end;
 }
 
 // Rows of the grid have blocks of both kinds, more or less of them beside each other, and ranges begin anywhere.
