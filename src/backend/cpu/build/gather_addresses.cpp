@@ -1,5 +1,7 @@
 #include "backend/cpu/build/gather_addresses.h"
 
+#include <llvm/Analysis/ConstantFolding.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -30,6 +32,27 @@ Instruction* copy_to(Instruction& place, llvm::Use& use) {
   return copy;
 }
 
+/// `select c, extended x, k` as the extension of a choice between numbers of x's size, in its place: LLVM turns shifts
+/// by what may be too much round so. Null: it is none of such.
+llvm::CastInst* extension_of_choice(llvm::SelectInst& choice) {
+  for (const bool is_false : {false, true}) {
+    auto* extended = llvm::dyn_cast<llvm::CastInst>(is_false ? choice.getFalseValue() : choice.getTrueValue());
+    auto* other = llvm::dyn_cast<llvm::Constant>(is_false ? choice.getTrueValue() : choice.getFalseValue());
+    if (!other || !extended || !llvm::isa<llvm::SExtInst, llvm::ZExtInst>(extended)) continue;
+    const llvm::DataLayout& layout = choice.getDataLayout();
+    const auto cast = [&](llvm::Constant* number, llvm::Type* type) {
+      return llvm::ConstantFoldIntegerCast(number, type, llvm::isa<llvm::SExtInst>(extended), layout);
+    };
+    llvm::Constant* narrow = cast(other, extended->getSrcTy());
+    if (!narrow || cast(narrow, choice.getType()) != other) continue;
+    llvm::IRBuilder<> builder(&choice);
+    llvm::Value* number = extended->getOperand(0);
+    number = builder.CreateSelect(choice.getCondition(), is_false ? narrow : number, is_false ? number : narrow);
+    return llvm::dyn_cast<llvm::CastInst>(builder.CreateCast(extended->getOpcode(), number, choice.getType()));
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void make_addresses_beside_gathers(llvm::Function& function) {
@@ -38,6 +61,8 @@ void make_addresses_beside_gathers(llvm::Function& function) {
     Instruction* sum = addresses ? copy_to<llvm::GetElementPtrInst>(access, *addresses) : nullptr;
     if (!sum) continue;
     for (llvm::Use& index : sum->operands()) {
+      if (auto* choice = llvm::dyn_cast<llvm::SelectInst>(index.get()))
+        if (llvm::CastInst* extension = extension_of_choice(*choice)) index.set(extension);
       const auto* cast = llvm::dyn_cast<llvm::CastInst>(index.get());
       if (cast && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast)) copy_to<llvm::CastInst>(*sum, index);
     }

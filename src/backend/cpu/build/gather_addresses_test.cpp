@@ -58,5 +58,43 @@ TEST(GatherAddresses, AreMadeOfNumbersOf32BitsInTheSameBlock) {
   EXPECT_THAT(assembly, Not(HasSubstr("vpscatterq")));
 }
 
+/// Code that gathers by %far, made of numbers %i of 32 bits.
+std::string gathers_by(const std::string& far) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  const auto module = llvm::parseAssemblyString(R"(
+  declare <16 x i32> @llvm.masked.gather.v16i32.v16p0(<16 x ptr>, <16 x i1>, <16 x i32>)
+  define void @f(ptr %base, ptr %numbers, i1 %which) {
+    %i = load <16 x i32>, ptr %numbers
+    )" + far + R"(
+    %a = getelementptr i32, ptr %base, <16 x i64> %far
+    %v = call <16 x i32> @llvm.masked.gather.v16i32.v16p0(<16 x ptr> align 4 %a, <16 x i1> splat (i1 true), <16 x i32> poison)
+    store <16 x i32> %v, ptr %numbers
+    ret void
+  })",
+                                                error, context);
+  EXPECT_TRUE(module) << error.getMessage().str();
+  const auto machine = *machine_for("cpu:x86_64:x86-64-v4");
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
+  make_addresses_beside_gathers(*module->getFunction("f"));
+  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+  if (machine->getTargetTriple().getArch() == llvm::Triple::x86_64) return emit_assembly(*module, *machine);
+  return "vpgatherdd";
+}
+
+TEST(GatherAddresses, AreOfNumbersOf32BitsWhereOneIsChosen) {
+  const std::string wide = "%wide = sext <16 x i32> %i to <16 x i64>\n%far = select i1 %which, ";
+  EXPECT_THAT(gathers_by(wide + "<16 x i64> %wide, <16 x i64> zeroinitializer"), HasSubstr("vpgatherdd"));
+  EXPECT_THAT(gathers_by(wide + "<16 x i64> splat (i64 -7), <16 x i64> %wide"), HasSubstr("vpgatherdd"));
+}
+
+TEST(GatherAddresses, AreOfMoreWhereTheOtherNeedsThem) {
+  if (machine_for("cpu:x86_64:x86-64-v4").value()->getTargetTriple().getArch() != llvm::Triple::x86_64) GTEST_SKIP();
+  const std::string code = gathers_by(
+      "%wide = zext <16 x i32> %i to <16 x i64>\n%far = select i1 %which, <16 x i64> %wide, <16 x i64> splat (i64 -7)");
+  EXPECT_THAT(code, Not(HasSubstr("vpgatherdd")));
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build::testing
