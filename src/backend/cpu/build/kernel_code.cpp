@@ -129,7 +129,7 @@ bool writes_out(const std::vector<Bodies>& all, const CodeOptions& options) {
 bool is_improvable(const Bodies& bodies, const CodeOptions& options) {
   if (!options.blocks || options.blocks->hot) return false;
   return llvm::any_of(bodies.warps, [&](const WideBody& body) {
-    return body.code && !body.is_alone && (body.is_cut || !options.blocks->shape);
+    return body.code && !body.is_alone && (body.is_cut || body.leaves_out || !options.blocks->shape);
   });
 }
 

@@ -68,6 +68,21 @@ const std::string kModule = R"(
     store i32 %before, ptr %in
     ret void
   }
+  define ptx_kernel void @goes_far(ptr %p, i64 %n, i64 %pitch) {
+  start:
+    %t = call i32 @cupola.tid.x()
+    %far = zext i32 %t to i64
+    br label %turn
+  turn:
+    %i = phi i64 [ %far, %start ], [ %next, %turn ]
+    %cell = getelementptr i32, ptr %p, i64 %i
+    store i32 1, ptr %cell
+    %next = add i64 %i, %pitch
+    %more = icmp slt i64 %next, %n
+    br i1 %more, label %turn, label %over
+  over:
+    ret void
+  }
   define ptx_kernel void @meets_often(ptr %p) {
   start:
     %turns = call i32 @turns()
@@ -92,7 +107,7 @@ class Later : public ::testing::Test {
     auto built = build(parse(context, kModule), {.target = "cpu:test", .later = true});
     ASSERT_TRUE(built) << built.error().message;
     image_ = std::move(*built);
-    ASSERT_EQ(image_.kernels.size(), 6u);
+    ASSERT_EQ(image_.kernels.size(), 7u);
   }
 
   image::Kernel code(size_t kernel, const image::BlocksOfCode& blocks) const {
@@ -213,7 +228,7 @@ TEST_F(Later, PlacesOfUpdatesStayInMemoryWhereLoopsAreWrittenOut) {
 }
 
 TEST_F(Later, FunctionsThatItCallsKnowItToo) {
-  EXPECT_EQ(loops(5, {BlockClass::Rows, Dim3{64}, true}), 1u);
+  EXPECT_EQ(loops(6, {BlockClass::Rows, Dim3{64}, true}), 1u);
 }
 
 TEST_F(Later, HotCodeIsForWhatMeetsAndForShapes) {
@@ -226,6 +241,8 @@ TEST_F(Later, HotCodeIsForWhatMeetsAndForShapes) {
                         {1, {BlockClass::Rows, Dim3{64}}, false},
                         {3, {BlockClass::Rows, Dim3{64}}, true},
                         {3, {BlockClass::Rows, Dim3{64}, true}, false},
+                        {5, {BlockClass::Rows, Dim3{64}}, true},  // warp after warp, which hot code has take turns
+                        {5, {BlockClass::Rows, Dim3{64}, true}, false},
                         {2, {BlockClass::Rows}, false}};  // a thread at a time
   for (const Case& each : cases)
     EXPECT_EQ(code(each.kernel, each.blocks).improvable, each.improvable)
@@ -276,7 +293,7 @@ TEST_F(Later, EqualCodeHasEqualUnits) {
   llvm::LLVMContext context;
   const auto again = build(parse(context, kModule), {.target = "cpu:test", .later = true});
   ASSERT_TRUE(again);
-  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(again->kernels[i].unit, image_.kernels[i].unit);
+  for (size_t i = 0; i < 7; ++i) EXPECT_EQ(again->kernels[i].unit, image_.kernels[i].unit);
 }
 
 TEST(KernelUnit, OtherBytesAreRefused) {

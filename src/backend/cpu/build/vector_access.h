@@ -17,6 +17,7 @@ enum class Access : uint8_t {
   Segments,    ///< a place for each segment
   Row,         ///< places beside each other, of the warp or of each segment
   Structures,  ///< those of a Group
+  FoundRuns,   ///< what the running code finds: a row, runs of one, or a gather or scatter
   Gather,      ///< or scatter
   LaneByLane,
 };

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "backend/cpu/build/differential_memory.h"
+#include "backend/cpu/build/kernel_unit.h"
 #include "backend/cpu/build/test_program.h"
 
 namespace cupola::cpu::build::testing {
@@ -154,6 +155,29 @@ TEST(VectorFoundRows, AreRunsOfHalvesOfAButterfly) {
   const std::string code = host_code(kStep);
   EXPECT_THAT(code, HasSubstr("<i32 0, i32 2, i32 4, i32 6, i32 8, i32 10, i32 12, i32 14, i32 16,"));
   EXPECT_THAT(code, HasSubstr("<i32 0, i32 1, i32 4, i32 5, i32 8, i32 9, i32 12, i32 13, i32 16,"));
+}
+
+/// Code that is to be there soon looks for rows alone, and says that there is more to find.
+TEST(VectorFoundRows, AreRunsInHotCodeOnly) {
+  llvm::LLVMContext context;
+  const BuildOptions options{.target = "cpu:x86_64:x86-64-v4", .later = true};
+  const auto module = build(parse(context, kStep), options);
+  ASSERT_TRUE(module) << module.error().message;
+  for (const bool hot : {false, true}) {
+    const std::string path = ::testing::TempDir() + "runs-" + std::to_string(getpid());
+    auto unit = read_unit(context, module->kernels[0].unit);
+    ASSERT_TRUE(unit) << unit.error().message;
+    const image::BlocksOfCode blocks = {image::BlockClass::Rows, Dim3{32, 4}, hot};
+    const auto made = build_unit(std::move(*unit), blocks, {.target = options.target, .keep = path});
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ(made->kernels[0].improvable, !hot);
+    std::ifstream file(path + ".host.ll");
+    const std::string code{std::istreambuf_iterator<char>(file), {}};
+    for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+    EXPECT_THAT(code, HasSubstr("load <32 x i32>, ptr"));
+    constexpr const char* kRuns = "<i32 0, i32 1, i32 4, i32 5, i32 8, i32 9, i32 12, i32 13, i32 16,";
+    EXPECT_EQ(code.find(kRuns) != std::string::npos, hot);
+  }
 }
 
 /// Numbers that are in order modulo 2^32 are no row where what they are extended to jumps.

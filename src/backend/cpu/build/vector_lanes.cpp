@@ -53,6 +53,7 @@ Lanes::Lanes(llvm::Function& old, llvm::Function& made, const image::BlocksOfCod
       layout(old.getDataLayout()),
       blocks(of.blocks),
       block_shape(of.shape),
+      is_hot(of.hot),
       builder(made.getContext()),
       context(context_of(made)),
       has_exits_(!exits.empty()) {

@@ -39,6 +39,7 @@ class Lanes {
   const llvm::DataLayout& layout;
   const BlockClass blocks;
   const std::optional<Dim3> block_shape;  ///< where it is known
+  const bool is_hot;                      ///< all ways to make an access fast; else one that is there soon
   llvm::IRBuilder<> builder;
   llvm::Value* const context;
 

@@ -357,9 +357,10 @@ void widen_load(Lanes& lanes, llvm::LoadInst& load) {
   }
   if (way == Access::Gather) {
     const auto found = can_be_wide(lanes, load) ? look_for_runs(lanes, address, type) : std::nullopt;
+    if (!found) return lanes.define(load, gathered());
+    lanes.accesses[&load] = Access::FoundRuns;
     const auto in_runs = [&](unsigned run) { return load_runs(lanes, load, *found, run); };
-    return lanes.define(
-        load, found ? choose_way(lanes, *found, widened(type), /*rows_only=*/false, in_runs, gathered) : gathered());
+    return lanes.define(load, choose_way(lanes, *found, widened(type), !lanes.is_hot, in_runs, gathered));
   }
   Value* condition = lanes.straight(address);
   lanes.define(load, condition ? lanes.choose(condition, widened(type), row, gathered) : row());
@@ -434,7 +435,11 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
     store_runs(lanes, store, wide, *found, run);
     return nullptr;
   };
-  if (found) return void(choose_way(lanes, *found, nullptr, !has_masked_stores(lanes, store), in_runs, scatter));
+  if (found) {
+    const bool can_be_runs = has_masked_stores(lanes, store);
+    if (can_be_runs) lanes.accesses[&store] = Access::FoundRuns;
+    return void(choose_way(lanes, *found, nullptr, !can_be_runs || !lanes.is_hot, in_runs, scatter));
+  }
   if (!can_be_row) return void(scatter());
   Value* condition = lanes.straight(address);
   if (!condition) return void(row());

@@ -58,6 +58,8 @@ std::string places_of(const llvm::Instruction& instruction, Access way, BlockCla
     case Access::Structures:
       return formatted("structures of {} bytes beside each other: wide accesses and shuffles",
                        groups.of(&instruction)->stride());
+    case Access::FoundRuns:
+      return formatted("a row, or runs of one, where the running code finds them; else {}", kOneByOne);
     case Access::LaneByLane:
       if (instruction.isAtomic()) return "one lane after the other";
       [[fallthrough]];

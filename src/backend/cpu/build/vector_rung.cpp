@@ -201,7 +201,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   fetches.append(fetch_next_turns(evolution, loops, in_grid_turns ? 1 : kTurnsAhead));
   fetches.append(fetch_rows_behind(evolution, loops));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
-  keep_turns_of_rows(turns, shapes);
+  const bool leaves_turns = keep_turns_of_rows(turns, shapes, /*to_the_end=*/!code.hot) && !code.hot;
   keep_fetches_of_rows(fetches, shapes);
   if (!loops.empty() && may_run_alone(prepared, reach) &&
       is_faster_alone(*draft, blocks, shapes, loops, post_dominators))
@@ -224,9 +224,12 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
+  const bool leaves_runs =
+      !code.hot && llvm::any_of(accesses, [](const auto& one) { return one.second == Access::FoundRuns; });
   return WideBody{.code = whole.keep(),
                   .blocks = blocks,
                   .is_rows_only = is_rows_only,
+                  .leaves_out = leaves_runs || leaves_turns,
                   .writes_far = writes_far,
                   .meets_in_grid_turns = in_grid_turns,
                   .output_turns = output_turns.keep()};
@@ -342,7 +345,8 @@ class Rung {
 Result<VectorRung> vectorise(const KernelBody& kernel, const std::optional<image::BlocksOfCode>& blocks,
                              uint64_t constant_bytes, const kir::CallReach& reach, const llvm::TargetMachine& machine,
                              std::string* report) {
-  Rung rung(kernel, constant_bytes, reach, machine, blocks && blocks->hot, report);
+  const bool is_hot = !blocks || blocks->hot;  // what is made before it runs stays
+  Rung rung(kernel, constant_bytes, reach, machine, is_hot, report);
   if (!blocks) return rung.bodies(std::nullopt, std::nullopt);
   if (blocks->shape)  // its loops may be written out, and be too much then
     if (Result<VectorRung> made = rung.bodies(blocks->blocks, blocks->shape)) return made;

@@ -194,14 +194,18 @@ FarTurns mark_far_turns(Evolution& evolution, llvm::LoopInfo& loops, const llvm:
   return turns;
 }
 
-void keep_turns_of_rows(const FarTurns& turns, const Shapes& shapes) {
+bool keep_turns_of_rows(const FarTurns& turns, const Shapes& shapes, bool to_the_end) {
+  bool are_there = false;
   for (const auto& [mark, addresses] : turns) {
     const bool has_rows = llvm::any_of(addresses, [&](const Value* address) {
       const Shape shape = shapes.of(address);
       return shape.has_steps() && shape.stride != 0;
     });
-    if (!has_rows || !shapes.of(are_far(*mark)).is_uniform()) mark->eraseFromParent();
+    const bool is_one = has_rows && shapes.of(are_far(*mark)).is_uniform();
+    are_there |= is_one;
+    if (!is_one || to_the_end) mark->eraseFromParent();
   }
+  return are_there;
 }
 
 llvm::CallInst* mark_turn(llvm::IRBuilderBase& builder, Value* are_far, llvm::ArrayRef<FarRow> rows) {

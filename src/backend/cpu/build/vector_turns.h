@@ -56,8 +56,8 @@ bool is_near(const llvm::SCEV* step);
 /// Marks short loops whose turns may be far apart.
 FarTurns mark_far_turns(Evolution& evolution, llvm::LoopInfo& loops, const llvm::DominatorTree& dominators);
 /// Removes marks of turns that are not far for all lanes alike, or where lanes beside each other do not touch what lies
-/// beside each other.
-void keep_turns_of_rows(const FarTurns& turns, const Shapes& shapes);
+/// beside each other. Returns whether there are others; where warps go to the end, removes them too.
+bool keep_turns_of_rows(const FarTurns& turns, const Shapes& shapes, bool to_the_end);
 
 /// Whether threads of a block meet in the loop, in the kernel.
 bool meets(const llvm::Loop& loop);

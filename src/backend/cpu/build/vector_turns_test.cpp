@@ -51,8 +51,10 @@ class Marked {
     Evolution evolution(function, loops, dominators);
     const FarTurns turns = mark_far_turns(evolution, loops, dominators);
     EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
-    keep_turns_of_rows(turns, Shapes(function, BlockClass::Rows, loops, post_dominators));
+    const Shapes shapes(function, BlockClass::Rows, loops, post_dominators);
+    const bool has_far_turns = keep_turns_of_rows(turns, shapes, /*to_the_end=*/false);
     marks = turn_marks(function);
+    EXPECT_EQ(has_far_turns, !marks.empty());
   }
 
   /// The names of the addresses that are fetched ahead for.

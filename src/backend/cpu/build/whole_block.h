@@ -31,6 +31,9 @@ struct WideBody {
   std::string why_not;    ///< code for a warp does not run a block
   /// It has no loop, and what it reads and writes lies in rows: those of blocks beside each other continue each other.
   bool is_rows_only = false;
+  /// Hot code would look for runs that accesses may lie in (vector_found_rows.h), or have warps take turns
+  /// (vector_turns.h).
+  bool leaves_out = false;
   bool writes_far = false;           ///< see writes_far_where_it_meets and writes_rows_far_apart
   bool meets_in_grid_turns = false;  ///< see grid_turns.h
   llvm::SmallVector<OutputTurns, 2> output_turns = {};
