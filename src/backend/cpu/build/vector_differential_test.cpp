@@ -1,151 +1,18 @@
 #include <cinttypes>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <fstream>
 #include <string>
-#include <vector>
 
-#include "backend/cpu/build/differential_memory.h"
-#include "backend/cpu/build/kernel_unit.h"
 #include "backend/cpu/build/random_kernel.h"
-#include "backend/cpu/build/test_program.h"
-#include "backend/cpu/run/cpu_device.h"
+#include "backend/cpu/build/rung_comparison.h"
 
-// Oracle: the same kernel run a thread at a time, of which everything it writes must be the same.
+// Kernels in step do what their threads do one at a time.
 
 namespace cupola::cpu::build::testing {
 namespace {
 
 using image::BlockClass;
-
-/// Runs kernels of random_kernel.h a thread at a time and as they were built, and compares all memory that they write.
-class RungComparison {
- public:
-  struct Outcome {
-    image::ByBlockClass<bool> runs;  ///< there is code for a warp of such blocks
-    std::string difference;          ///< empty: none
-  };
-
-  explicit RungComparison(Dim3 blocks = {2}) : grid(blocks) {}
-
-  Dim3 grid;
-
-  Outcome compare(const std::string& text) {
-    llvm::LLVMContext context;
-    const char* keep = getenv("KEEP");
-    auto built = build(parse(context, text), {.target = device_->properties().image_target, .keep = keep ? keep : ""});
-    if (!built) return {.difference = "does not compile: " + built.error().message};
-    Outcome outcome;
-    image::ByBlockClass<image::WideEntry>& entries = built->kernels[0].wide_entries;
-    for (const BlockClass blocks : image::kBlockClasses)
-      outcome.runs[blocks] = entries[blocks].place != image::kNoEntry;
-    const auto fast = load(*built);
-    entries = {};
-    const auto reference = load(*built);
-    for (const Dim3& block : kBlocks) {
-      if (!outcome.runs[image::class_of(block)] && !outcome.runs[BlockClass::Any]) continue;
-      const DifferentialMemory expected = run(reference, block), found = run(fast, block);
-      outcome.difference = expected.compare(found);
-      if (outcome.difference.empty()) continue;
-      outcome.difference += formatted(" (block {} x {} x {})", block.x, block.y, block.z);
-      return outcome;
-    }
-    outcome.difference = compare_for_shape(text, reference, kBlocks[shaped_++ % std::size(kBlocks)]);
-    return outcome;
-  }
-
-  /// For one shape only, with the first code for it or the hot one: a fifth of the time.
-  std::string compare_for_shape(const std::string& text, uint64_t number) {
-    return compare_for_shape(text, kBlocks[number % std::size(kBlocks)], number / std::size(kBlocks) % 2);
-  }
-
-  /// For blocks of several warps in a line, with hot code: only there do blocks meet between rows and turns.
-  std::string compare_for_line(const std::string& text, uint64_t number) {
-    static constexpr Dim3 kLines[] = {{64}, {33}, {100}, {40}};
-    return compare_for_shape(text, kLines[number % std::size(kLines)], /*hot=*/true);
-  }
-
-  std::string compare_for_shape(const std::string& text, const Dim3& block, bool hot) {
-    const auto reference = load_as(text, {BlockClass::One}), made = load_as(text, {image::class_of(block), block, hot});
-    std::string difference = run(reference, block).compare(run(made, block));
-    if (!difference.empty())
-      difference += formatted(" ({}code for blocks of {} x {} x {})", hot ? "hot " : "", block.x, block.y, block.z);
-    return difference;
-  }
-
-  /// With code for blocks of that shape alone.
-  std::string compare_for_shape(const std::string& text, const Dim3& block) {
-    llvm::LLVMContext context;
-    auto built = build(parse(context, text), {.target = device_->properties().image_target});
-    if (!built) return "does not compile: " + built.error().message;
-    built->kernels[0].wide_entries = {};
-    return compare_for_shape(text, load(*built), block);
-  }
-
- private:
-  static constexpr Dim3 kBlocks[] = {{32},       {64},       {96, 2}, {7, 5},   {33},    {100},
-                                     {20},       {1, 32},    {1},     {16, 16}, {16, 2}, {16, 5},
-                                     {16, 3, 3}, {16, 1, 4}, {8, 8},  {8, 4},   {8, 7},  {8, 1, 12}};
-
-  std::shared_ptr<hal::Executable> load(const image::KernelImage& image) {
-    return device_->load(image::serialize(image)).value();
-  }
-
-  std::string compare_for_shape(const std::string& text, const std::shared_ptr<hal::Executable>& reference,
-                                const Dim3& block) {
-    const DifferentialMemory expected = run(reference, block);
-    for (const bool hot : {false, true}) {
-      const std::string difference = expected.compare(run(load_as(text, {image::class_of(block), block, hot}), block));
-      if (difference.empty()) continue;
-      return difference +
-             formatted(" ({}code for blocks of {} x {} x {} alone)", hot ? "hot " : "", block.x, block.y, block.z);
-    }
-    return "";
-  }
-
-  /// Compiles at the first launch, the code that is named.
-  std::shared_ptr<hal::Executable> load_as(const std::string& text, const image::BlocksOfCode& blocks) {
-    const BuildOptions options{.target = device_->properties().image_target, .later = true};
-    const auto make = [options, blocks](std::span<const std::byte> unit, std::string_view,
-                                        hal::Ask ask) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
-      if (ask == hal::Ask::Look) return nullptr;
-      llvm::LLVMContext context;
-      TRY(KernelUnit read, read_unit(context, unit));
-      TRY(const image::KernelImage image,
-          build_unit(std::move(read), blocks,
-                     {.target = options.target, .keep = getenv("KEEP") ? getenv("KEEP") : ""}));
-      return std::make_shared<const std::vector<std::byte>>(image::serialize(image));
-    };
-    llvm::LLVMContext context;
-    image::KernelImage image = build(parse(context, text), options).value();
-    image.kernels[0].begins_by_thread = false;  // or it would ask for that
-    return device_->load(image::serialize(image), make).value();
-  }
-
-  DifferentialMemory run(const std::shared_ptr<hal::Executable>& executable, Dim3 block) {
-    const uint64_t threads = grid.count() * block.count();
-    DifferentialMemory memory(threads);
-    const DifferentialMemory::Parameters parameters = memory.parameters();
-    hal::Launch launch;
-    launch.executable = executable;
-    launch.grid = grid;
-    launch.block = block;
-    launch.parameters.resize(sizeof parameters);
-    std::memcpy(launch.parameters.data(), &parameters, sizeof parameters);
-    const uint64_t last = queue_->submit(std::move(launch));
-    if (const Result<> result = queue_->progress()->wait(last); !result) {
-      memory.failure = result.error().message;
-      queue_ = nullptr;
-      device_ = make_cpu_device();
-      queue_ = device_->create_queue(0).value();
-    }
-    return memory;
-  }
-
-  std::unique_ptr<hal::Device> device_ = make_cpu_device();
-  std::unique_ptr<hal::Queue> queue_ = device_->create_queue(0).value();
-  size_t shaped_ = 0;  ///< of kBlocks, the next one whose shape is compiled for
-};
 
 /// CUPOLA_SEEDS=FIRST:COUNT runs others than the usual ones; CUPOLA_SEED_FILE=NAME keeps the last one's text.
 /// CUPOLA_SEED_SHAPES=one compares each for one shape of blocks only, the next one each time; =line with hot code for
@@ -191,44 +58,9 @@ TEST(VectorDifferential, KernelsThatWereWrongOnceAreRight) {
     EXPECT_EQ(RungComparison({40}).compare_for_shape(RandomKernel(seed).text(), seed), "") << "seed " << seed;
 }
 
-/// A kernel whose `body` goes to %write with a word %r for the thread, or to %out.
-std::string kernel(const std::string& body) {
-  return R"(
-    declare i32 @cupola.tid.x()
-    declare i32 @cupola.tid.y()
-    declare i32 @cupola.tid.z()
-    declare i32 @cupola.ntid.x()
-    declare i32 @cupola.ntid.y()
-    declare i32 @cupola.laneid()
-    declare i32 @cupola.vote(i32, i32, i32) convergent
-    declare void @cupola.barrier(i32, i32) convergent
-    declare i32 @cupola.barrier_reduce(i32, i32, i32, i32) convergent
-    define ptx_kernel void @k(ptr %o8, ptr %o16, ptr %o32, ptr %o64, ptr %in, ptr %sums, i32 %n, i32 %total) {
-      %x = call i32 @cupola.tid.x()
-      %y = call i32 @cupola.tid.y()
-      %z = call i32 @cupola.tid.z()
-      %width = call i32 @cupola.ntid.x()
-      %lines = call i32 @cupola.ntid.y()
-      %lane = call i32 @cupola.laneid()
-      %layers = mul i32 %z, %lines
-      %line = add i32 %layers, %y
-      %before = mul i32 %line, %width
-      %me = add i32 %before, %x
-      )" +
-         body + R"(
-    write:
-      %me64 = zext i32 %me to i64
-      %place = getelementptr i32, ptr %o32, i64 %me64
-      store i32 %r, ptr %place
-      br label %out
-    out:
-      ret void
-    })";
-}
-
 // In a block of several rows the first threads of each one.
 TEST(VectorDifferential, OnlyTheFirstThreadsOfARowAct) {
-  const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(
+  const RungComparison::Outcome outcome = RungComparison().compare(kernel_with(R"(
       call void @cupola.barrier(i32 0, i32 0)
       %few = icmp ult i32 %x, 3
       br i1 %few, label %act, label %meet
@@ -247,7 +79,7 @@ TEST(VectorDifferential, OnlyTheFirstThreadsOfARowAct) {
 
 // How many act each warp has known since before the barrier.
 TEST(VectorDifferential, TheFirstThreadsActWhereWarpsKnowDifferentBounds) {
-  const std::string text = kernel(R"(
+  const std::string text = kernel_with(R"(
       %warp = lshr i32 %x, 5
       %which = getelementptr i32, ptr %in, i32 %warp
       %some = load i32, ptr %which
@@ -275,7 +107,7 @@ TEST(VectorDifferential, TheFirstThreadsActWhereWarpsKnowDifferentBounds) {
 TEST(VectorDifferential, TheFirstThreadsActBelowWhatALaunchSays) {
   for (const char* bound : {"%n", "%block"}) {
     const std::string text = "declare i32 @cupola.ctaid.x()\n" +
-                             kernel(formatted(R"(
+                             kernel_with(formatted(R"(
       %block = call i32 @cupola.ctaid.x()
       %mine = getelementptr i32, ptr addrspace(3) @tile, i32 %x
       store i32 %x, ptr addrspace(3) %mine
@@ -289,7 +121,7 @@ TEST(VectorDifferential, TheFirstThreadsActBelowWhatALaunchSays) {
       call void @cupola.barrier(i32 0, i32 0)
       %r = load i32, ptr addrspace(3) %mine
       br label %write)",
-                                              bound)) +
+                                                   bound)) +
                              "\n@tile = internal addrspace(3) global [256 x i32] undef, align 4\n";
     for (const bool hot : {false, true})
       EXPECT_EQ(RungComparison({1}).compare_for_shape(text, Dim3{128}, hot), "") << bound << hot;
@@ -299,7 +131,7 @@ TEST(VectorDifferential, TheFirstThreadsActBelowWhatALaunchSays) {
 // One after the other in loops in which each goes through a row of its own: with two results, in a loop around it, and
 // in one that writes what is before.
 TEST(VectorDifferential, ThreadsGoThroughRowsOfTheirOwnBetweenBarriers) {
-  const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(
+  const RungComparison::Outcome outcome = RungComparison().compare(kernel_with(R"(
       %turns = lshr i32 %n, 1
       %begin = mul i32 %lane, %turns
       %begin64 = zext i32 %begin to i64
@@ -357,7 +189,7 @@ TEST(VectorDifferential, ThreadsGoThroughRowsOfTheirOwnBetweenBarriers) {
 
 // A number of 8 bits that steps by 100 wraps several times in a warp; the last lane's alone does not show it.
 TEST(VectorDifferential, AnIndexThatWrapsSeveralTimesIsNotARow) {
-  const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(
+  const RungComparison::Outcome outcome = RungComparison().compare(kernel_with(R"(
       %narrow = trunc i32 %lane to i8
       %hundred = mul i8 %narrow, 100
       %some = load i8, ptr %in
@@ -380,7 +212,7 @@ TEST(VectorDifferential, AReturnInALoopLeavesWarpAndBlockOperationsToTheOthers) 
   for (const std::string operation :
        {"@cupola.vote(i32 -1, i32 3, i32 1)", "@cupola.barrier_reduce(i32 0, i32 0, i32 1, i32 1)",
         "@cupola.barrier_reduce(i32 0, i32 0, i32 0, i32 1)"}) {
-    const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(
+    const RungComparison::Outcome outcome = RungComparison().compare(kernel_with(R"(
       %gone = icmp ult i32 %lane, 6
       br label %loop
     loop:
@@ -400,7 +232,7 @@ TEST(VectorDifferential, AReturnInALoopLeavesWarpAndBlockOperationsToTheOthers) 
 // Lanes that are there add to one place together, and each finds what it would have found.
 TEST(VectorDifferential, LanesThatAddToOnePlaceFindWhatLowerOnesAdded) {
   const auto adds = [](const std::string& operation) {
-    return kernel(R"(
+    return kernel_with(R"(
       %block = call i32 @cupola.ctaid.x()
       %cell = getelementptr i32, ptr %sums, i32 %block
       %from = getelementptr i32, ptr %in, i32 %me
@@ -409,7 +241,7 @@ TEST(VectorDifferential, LanesThatAddToOnePlaceFindWhatLowerOnesAdded) {
       br i1 %odd, label %add, label %on
     add:
       %old = atomicrmw )" +
-                  operation + R"( monotonic
+                       operation + R"( monotonic
       br label %on
     on:
       %r = phi i32 [ 7, %0 ], [ %old, %add ]
@@ -452,7 +284,7 @@ TEST(VectorDifferential, StoresDownColumnsAreThoseOfTheirThreads) {
     std::string body = columns;
     for (const auto& [from, to] : {std::pair("TYPE", type), {"OUT", out}})
       for (size_t at; (at = body.find(from)) != std::string::npos;) body.replace(at, strlen(from), to);
-    const std::string text = kernel(body) + "\ndeclare i32 @cupola.ctaid.x()";
+    const std::string text = kernel_with(body) + "\ndeclare i32 @cupola.ctaid.x()";
     for (const Dim3& block : {Dim3{16, 16}, Dim3{8, 8}, Dim3{32, 32}, Dim3{5, 5}, Dim3{16, 8}})
       EXPECT_EQ(RungComparison().compare_for_shape(text, block), "") << type;
   }
@@ -462,14 +294,14 @@ TEST(VectorDifferential, StoresDownColumnsAreThoseOfTheirThreads) {
 // wrap for some threads before they come to the end.
 TEST(VectorDifferential, TurnsOfRowsAreThoseOfTheirThreads) {
   const auto turns = [](const std::string& scale, const std::string& test, const std::string& end) {
-    return kernel("%first = mul i32 %x, " + scale + "\n%step = mul i32 %width, " + scale + R"(
+    return kernel_with("%first = mul i32 %x, " + scale + "\n%step = mul i32 %width, " + scale + R"(
       br label %head
     head:
       %i = phi i32 [ %first, %0 ], [ %next, %latch ]
       %column = phi i32 [ %x, %0 ], [ %beside, %latch ]
       %sum = phi i32 [ 1, %0 ], [ %more, %latch ]
-      %on = icmp )" +
-                  test + " i32 %i, " + end + R"(
+      %on = icmp )" + test +
+                       " i32 %i, " + end + R"(
       br i1 %on, label %body, label %meet
     body:
       %inside = icmp ult i32 %column, 1024
@@ -559,7 +391,7 @@ TEST(VectorDifferential, TurnsOfTheGridAreThoseOfTheirThreads) {
       %r = add i32 %x, 0
       br label %write)";
     for (size_t at; (at = body.find("TYPE")) != std::string::npos;) body.replace(at, 4, type);
-    return kernel(body) + "\ndeclare i32 @cupola.ctaid.x()\ndeclare i32 @cupola.nctaid.x()";
+    return kernel_with(body) + "\ndeclare i32 @cupola.ctaid.x()\ndeclare i32 @cupola.nctaid.x()";
   };
   for (const char* type : {"i32", "i64"})
     for (const char* test : {"slt", "sle", "ult", "ule"}) {
@@ -646,7 +478,7 @@ TEST(VectorDifferential, TurnsOfTheGridBeginAndEndAnywhere) {
 // What two ways bring to one place behind a meeting is made before them, of one region and of two that follow.
 TEST(VectorDifferential, ValuesThatOnePhiTakesHaveEachTheirPlace) {
   for (const char* between : {"", "call void @cupola.barrier(i32 0, i32 0)"}) {
-    const RungComparison::Outcome outcome = RungComparison().compare(kernel(std::string(R"(
+    const RungComparison::Outcome outcome = RungComparison().compare(kernel_with(std::string(R"(
       %me64.first = zext i32 %me to i64
       %one = getelementptr i32, ptr %in, i64 %me64.first
       %a = load i32, ptr %one
@@ -700,7 +532,7 @@ TEST(VectorDifferential, NarrowBlocksBesideEachOtherAreAllRun) {
 // The counter is asked for behind the loop, by itself or as an index.
 TEST(VectorDifferential, CountersAreTheirThreadsBehindTheLoop) {
   for (const char* index : {"", "%index = sext i32 %i to i64\n"}) {
-    const std::string text = kernel(R"(
+    const std::string text = kernel_with(R"(
       br label %head
     head:
       %i = phi i32 [ %x, %0 ], [ %next, %body ]
@@ -716,7 +548,7 @@ TEST(VectorDifferential, CountersAreTheirThreadsBehindTheLoop) {
       br label %head
     meet:
       )" + (*index ? "%last = trunc i64 %index to i32" : "%last = add i32 %i, 0") +
-                                    R"(
+                                         R"(
       call void @cupola.barrier(i32 0, i32 0)
       %r = add i32 %sum, %last
       br label %write)");
@@ -726,7 +558,7 @@ TEST(VectorDifferential, CountersAreTheirThreadsBehindTheLoop) {
 
 // A thread after the other in blocks of all shapes; threads of some rows return before.
 TEST(VectorDifferential, ThreadsThatWalkAloneKnowTheirPlace) {
-  const RungComparison::Outcome outcome = RungComparison().compare(kernel(R"(
+  const RungComparison::Outcome outcome = RungComparison().compare(kernel_with(R"(
       %early = icmp eq i32 %y, 1
       br i1 %early, label %out, label %begin
     begin:
@@ -764,7 +596,7 @@ TEST(VectorDifferential, ValuesMadeAnewFindWhatTheyWereMadeOf) {
         {"%half = ashr i32 %a, 1\n%five = mul i32 %a, 5\n%first = sub i32 %five, %half\n%times = shl i32 %first, 2\n"
          "%other.of.a = sub i32 %a, %times",
          "%both = xor i32 %sum, %five\n%with = add i32 %both, %a"}}) {
-    const std::string text = kernel(R"(
+    const std::string text = kernel_with(R"(
       %from = getelementptr i32, ptr %in, i32 %me
       %a = load i32, ptr %from
       %triple = mul i32 %a, 3
@@ -798,145 +630,6 @@ TEST(VectorDifferential, ValuesMadeAnewFindWhatTheyWereMadeOf) {
       for (const Dim3& block : {Dim3{64}, Dim3{128}})
         EXPECT_EQ(RungComparison().compare_for_shape(text, block, hot), "") << block.x << hot;
   }
-}
-
-// ---- inner blocks ----
-
-/// A thread's word %r says what each of `answers` (i1) is; %px and %py say where it is in the grid.
-std::string kernel_that_asks(const std::string& questions, llvm::ArrayRef<std::string> answers,
-                             const std::string& between = "") {
-  return R"(
-    declare i32 @cupola.ctaid.x()
-    declare i32 @cupola.ctaid.y()
-    declare i32 @cupola.ctaid.z()
-    declare i32 @cupola.nctaid.x()
-    declare i32 @cupola.nctaid.y()
-    declare i32 @cupola.ntid.z()
-  )" + kernel(R"(
-      %bx = call i32 @cupola.ctaid.x()
-      %by = call i32 @cupola.ctaid.y()
-      %bz = call i32 @cupola.ctaid.z()
-      %gx = call i32 @cupola.nctaid.x()
-      %gy = call i32 @cupola.nctaid.y()
-      %depth = call i32 @cupola.ntid.z()
-      %ox = mul i32 %bx, %width
-      %px = add i32 %ox, %x
-      %oy = mul i32 %by, %lines
-      %py = add i32 %oy, %y
-      %area = mul i32 %width, %lines
-      %count = mul i32 %area, %depth
-      %ends = mul i32 %gx, %width
-      %ends.y = mul i32 %gy, %lines
-      %planes = mul i32 %gy, %bz
-      %of.plane = add i32 %planes, %by
-      %of.row = mul i32 %of.plane, %gx
-      %number = add i32 %of.row, %bx
-      %ahead = mul i32 %number, %count
-      %mine = add i32 %ahead, %me
-      )" + questions +
-              R"(
-      %r0 = add i32 %mine, 100000
-      )" +
-              [&] {
-                std::string sum;
-                for (size_t i = 0; i < answers.size(); ++i)
-                  sum += formatted("%b{0} = select i1 {1}, i32 {2}, i32 0\n%r{3} = add i32 %r{0}, %b{0}\n", i,
-                                   answers[i], 1000000 << i, i + 1);
-                return sum;
-              }() +
-              between +
-              formatted(R"(
-      %at = zext i32 %mine to i64
-      %to = getelementptr i32, ptr %o32, i64 %at
-      %r = add i32 %r{}, 0
-      store i32 %r, ptr %to
-      %once = atomicrmw add ptr %sums, i32 1 monotonic
-      br label %out)",
-                        answers.size()) +
-              R"(
-    unused:
-      br label %write)");
-}
-
-// Places of 32 bits at both ends of what they hold, below and above bounds, alone and as wider numbers.
-TEST(VectorDifferential, BlocksAskedForTheirPlacesAnswerAsTheirThreads) {
-  struct Numbers {
-    const char *as, *begin;  ///< as: a wider number, by its sign or not
-    bool down = false;       ///< from the first thread of the grid on
-  };
-  int count = 0;
-  for (const char* asked : {"slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge", "eq", "ne"})
-    for (const auto& [as, begin, down] : {Numbers{"", "0"},
-                                          {"", "-40"},
-                                          {"", "2147483550"},
-                                          {"", "100", true},
-                                          {"", "-2147483600", true},
-                                          {"sext", "-40"},
-                                          {"sext", "2147483550"},
-                                          {"zext", "-40"},
-                                          {"zext", "100", true}}) {
-      ++count;
-      const std::string bounds[] = {std::to_string(count % 7 * 16) + ", 0", formatted("%ends, {}", -(count % 70)),
-                                    formatted("%ends, {}", begin)};
-      std::string text = formatted("%p = {}\n%bound = add i32 {}\n",
-                                   down ? formatted("sub i32 {}, %px", begin) : formatted("add i32 %px, {}", begin),
-                                   bounds[count % 3]);
-      // Both extended alike would be compared as they are.
-      if (*as)
-        text += formatted("%wide = {} i32 %p to i64\n%far = {} i32 %bound to i64\n", as, *as == 's' ? "zext" : "sext");
-      text += formatted("%is = icmp {} {}\n", asked, *as ? "i64 %wide, %far" : "i32 %p, %bound");
-      // Beside a question whose answer is known: alone it would be asked of each thread.
-      text += "%within = icmp ult i32 %px, %ends\n";
-      EXPECT_EQ(
-          RungComparison({5}).compare_for_shape(kernel_that_asks(text, {"%is", "%within"}), Dim3{40}, /*hot=*/true), "")
-          << text;
-    }
-}
-
-// Behind a condition that threads of the block give different answers to, sums of bits that are apart for those who go
-// on.
-TEST(VectorDifferential, BlocksAskedForSumsOfBitsAnswerAsThoseWhoAskThem) {
-  for (const int begin : {-1, 0, 1, 2, 3})
-    for (const int end : {-34, -33, -32, -31, -30, -2, -1, 0, 1})
-      EXPECT_EQ(RungComparison({5}).compare_for_shape(kernel_that_asks(formatted(R"(
-      %p = add i32 %px, {}
-      %end = add i32 %ends, {}
-      %within = icmp slt i32 %p, %end
-      br i1 %within, label %inside, label %out
-    inside:
-      %low = and i32 %p, 1
-      %even = icmp eq i32 %low, 0
-      br i1 %even, label %ask, label %out
-    ask:
-      %next = or disjoint i32 %p, 1
-      %is = icmp slt i32 %next, %end
-      )",
-                                                                                 begin, end),
-                                                                       {"%is"}),
-                                                      Dim3{32}, /*hot=*/true),
-                "")
-          << begin << " " << end;
-}
-
-// Rows of the grid have blocks of both kinds, more or less of them beside each other, and ranges begin anywhere.
-TEST(VectorDifferential, InnerBlocksAndOthersAreAllRun) {
-  const std::string borders = R"(
-      %is.left = icmp sgt i32 %px, 0
-      %last = sub i32 %ends, 1
-      %is.right = icmp slt i32 %px, %last
-      %is.top = icmp ne i32 %py, 0
-      %last.y = sub i32 %ends.y, 1
-      %is.bottom = icmp ne i32 %py, %last.y
-      )";
-  const std::string meet = "call void @cupola.barrier(i32 0, i32 0)\n";
-  for (const std::string& between : {std::string(), meet})
-    for (const Dim3& grid : {Dim3{1}, Dim3{5}, Dim3{45}, Dim3{3, 4, 2}, Dim3{22, 3}})
-      for (const Dim3& block : {Dim3{32}, Dim3{16, 4}, Dim3{8, 8, 2}, Dim3{40, 2}})
-        EXPECT_EQ(RungComparison(grid).compare_for_shape(
-                      kernel_that_asks(borders, {"%is.left", "%is.right", "%is.top", "%is.bottom"}, between), block,
-                      /*hot=*/true),
-                  "")
-            << grid.x << " x " << grid.y << " x " << grid.z << " blocks of " << block.x << " x " << block.y << between;
 }
 
 }  // namespace

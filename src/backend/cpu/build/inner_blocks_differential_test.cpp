@@ -1,0 +1,150 @@
+#include <llvm/ADT/ArrayRef.h>
+
+#include <string>
+
+#include "backend/cpu/build/rung_comparison.h"
+
+// Inner blocks and others do what their threads do one at a time.
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+/// A thread's word %r says what each of `answers` (i1) is; %px and %py say where it is in the grid.
+std::string kernel_that_asks(const std::string& questions, llvm::ArrayRef<std::string> answers,
+                             const std::string& between = "") {
+  return R"(
+    declare i32 @cupola.ctaid.x()
+    declare i32 @cupola.ctaid.y()
+    declare i32 @cupola.ctaid.z()
+    declare i32 @cupola.nctaid.x()
+    declare i32 @cupola.nctaid.y()
+    declare i32 @cupola.ntid.z()
+  )" + kernel_with(R"(
+      %bx = call i32 @cupola.ctaid.x()
+      %by = call i32 @cupola.ctaid.y()
+      %bz = call i32 @cupola.ctaid.z()
+      %gx = call i32 @cupola.nctaid.x()
+      %gy = call i32 @cupola.nctaid.y()
+      %depth = call i32 @cupola.ntid.z()
+      %ox = mul i32 %bx, %width
+      %px = add i32 %ox, %x
+      %oy = mul i32 %by, %lines
+      %py = add i32 %oy, %y
+      %area = mul i32 %width, %lines
+      %count = mul i32 %area, %depth
+      %ends = mul i32 %gx, %width
+      %ends.y = mul i32 %gy, %lines
+      %planes = mul i32 %gy, %bz
+      %of.plane = add i32 %planes, %by
+      %of.row = mul i32 %of.plane, %gx
+      %number = add i32 %of.row, %bx
+      %ahead = mul i32 %number, %count
+      %mine = add i32 %ahead, %me
+      )" + questions +
+                   R"(
+      %r0 = add i32 %mine, 100000
+      )" +
+                   [&] {
+                     std::string sum;
+                     for (size_t i = 0; i < answers.size(); ++i)
+                       sum += formatted("%b{0} = select i1 {1}, i32 {2}, i32 0\n%r{3} = add i32 %r{0}, %b{0}\n", i,
+                                        answers[i], 1000000 << i, i + 1);
+                     return sum;
+                   }() +
+                   between +
+                   formatted(R"(
+      %at = zext i32 %mine to i64
+      %to = getelementptr i32, ptr %o32, i64 %at
+      %r = add i32 %r{}, 0
+      store i32 %r, ptr %to
+      %once = atomicrmw add ptr %sums, i32 1 monotonic
+      br label %out)",
+                             answers.size()) +
+                   R"(
+    unused:
+      br label %write)");
+}
+
+// Places of 32 bits at both ends of what they hold, below and above bounds, alone and as wider numbers.
+TEST(VectorDifferential, BlocksAskedForTheirPlacesAnswerAsTheirThreads) {
+  struct Numbers {
+    const char *as, *begin;  ///< as: a wider number, by its sign or not
+    bool down = false;       ///< from the first thread of the grid on
+  };
+  int count = 0;
+  for (const char* asked : {"slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge", "eq", "ne"})
+    for (const auto& [as, begin, down] : {Numbers{"", "0"},
+                                          {"", "-40"},
+                                          {"", "2147483550"},
+                                          {"", "100", true},
+                                          {"", "-2147483600", true},
+                                          {"sext", "-40"},
+                                          {"sext", "2147483550"},
+                                          {"zext", "-40"},
+                                          {"zext", "100", true}}) {
+      ++count;
+      const std::string bounds[] = {std::to_string(count % 7 * 16) + ", 0", formatted("%ends, {}", -(count % 70)),
+                                    formatted("%ends, {}", begin)};
+      std::string text = formatted("%p = {}\n%bound = add i32 {}\n",
+                                   down ? formatted("sub i32 {}, %px", begin) : formatted("add i32 %px, {}", begin),
+                                   bounds[count % 3]);
+      // Both extended alike would be compared as they are.
+      if (*as)
+        text += formatted("%wide = {} i32 %p to i64\n%far = {} i32 %bound to i64\n", as, *as == 's' ? "zext" : "sext");
+      text += formatted("%is = icmp {} {}\n", asked, *as ? "i64 %wide, %far" : "i32 %p, %bound");
+      // Beside a question whose answer is known: alone it would be asked of each thread.
+      text += "%within = icmp ult i32 %px, %ends\n";
+      EXPECT_EQ(
+          RungComparison({5}).compare_for_shape(kernel_that_asks(text, {"%is", "%within"}), Dim3{40}, /*hot=*/true), "")
+          << text;
+    }
+}
+
+// Behind a condition that threads of the block give different answers to, sums of bits that are apart for those who go
+// on.
+TEST(VectorDifferential, BlocksAskedForSumsOfBitsAnswerAsThoseWhoAskThem) {
+  for (const int begin : {-1, 0, 1, 2, 3})
+    for (const int end : {-34, -33, -32, -31, -30, -2, -1, 0, 1})
+      EXPECT_EQ(RungComparison({5}).compare_for_shape(kernel_that_asks(formatted(R"(
+      %p = add i32 %px, {}
+      %end = add i32 %ends, {}
+      %within = icmp slt i32 %p, %end
+      br i1 %within, label %inside, label %out
+    inside:
+      %low = and i32 %p, 1
+      %even = icmp eq i32 %low, 0
+      br i1 %even, label %ask, label %out
+    ask:
+      %next = or disjoint i32 %p, 1
+      %is = icmp slt i32 %next, %end
+      )",
+                                                                                 begin, end),
+                                                                       {"%is"}),
+                                                      Dim3{32}, /*hot=*/true),
+                "")
+          << begin << " " << end;
+}
+
+// Rows of the grid have blocks of both kinds, more or less of them beside each other, and ranges begin anywhere.
+TEST(VectorDifferential, InnerBlocksAndOthersAreAllRun) {
+  const std::string borders = R"(
+      %is.left = icmp sgt i32 %px, 0
+      %last = sub i32 %ends, 1
+      %is.right = icmp slt i32 %px, %last
+      %is.top = icmp ne i32 %py, 0
+      %last.y = sub i32 %ends.y, 1
+      %is.bottom = icmp ne i32 %py, %last.y
+      )";
+  const std::string meet = "call void @cupola.barrier(i32 0, i32 0)\n";
+  for (const std::string& between : {std::string(), meet})
+    for (const Dim3& grid : {Dim3{1}, Dim3{5}, Dim3{45}, Dim3{3, 4, 2}, Dim3{22, 3}})
+      for (const Dim3& block : {Dim3{32}, Dim3{16, 4}, Dim3{8, 8, 2}, Dim3{40, 2}})
+        EXPECT_EQ(RungComparison(grid).compare_for_shape(
+                      kernel_that_asks(borders, {"%is.left", "%is.right", "%is.top", "%is.bottom"}, between), block,
+                      /*hot=*/true),
+                  "")
+            << grid.x << " x " << grid.y << " x " << grid.z << " blocks of " << block.x << " x " << block.y << between;
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
