@@ -41,7 +41,9 @@ llvm::PreservedAnalyses MarkLoopsToWriteOut::run(llvm::Function& function, llvm:
       if (loops.getLoopFor(block) == loop) once += block->size();
     for (llvm::Loop* inner : loop->getSubLoops()) once += written_out.lookup(inner);
     const uint64_t turns = most_turns(*loop, evolution);
-    if (turns < 2 || once * turns > kMostOfLoop || all + once * (turns - 1) > kMostOfFunction) continue;
+    if (turns < 2 || once * turns > (loop->isInnermost() ? kMostOfInnermost : kMostOfLoop) ||
+        all + once * (turns - 1) > kMostOfFunction)
+      continue;
     all += once * (turns - 1);
     written_out[loop] = once * turns;
     mark(*loop);

@@ -11,10 +11,11 @@ namespace cupola::cpu::build {
 /// Marks loops that go round a known number of times, and all loops in them, to be written out by LoopFullUnrollPass,
 /// also where that is more code than it would make by itself: those over the warps of a block, and what a warp does in
 /// tiles. What one warp read of shared memory or computed the next one has in registers then. Innermost first, as long
-/// as a loop becomes no more than kMostOfLoop instructions and the function no more than kMostOfFunction.
+/// as a loop becomes no more than kMostOfLoop instructions and the function no more than kMostOfFunction. An innermost
+/// loop becomes no more than kMostOfInnermost: what is longer has long turns, beside which going round costs little.
 class MarkLoopsToWriteOut : public llvm::PassInfoMixin<MarkLoopsToWriteOut> {
  public:
-  static constexpr uint64_t kMostOfLoop = 8'000, kMostOfFunction = 16'000;
+  static constexpr uint64_t kMostOfLoop = 8'000, kMostOfFunction = 16'000, kMostOfInnermost = 6'000;
 
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };

@@ -65,6 +65,8 @@ TEST(WrittenOutLoops, AreThoseWithAKnownNumberOfTurns) {
 TEST(WrittenOutLoops, AreNoMoreCodeThanACacheBears) {
   EXPECT_EQ(stores("20", "8", 100), 8u * 100) << "the outer loop would be 16,000";
   EXPECT_EQ(stores("8", "200", 100), 100u);
+  EXPECT_EQ(stores("%n", "70", 100), 100u) << "an innermost loop would be 7,000";
+  EXPECT_EQ(stores("%n", "50", 100), 5000u);
 }
 
 }  // namespace
