@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "backend/cpu/build/rung_comparison.h"
+#include "backend/cpu/build/rung_comparison_fixture.h"
 
 // Inner blocks and others do what their threads do one at a time.
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "backend/cpu/build/random_kernel.h"
-#include "backend/cpu/build/rung_comparison.h"
+#include "backend/cpu/build/rung_comparison_fixture.h"
 
 // Kernels in step do what their threads do one at a time.
 
