@@ -58,18 +58,19 @@ TEST(GatherAddresses, AreMadeOfNumbersOf32BitsInTheSameBlock) {
   EXPECT_THAT(assembly, Not(HasSubstr("vpscatterq")));
 }
 
-/// Code that gathers by %far, made of numbers %i of 32 bits.
+/// Code that gathers by %far, made of numbers %i of 32 bits, some way from 0.
 std::string gathers_by(const std::string& far) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
   const auto module = llvm::parseAssemblyString(R"(
-  declare <16 x i32> @llvm.masked.gather.v16i32.v16p0(<16 x ptr>, <16 x i1>, <16 x i32>)
+  declare <32 x i32> @llvm.masked.gather.v32i32.v32p0(<32 x ptr>, <32 x i1>, <32 x i32>)
   define void @f(ptr %base, ptr %numbers, i1 %which) {
-    %i = load <16 x i32>, ptr %numbers
+    %read = load <32 x i32>, ptr %numbers
+    %i = and <32 x i32> %read, splat (i32 255)
     )" + far + R"(
-    %a = getelementptr i32, ptr %base, <16 x i64> %far
-    %v = call <16 x i32> @llvm.masked.gather.v16i32.v16p0(<16 x ptr> align 4 %a, <16 x i1> splat (i1 true), <16 x i32> poison)
-    store <16 x i32> %v, ptr %numbers
+    %a = getelementptr i32, ptr %base, <32 x i64> %far
+    %v = call <32 x i32> @llvm.masked.gather.v32i32.v32p0(<32 x ptr> align 4 %a, <32 x i1> splat (i1 true), <32 x i32> poison)
+    store <32 x i32> %v, ptr %numbers
     ret void
   })",
                                                 error, context);
@@ -84,15 +85,16 @@ std::string gathers_by(const std::string& far) {
 }
 
 TEST(GatherAddresses, AreOfNumbersOf32BitsWhereOneIsChosen) {
-  const std::string wide = "%wide = sext <16 x i32> %i to <16 x i64>\n%far = select i1 %which, ";
-  EXPECT_THAT(gathers_by(wide + "<16 x i64> %wide, <16 x i64> zeroinitializer"), HasSubstr("vpgatherdd"));
-  EXPECT_THAT(gathers_by(wide + "<16 x i64> splat (i64 -7), <16 x i64> %wide"), HasSubstr("vpgatherdd"));
+  const std::string wide = "%wide = zext nneg <32 x i32> %i to <32 x i64>\n%far = select i1 %which, ";
+  EXPECT_THAT(gathers_by(wide + "<32 x i64> %wide, <32 x i64> zeroinitializer"), HasSubstr("vpgatherdd"));
+  EXPECT_THAT(gathers_by(wide + "<32 x i64> splat (i64 7), <32 x i64> %wide"), HasSubstr("vpgatherdd"));
 }
 
 TEST(GatherAddresses, AreOfMoreWhereTheOtherNeedsThem) {
   if (machine_for("cpu:x86_64:x86-64-v4").value()->getTargetTriple().getArch() != llvm::Triple::x86_64) GTEST_SKIP();
   const std::string code = gathers_by(
-      "%wide = zext <16 x i32> %i to <16 x i64>\n%far = select i1 %which, <16 x i64> %wide, <16 x i64> splat (i64 -7)");
+      "%wide = sext <32 x i32> %i to <32 x i64>\n%far = select i1 %which, <32 x i64> %wide, <32 x i64> splat (i64 "
+      "4294967296)");
   EXPECT_THAT(code, Not(HasSubstr("vpgatherdd")));
 }
 

@@ -55,6 +55,40 @@ TEST(InnerBlocks, AreThoseWhoseThreadsAgree) {
   EXPECT_EQ(left_out("%row = add i32 %first, %y\n %m = xor i32 %n, 5\n %a = icmp ne i32 %row, %m", "%a"), 2u);
 }
 
+// What is asked behind a condition may be of no number where the condition does not hold.
+TEST(InnerBlocks, AnswersThatNoThreadAsksForAreSome) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.ctaid.x()
+    define void @k(i32 %n, i32 %bits, ptr %q) {
+      %t = call i32 @cupola.tid.x()
+      %b = call i32 @cupola.ctaid.x()
+      %first = mul i32 %b, 32
+      %px = add i32 %first, %t
+      %are.few = icmp ult i32 %bits, 32
+      br i1 %are.few, label %ask, label %over
+    ask:
+      %end = shl i32 1, %bits
+      %is.before = icmp slt i32 %px, %end
+      %is.within = icmp slt i32 %px, %n
+      %all = and i1 %is.before, %is.within
+      store i1 %all, ptr %q
+      br label %over
+    over:
+      ret void
+    })");
+  const auto inner = code_for_inner_blocks(*module->getFunction("k"), Dim3{32});
+  ASSERT_TRUE(inner);
+  const auto* end = llvm::cast<llvm::ReturnInst>(inner->are_inner->getEntryBlock().getTerminator());
+  int frozen = 0;
+  const llvm::Value* all = end->getReturnValue();
+  for (; const auto* both = llvm::dyn_cast<llvm::BinaryOperator>(all); all = both->getOperand(0))
+    frozen += llvm::isa<llvm::FreezeInst>(both->getOperand(1));
+  EXPECT_TRUE(llvm::isa<llvm::Constant>(all));
+  EXPECT_EQ(frozen, 2);
+}
+
 TEST(InnerBlocks, AreNotMadeForOneQuestion) {
   EXPECT_EQ(left_out("", "true"), std::nullopt);
   EXPECT_EQ(left_out("%a = icmp eq i32 %t, 3", "%a"), std::nullopt) << "the same in all blocks";

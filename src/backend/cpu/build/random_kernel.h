@@ -26,7 +26,7 @@ namespace cupola::cpu::build::testing {
 class RandomKernel : RandomMeetings {
  public:
   explicit RandomKernel(uint64_t seed)
-      : RandomMeetings(seed, /*meets=*/seed % 4 != 0, /*spreads=*/seed < kFirstOld || seed >= kFirstSpread),
+      : RandomMeetings(seed, /*meets=*/seed % 4 != 0, spreads(seed)),
         budget_(2 + static_cast<int>(seed % 13)),
         leaves_(seed % 3 != 0),
         is_new_(seed < kFirstOld || seed >= kFirstNew),
@@ -35,11 +35,14 @@ class RandomKernel : RandomMeetings {
   /// Whether it may ask where threads are.
   static bool asks(uint64_t seed) { return seed < kFirstOld || seed >= kFirstAsking; }
 
+  /// Whether its grid may have two dimensions, and warps know what others do not.
+  static bool spreads(uint64_t seed) { return seed < kFirstOld || seed >= kFirstSpread; }
+
   /// The grid to run it in: for those that ask where threads are several blocks, some of which are inner ones, for
   /// those that spread in two dimensions too, with odd rows, and more blocks than one call runs.
   static Dim3 grid(uint64_t seed) {
     static constexpr Dim3 kGrids[] = {{5}, {3, 7}, {40}, {9, 5}, {2, 3}};
-    if (seed < kFirstOld || seed >= kFirstSpread) return kGrids[seed / 64 % std::size(kGrids)];
+    if (spreads(seed)) return kGrids[seed / 64 % std::size(kGrids)];
     return asks(seed) ? Dim3{5} : Dim3{2};
   }
 

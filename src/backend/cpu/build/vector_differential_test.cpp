@@ -77,15 +77,10 @@ TEST(VectorDifferential, OnlyTheFirstThreadsOfARowAct) {
   EXPECT_EQ(outcome.difference, "");
 }
 
-// How many act each warp has known since before the barrier.
-TEST(VectorDifferential, TheFirstThreadsActWhereWarpsKnowDifferentBounds) {
-  const std::string text = kernel_with(R"(
-      %warp = lshr i32 %x, 5
-      %which = getelementptr i32, ptr %in, i32 %warp
-      %some = load i32, ptr %which
-      %few = and i32 %some, 7
-      %is.first = icmp eq i32 %warp, 0
-      %bound = select i1 %is.first, i32 %few, i32 120
+/// Behind a barrier threads below %bound change what they left in shared memory before it. `before` makes %bound.
+std::string first_threads_act(const std::string& before) {
+  return "@tile = internal addrspace(3) global [256 x i32] undef, align 4\ndeclare i32 @cupola.ctaid.x()\n" +
+         kernel_with(before + R"(
       %mine = getelementptr i32, ptr addrspace(3) @tile, i32 %x
       store i32 %x, ptr addrspace(3) %mine
       call void @cupola.barrier(i32 0, i32 0)
@@ -97,7 +92,18 @@ TEST(VectorDifferential, TheFirstThreadsActWhereWarpsKnowDifferentBounds) {
     on:
       call void @cupola.barrier(i32 0, i32 0)
       %r = load i32, ptr addrspace(3) %mine
-      br label %write)") + "\n@tile = internal addrspace(3) global [256 x i32] undef, align 4\n";
+      br label %write)");
+}
+
+// How many act each warp has known since before the barrier.
+TEST(VectorDifferential, TheFirstThreadsActWhereWarpsKnowDifferentBounds) {
+  const std::string text = first_threads_act(R"(
+      %warp = lshr i32 %x, 5
+      %which = getelementptr i32, ptr %in, i32 %warp
+      %some = load i32, ptr %which
+      %few = and i32 %some, 7
+      %is.first = icmp eq i32 %warp, 0
+      %bound = select i1 %is.first, i32 %few, i32 120)");
   for (const bool hot : {false, true})
     for (const Dim3& block : {Dim3{128}, Dim3{256}})
       EXPECT_EQ(RungComparison().compare_for_shape(text, block, hot), "") << block.x << hot;
@@ -105,24 +111,8 @@ TEST(VectorDifferential, TheFirstThreadsActWhereWarpsKnowDifferentBounds) {
 
 // As many as the kernel is told, or as its block's number says.
 TEST(VectorDifferential, TheFirstThreadsActBelowWhatALaunchSays) {
-  for (const char* bound : {"%n", "%block"}) {
-    const std::string text = "declare i32 @cupola.ctaid.x()\n" +
-                             kernel_with(formatted(R"(
-      %block = call i32 @cupola.ctaid.x()
-      %mine = getelementptr i32, ptr addrspace(3) @tile, i32 %x
-      store i32 %x, ptr addrspace(3) %mine
-      call void @cupola.barrier(i32 0, i32 0)
-      %acts = icmp ult i32 %x, {}
-      br i1 %acts, label %act, label %on
-    act:
-      store i32 77, ptr addrspace(3) %mine
-      br label %on
-    on:
-      call void @cupola.barrier(i32 0, i32 0)
-      %r = load i32, ptr addrspace(3) %mine
-      br label %write)",
-                                                   bound)) +
-                             "\n@tile = internal addrspace(3) global [256 x i32] undef, align 4\n";
+  for (const char* bound : {"add i32 %n, 0", "call i32 @cupola.ctaid.x()"}) {
+    const std::string text = first_threads_act(formatted("%bound = {}", bound));
     for (const bool hot : {false, true})
       EXPECT_EQ(RungComparison({1}).compare_for_shape(text, Dim3{128}, hot), "") << bound << hot;
   }
