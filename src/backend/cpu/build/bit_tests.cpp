@@ -16,14 +16,8 @@ using llvm::Instruction;
 using llvm::Value;
 using namespace llvm::PatternMatch;
 
-/// A bit of each lane of a row.
-struct Bit {
-  Value* row;
-  unsigned number;
-};
-
 /// The lowest bit of each lane, from where it comes.
-Bit lowest_bit(Value* row) {
+LaneBit lowest_bit(Value* row) {
   Value* from = nullptr;
   const APInt* number = nullptr;
   if (match(row, m_LShr(m_Value(from), m_APInt(number))) && number->ult(row->getType()->getScalarSizeInBits()))
@@ -36,34 +30,46 @@ bool is_row_of_numbers(const llvm::Type* type) {
   return row && row->getNumElements() >= 8 && row->getElementType()->isIntegerTy() && row->getScalarSizeInBits() > 1;
 }
 
-Value* test(llvm::IRBuilder<>& builder, const Bit& bit) {
+Value* test(llvm::IRBuilder<>& builder, const LaneBit& bit) {
   llvm::Type* type = bit.row->getType();
   const APInt alone = APInt::getOneBitSet(type->getScalarSizeInBits(), bit.number);
   return builder.CreateICmpNE(builder.CreateAnd(bit.row, llvm::ConstantInt::get(type, alone)),
                               llvm::Constant::getNullValue(type));
 }
 
-/// What says the same of the bit; null: the instruction is about something else.
+/// What says the same of the bit; null: the instruction is about something else, or says it that way.
 Value* in_place(Instruction& instruction) {
   llvm::IRBuilder<> builder(&instruction);
-  Value* row = nullptr;
-  const APInt *bit = nullptr, *number = nullptr;
-  if (match(&instruction, m_Trunc(m_Value(row))) && instruction.getType()->isIntOrIntVectorTy(1) &&
-      is_row_of_numbers(row->getType()))
-    return test(builder, lowest_bit(row));
-  // 0 where the bit is set, all ones where it is not
-  const auto all_ones_without = [&](const Bit& which) {
-    return builder.CreateNot(builder.CreateSExt(test(builder, which), instruction.getType()));
-  };
-  if (!is_row_of_numbers(instruction.getType())) return nullptr;
-  if (match(&instruction, m_Add(m_And(m_Value(row), m_One()), m_AllOnes()))) return all_ones_without(lowest_bit(row));
-  if (match(&instruction, m_Add(m_LShr(m_And(m_Value(row), m_Power2(bit)), m_APInt(number)), m_AllOnes())) &&
-      *number == bit->logBase2())
-    return all_ones_without({row, bit->logBase2()});
+  if (llvm::isa<llvm::TruncInst>(instruction))
+    if (const auto bit = bit_set_in(&instruction)) return test(builder, *bit);
+  if (const auto bit = bit_missing_from(&instruction))
+    return builder.CreateNot(builder.CreateSExt(test(builder, *bit), instruction.getType()));
   return nullptr;
 }
 
 }  // namespace
+
+std::optional<LaneBit> bit_missing_from(Value* numbers) {
+  if (!is_row_of_numbers(numbers->getType())) return std::nullopt;
+  Value* row = nullptr;
+  const APInt *bit = nullptr, *number = nullptr;
+  if (match(numbers, m_Add(m_And(m_Value(row), m_One()), m_AllOnes()))) return lowest_bit(row);
+  if (match(numbers, m_Add(m_LShr(m_And(m_Value(row), m_Power2(bit)), m_APInt(number)), m_AllOnes())) &&
+      *number == bit->logBase2())
+    return LaneBit{row, bit->logBase2()};
+  return std::nullopt;
+}
+
+std::optional<LaneBit> bit_set_in(Value* mask) {
+  Value* row = nullptr;
+  const APInt* bit = nullptr;
+  if (!mask->getType()->isIntOrIntVectorTy(1)) return std::nullopt;
+  if (match(mask, m_Trunc(m_Value(row))) && is_row_of_numbers(row->getType())) return lowest_bit(row);
+  if (match(mask, m_SpecificICmp(llvm::ICmpInst::ICMP_NE, m_And(m_Value(row), m_Power2(bit)), m_Zero())) &&
+      is_row_of_numbers(row->getType()))
+    return LaneBit{row, bit->logBase2()};
+  return std::nullopt;
+}
 
 void test_bits_in_place(llvm::Function& function, const llvm::TargetMachine& machine) {
   if (!has_mask_registers(machine)) return;

@@ -33,7 +33,9 @@
 #include "backend/cpu/build/gather_addresses.h"
 #include "backend/cpu/build/mask_numbers.h"
 #include "backend/cpu/build/narrow_masks.h"
+#include "backend/cpu/build/row_tables.h"
 #include "backend/cpu/build/stored_rows.h"
+#include "backend/cpu/build/vote_bytes.h"
 #include "backend/cpu/build/whole_rows.h"
 #include "backend/cpu/build/whole_turns.h"
 #include "backend/cpu/build/written_out_loops.h"
@@ -176,7 +178,9 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     move_masks_as_numbers(function, machine);
     ask_for_whole_rows(function);
     narrow_crowded_loops(function, machine.getTargetTransformInfo(function));
+    look_up_in_tables(function, machine);
     test_bits_in_place(function, machine);
+    vote_by_bytes(function, machine);
     widen_narrow_masks(function, machine);
     hide_zeros_in_rows(function, machine);
   }

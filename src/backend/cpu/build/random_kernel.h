@@ -26,7 +26,7 @@ namespace cupola::cpu::build::testing {
 class RandomKernel : RandomMeetings {
  public:
   explicit RandomKernel(uint64_t seed)
-      : RandomMeetings(seed, /*meets=*/seed % 4 != 0, spreads(seed)),
+      : RandomMeetings(seed, /*meets=*/seed % 4 != 0, {.spreads = spreads(seed), .finds_peers = finds_peers(seed)}),
         budget_(2 + static_cast<int>(seed % 13)),
         leaves_(seed % 3 != 0),
         is_new_(seed < kFirstOld || seed >= kFirstNew),
@@ -37,6 +37,8 @@ class RandomKernel : RandomMeetings {
 
   /// Whether its grid may have two dimensions, and warps know what others do not.
   static bool spreads(uint64_t seed) { return seed < kFirstOld || seed >= kFirstSpread; }
+
+  static bool finds_peers(uint64_t seed) { return seed < kFirstOld || seed >= kFirstWithPeers; }
 
   /// The grid to run it in: for those that ask where threads are several blocks, some of which are inner ones, for
   /// those that spread in two dimensions too, with odd rows, and more blocks than one call runs.
@@ -52,7 +54,7 @@ class RandomKernel : RandomMeetings {
       chance(3) ? go_through_row() : go_through_grid();
       barrier();
     }
-    if (spreads_ && chance(2)) know_as_warp();
+    if (variety_.spreads && chance(2)) know_as_warp();
     if (asks_ && chance(2)) ask_for_place();
     while (budget_ > 0) statement({});
     if (meets_) part();
@@ -106,24 +108,24 @@ class RandomKernel : RandomMeetings {
     line("%lin = add i32 %before, %tid.x");
     line("%area = mul i32 %ntid.x, %ntid.y");
     line("%count = mul i32 %area, %ntid.z");
-    if (spreads_) {
+    if (variety_.spreads) {
       line("%blocks = mul i32 %ctaid.y, %nctaid.x");
       line("%block = add i32 %blocks, %ctaid.x");
     }
-    line("%first = mul i32 {}, %count", spreads_ ? "%block" : "%ctaid.x");
+    line("%first = mul i32 {}, %count", variety_.spreads ? "%block" : "%ctaid.x");
     line("%me = add i32 %first, %lin");
     for (const auto& [type, count] :
          {std::pair{"i32", 4}, {"i64", 2}, {"i16", 1}, {"i8", 1}, {"float", 2}, {"double", 1}})
       for (int i = 0; i < count; ++i) variables_.push_back({formatted("%{}_{}", type, i), type});
     for (const Variable& one : variables_) line("{} = alloca {}", one.name, one.type);
     for (const char* name : {"%u0", "%u1"}) line("{} = alloca i32", name);
-    if (spreads_) line("%w0 = alloca i32");
+    if (variety_.spreads) line("%w0 = alloca i32");
     line("%array = alloca [16 x i32]");
     line("%bytes = alloca [16 x i8]");
     line("call void @llvm.memset.p0.i64(ptr %array, i8 1, i64 64, i1 false)");
     line("call void @llvm.memset.p0.i64(ptr %bytes, i8 2, i64 16, i1 false)");
     for (const char* name : {"%u0", "%u1"}) line("store i32 %n, ptr {}", name);
-    if (spreads_) line("store i32 %n, ptr %w0");
+    if (variety_.spreads) line("store i32 %n, ptr %w0");
     for (const Variable& one : variables_)
       line("store {} {}, ptr {}", one.type, one.type[0] == 'i' ? "7" : "1.5", one.name);
     if (meets_) clear_shared();
@@ -134,7 +136,7 @@ class RandomKernel : RandomMeetings {
   void statement(const Context& context) {
     --budget_;
     const bool may_nest = context.depth < 3 && budget_ > -12;
-    switch (pick(spreads_ ? 39 : asks_ ? 36 : is_new_ ? 33 : 28)) {
+    switch (pick(variety_.spreads ? 39 : asks_ ? 36 : is_new_ ? 33 : 28)) {
       case 0:
       case 1:
       case 2:
@@ -337,7 +339,7 @@ class RandomKernel : RandomMeetings {
 
   /// Seeds whose kernels were wrong once are kept, and with them what these kernels are: they have fewer statements.
   static constexpr uint64_t kFirstOld = 1'000'000'000, kFirstNew = 3'800'000'000, kFirstAsking = 4'600'000'000,
-                            kFirstSpread = 4'700'000'000;
+                            kFirstSpread = 4'700'000'000, kFirstWithPeers = 4'900'000'000;
 
   int budget_;
   const bool leaves_;

@@ -116,7 +116,7 @@ class RandomMeetings : public RandomRecords {
   /// All lanes that are left come by, or all that are not `parted` from them for good.
   void whole_warp(bool parted = false) {
     const std::string here = ballot("-1", "true"), members = chance(2) ? "-1" : here;
-    switch (pick(6)) {
+    switch (pick(variety_.finds_peers ? 9 : 6)) {
       case 0:
       case 1:
         return shuffle(members, here);
@@ -129,9 +129,25 @@ class RandomMeetings : public RandomRecords {
       case 4:
         return keep("i32", let("call i32 @cupola.redux(i32 {}, i32 {}, i32 {})", members, std::to_string(pick(8)),
                                int_expression(2)));
-      default:
+      case 5:
         return some_of_them(here, parted && chance(2));
+      default:
+        return find_peers(members);
     }
+  }
+
+  /// Those of the same digits, by votes on each of their bits.
+  void find_peers(const std::string& members) {
+    const std::string digits = let("add i32 {}, {}", int_expression(2), let("mul i32 %laneid, {}", pick(1u << 16)));
+    std::string peers = chance(3) ? int_expression(1) : "-1";
+    const uint32_t first = pick(32), count = 2 + pick(9);
+    for (uint32_t bit = first; bit < first + count; ++bit) {
+      const std::string alone = let("and i32 {}, {}", digits, static_cast<int32_t>(1u << bit % 32));
+      const std::string is_set = chance(6) ? lane_condition(1) : let("icmp ne i32 {}, 0", alone);
+      const std::string others = let("sext i1 {} to i32", let("xor i1 {}, true", is_set));
+      peers = let("and i32 {}, {}", peers, let("xor i32 {}, {}", ballot(members, is_set), others));
+    }
+    keep("i32", peers);
   }
 
   void keep(const std::string& type, const std::string& value) {

@@ -163,12 +163,12 @@ class RandomMemory : public RandomValues {
     const std::string end = label();
     for (uint32_t left = 1 + pick(4); left; --left) {
       std::string place = one_of({"%me", "%tid.x", "%tid.y", "%lin"}), type = "i32";
-      if (spreads_ && place == "%tid.y")
+      if (variety_.spreads && place == "%tid.y")
         place = let("add i32 {}, {}", let("mul i32 %ctaid.y, %ntid.y"), place);
       else if (place != "%me")
         place = let("add i32 {}, {}", let("mul i32 %ctaid.x, {}", one_of({"%ntid.x", "%count", "16"})), place);
       if (chance(3)) place = let("{} i32 {}, {}", one_of({"mul", "shl", "sub"}), place, 1 + pick(3));
-      if (spreads_ && chance(4)) {  // those of whose number some bits are none ask for one behind it
+      if (variety_.spreads && chance(4)) {  // those of whose number some bits are none ask for one behind it
         const uint32_t bits = (2u << pick(3)) - 1;
         const std::string on = label();
         branch(let("icmp eq i32 {}, 0", let("and i32 {}, {}", place, bits)), on, end);

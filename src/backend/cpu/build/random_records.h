@@ -12,8 +12,8 @@ namespace cupola::cpu::build::testing {
 
 class RandomRecords : public RandomMemory {
  protected:
-  RandomRecords(uint64_t seed, bool meets, bool spreads)
-      : RandomMemory(seed, meets, spreads), fields_(2 + static_cast<uint32_t>(seed / 5 % 3)) {}
+  RandomRecords(uint64_t seed, bool meets, const Variety& variety)
+      : RandomMemory(seed, meets, variety), fields_(2 + static_cast<uint32_t>(seed / 5 % 3)) {}
 
   /// Reads fields of one structure, and writes some of one of the thread's own.
   void use_records() {

@@ -18,7 +18,13 @@ inline constexpr unsigned kInputs = 1024, kSums = 256;
 
 class RandomText {
  protected:
-  RandomText(uint64_t seed, bool meets, bool spreads) : random_(seed), meets_(meets), spreads_(spreads) {}
+  /// What kernels of seeds of their own have beside the others.
+  struct Variety {
+    bool spreads = false;      ///< grids may have two dimensions, and a warp may know what others do not
+    bool finds_peers = false;  ///< lanes look for those of the same digits by votes
+  };
+
+  RandomText(uint64_t seed, bool meets, const Variety& variety) : random_(seed), meets_(meets), variety_(variety) {}
 
   /// Who comes to a place together.
   enum class Level : uint8_t { Block, Warp, Lane };
@@ -98,8 +104,8 @@ class RandomText {
   void barrier() { line("call void @cupola.barrier(i32 0, i32 0)"); }
 
   std::mt19937_64 random_;
-  const bool meets_;    ///< threads of a warp and of the block meet
-  const bool spreads_;  ///< grids may have two dimensions, and a warp may know what others do not
+  const bool meets_;  ///< threads of a warp and of the block meet
+  const Variety variety_;
   std::string slots_, body_;
   int next_ = 0;
   std::vector<Variable> variables_;

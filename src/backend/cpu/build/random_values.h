@@ -21,8 +21,8 @@ class RandomValues : public RandomText {
         case 1:
           return "%n";
         case 2:
-          return spreads_ ? one_of({"%ctaid.x", "%ctaid.y", "%block", "%ntid.x", "%count"})
-                          : one_of({"%ctaid.x", "%ntid.x", "%count"});
+          return variety_.spreads ? one_of({"%ctaid.x", "%ctaid.y", "%block", "%ntid.x", "%count"})
+                                  : one_of({"%ctaid.x", "%ntid.x", "%count"});
         case 3:
           return let("load i32, ptr {}", element("i32", "%in", let("and i32 {}, 1023", uniform(0))));
         default:
@@ -90,7 +90,7 @@ class RandomValues : public RandomText {
   }
 
   std::string int_leaf() {
-    switch (pick(spreads_ ? 15 : 14)) {
+    switch (pick(variety_.spreads ? 15 : 14)) {
       case 0:
         return number();
       case 14:
