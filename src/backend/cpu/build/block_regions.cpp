@@ -3,6 +3,7 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
@@ -12,6 +13,7 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "backend/cpu/build/block_votes.h"
 #include "backend/cpu/build/coroutine_frame.h"
@@ -48,6 +50,14 @@ bool reads_what_stays(const llvm::LoadInst& load) {
   return parameter && parameter->hasByValAttr();
 }
 
+/// What loops without barriers leave is what their last turn had: it is kept behind them, not in each turn.
+void close_loops(llvm::Function& code, llvm::FunctionAnalysisManager& analyses) {
+  auto& loops = analyses.getResult<llvm::LoopAnalysis>(code);
+  const auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(code);
+  for (llvm::Loop* loop : loops_between_stops(loops, is_block_barrier))
+    llvm::formLCSSARecursively(*loop, dominators, &loops, /*SE=*/nullptr);
+}
+
 bool differs_by_itself(const Instruction& instruction) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return !reads_what_stays(*load);
   return instruction.mayReadOrWriteMemory() || llvm::isa<llvm::AllocaInst, llvm::FreezeInst>(instruction);
@@ -62,6 +72,7 @@ class Cutting {
     llvm::FunctionPassManager form;
     form.addPass(llvm::LoopSimplifyPass());
     form.run(code, analyses.functions);
+    close_loops(code, analyses.functions);
     llvm::EliminateUnreachableBlocks(code);
     isolate_return();
     isolate_barriers();

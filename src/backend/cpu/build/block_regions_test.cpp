@@ -1,5 +1,8 @@
 #include "backend/cpu/build/block_regions.h"
 
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+
 #include "backend/cpu/build/cut_code.h"
 
 // Which code is cut, and what is kept from region to region. What the regions compute is VectorDifferential's to show.
@@ -168,6 +171,37 @@ TEST(BlockRegions, WhatIsMadeBeforeALoopLiesApart) {
       )")
                 .regions->frame_bytes,
             2u * 128);
+}
+
+/// The number of stores of rows in loops of the region that begins with the code.
+size_t rows_stored_in_turns(Cut& cut) {
+  llvm::Function& code = *cut.regions->regions.front().begin->getParent();
+  const llvm::DominatorTree dominators(code);
+  const llvm::LoopInfo loops(dominators);
+  return llvm::count_if(llvm::instructions(code), [&](const llvm::Instruction& instruction) {
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    return store && store->getValueOperand()->getType()->isVectorTy() && loops.getLoopFor(store->getParent());
+  });
+}
+
+// A sum that a loop makes between two barriers.
+TEST(BlockRegions, WhatALoopLeavesIsKeptBehindIt) {
+  Cut cut(kMeet + R"(
+      br label %turn
+    turn:
+      %i = phi i32 [ 0, %start ], [ %next, %more ]
+      %sum = phi <32 x i32> [ zeroinitializer, %start ], [ %more.sum, %more ]
+      %goes.on = icmp ult i32 %i, %n
+      br i1 %goes.on, label %more, label %over
+    more:
+      %row = load volatile <32 x i32>, ptr %p
+      %more.sum = add <32 x i32> %sum, %row
+      %next = add i32 %i, 1
+      br label %turn
+    over:)" +
+          kMeet + "store volatile <32 x i32> %sum, ptr %q\n");
+  EXPECT_EQ(cut.regions->frame_bytes, 128u);
+  EXPECT_EQ(rows_stored_in_turns(cut), 0u);
 }
 
 TEST(BlockRegions, ArraysAreKeptThatAreUsedAgain) {

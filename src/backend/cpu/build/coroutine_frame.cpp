@@ -15,26 +15,6 @@ namespace {
 using llvm::BasicBlock;
 using llvm::Value;
 
-/// The outermost loops in which the coroutine stops nowhere.
-llvm::SmallVector<llvm::Loop*, 8> loops_between_stops(llvm::LoopInfo& loops) {
-  llvm::SmallPtrSet<const llvm::Loop*, 8> stopping;
-  const auto stops = [](const llvm::Loop& loop) {
-    return llvm::any_of(loop.blocks(), [](const BasicBlock* block) {
-      return llvm::any_of(*block,
-                          [](const llvm::Instruction& one) { return llvm::isa<llvm::AnyCoroSuspendInst>(one); });
-    });
-  };
-  llvm::SmallVector<llvm::Loop*, 8> result;
-  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-    const llvm::Loop* outer = loop->getParentLoop();
-    if (stops(*loop))
-      stopping.insert(loop);
-    else if (!outer || stopping.contains(outer))
-      result.push_back(loop);
-  }
-  return result;
-}
-
 /// A conversion of a value to its own type, which marks a place where the frame is read or written; passes drop it
 /// later.
 llvm::Instruction* copy_at(Value* value, BasicBlock::iterator place) {
@@ -81,10 +61,25 @@ void keep_frame_out_of_loops(llvm::Function& coroutine, llvm::TargetMachine& mac
   form.addPass(llvm::LoopSimplifyPass());
   form.addPass(llvm::LCSSAPass());
   form.run(coroutine, analyses.functions);
-  for (llvm::Loop* loop : loops_between_stops(analyses.functions.getResult<llvm::LoopAnalysis>(coroutine))) {
+  const auto stops = [](const llvm::Instruction& one) { return llvm::isa<llvm::AnyCoroSuspendInst>(one); };
+  for (llvm::Loop* loop : loops_between_stops(analyses.functions.getResult<llvm::LoopAnalysis>(coroutine), stops)) {
     read_before(*loop);
     write_behind(*loop);
   }
+}
+
+llvm::SmallVector<llvm::Loop*, 8> loops_between_stops(llvm::LoopInfo& loops,
+                                                      llvm::function_ref<bool(const llvm::Instruction&)> stops) {
+  llvm::SmallPtrSet<const llvm::Loop*, 8> stopping;
+  llvm::SmallVector<llvm::Loop*, 8> result;
+  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    const llvm::Loop* outer = loop->getParentLoop();
+    if (llvm::any_of(loop->blocks(), [&](const BasicBlock* block) { return llvm::any_of(*block, stops); }))
+      stopping.insert(loop);
+    else if (!outer || stopping.contains(outer))
+      result.push_back(loop);
+  }
+  return result;
 }
 
 bool is_recomputed(llvm::Instruction& instruction) {

@@ -67,11 +67,17 @@ bool can_lie_in_memory(const llvm::Type& element) {
 
 constexpr unsigned kRegister = 64;  // bytes of the largest
 
+unsigned register_bits(const llvm::TargetTransformInfo& target) {
+  constexpr auto kVectors = llvm::TargetTransformInfo::RGK_FixedWidthVector;
+  return static_cast<unsigned>(target.getRegisterBitWidth(kVectors).getFixedValue());
+}
+
 /// An innermost loop, if it can be narrowed.
 class CrowdedLoop {
  public:
   CrowdedLoop(const llvm::Loop& loop, const llvm::LoopInfo& loops)
-      : header_(*loop.getHeader()),
+      : loop_(loop),
+        header_(*loop.getHeader()),
         before_(loop.getLoopPreheader()),
         exiting_(loop.getExitingBlock()),
         after_(loop.getExitBlock()) {
@@ -88,18 +94,13 @@ class CrowdedLoop {
   /// Lanes at a time; 0: it stays as it is.
   unsigned width(const llvm::TargetTransformInfo& target) const {
     if (!can_be_narrowed_) return 0;
-    const auto bits = static_cast<unsigned>(
-        target.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
-    const unsigned there_are = target.getNumberOfRegisters(target.getRegisterClassForType(/*Vector=*/true));
-    unsigned needed = 0, widest = 8;
+    const CarriedRegisters registers = registers_for_turns(loop_, target);
+    unsigned widest = 8;
     for (const llvm::PHINode& value : header_.phis())
-      if (const auto* type = as_vector(value)) {
-        const unsigned all = lanes_ * type->getScalarSizeInBits();
-        needed += (all + bits - 1) / bits;
-        widest = std::max(widest, type->getScalarSizeInBits());
-      }
-    const unsigned fitting = bits / widest;
-    return needed > there_are && fitting >= 4 && fitting < lanes_ && lanes_ % fitting == 0 ? fitting : 0;
+      if (const auto* type = as_vector(value)) widest = std::max(widest, type->getScalarSizeInBits());
+    const unsigned fitting = register_bits(target) / widest;
+    return registers.needed > registers.there_are && fitting >= 4 && fitting < lanes_ && lanes_ % fitting == 0 ? fitting
+                                                                                                               : 0;
   }
 
   void narrow(unsigned width) {
@@ -266,6 +267,7 @@ class CrowdedLoop {
       }
   }
 
+  const llvm::Loop& loop_;
   BasicBlock& header_;
   BasicBlock *const before_, *const exiting_, *const after_;
   llvm::SmallVector<BasicBlock*, 8> blocks_;
@@ -281,6 +283,15 @@ class CrowdedLoop {
 };
 
 }  // namespace
+
+CarriedRegisters registers_for_turns(const llvm::Loop& loop, const llvm::TargetTransformInfo& target) {
+  const unsigned bits = register_bits(target);
+  CarriedRegisters registers = {0, target.getNumberOfRegisters(target.getRegisterClassForType(/*Vector=*/true))};
+  for (const llvm::PHINode& value : loop.getHeader()->phis())
+    if (const auto* type = as_vector(value))
+      registers.needed += (type->getNumElements() * type->getScalarSizeInBits() + bits - 1) / bits;
+  return registers;
+}
 
 void narrow_crowded_loops(llvm::Function& function, const llvm::TargetTransformInfo& target) {
   if (function.isDeclaration()) return;

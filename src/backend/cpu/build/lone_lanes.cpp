@@ -16,30 +16,35 @@ using llvm::SCEV;
 using llvm::Value;
 using namespace llvm::PatternMatch;
 
-bool is_thread_index(const Value* value) {
+const llvm::CallInst* as_thread_index(const Value* value) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(value);
-  return call && kir::intrinsic_of(*call) == kir::Intrinsic::TidX;
+  return call && kir::intrinsic_of(*call) == kir::Intrinsic::TidX ? call : nullptr;
 }
 
-/// The threadIdx.x of all threads for which the condition has that value; null: of various.
-llvm::ConstantInt* known_where(Value* condition, bool is_true) {
+/// The threadIdx.x of all threads for which the condition has that value; nothing: of various.
+std::optional<uint32_t> known_where(Value* condition, bool is_true) {
   Value *one = nullptr, *other = nullptr;
   if (is_true ? match(condition, m_LogicalAnd(m_Value(one), m_Value(other)))
               : match(condition, m_LogicalOr(m_Value(one), m_Value(other)))) {
-    llvm::ConstantInt* known = known_where(one, is_true);
+    const auto known = known_where(one, is_true);
     return known ? known : known_where(other, is_true);
   }
   llvm::CmpPredicate predicate;
-  llvm::ConstantInt* number = nullptr;
-  if (!match(condition, m_ICmp(predicate, m_Value(one), m_ConstantInt(number))) || !is_thread_index(one))
-    return nullptr;
-  return predicate == (is_true ? llvm::CmpInst::ICMP_EQ : llvm::CmpInst::ICMP_NE) ? number : nullptr;
+  const llvm::APInt* number = nullptr;
+  if (!match(condition, m_ICmp(predicate, m_Value(one), m_APInt(number)))) return std::nullopt;
+  const llvm::CallInst* index = as_thread_index(one);
+  if (!index) return std::nullopt;
+  llvm::ConstantRange those = llvm::ConstantRange::makeExactICmpRegion(predicate, *number);
+  if (!is_true) those = those.inverse();
+  if (const auto all = index->getRange()) those = those.intersectWith(*all);
+  const llvm::APInt* lone = those.getSingleElement();
+  return lone ? std::optional(static_cast<uint32_t>(lone->getZExtValue())) : std::nullopt;
 }
 
 /// A way on which threads of one threadIdx.x go.
 struct LoneWay {
   llvm::BasicBlockEdge edge;
-  llvm::ConstantInt* index;
+  uint32_t index;
 };
 
 llvm::SmallVector<LoneWay, 4> lone_ways(llvm::Function& kernel) {
@@ -48,8 +53,8 @@ llvm::SmallVector<LoneWay, 4> lone_ways(llvm::Function& kernel) {
     auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
     if (!branch || !branch->isConditional() || branch->getSuccessor(0) == branch->getSuccessor(1)) continue;
     for (const bool is_true : {true, false})
-      if (llvm::ConstantInt* index = known_where(branch->getCondition(), is_true))
-        ways.push_back({{&block, branch->getSuccessor(is_true ? 0 : 1)}, index});
+      if (const auto index = known_where(branch->getCondition(), is_true))
+        ways.push_back({{&block, branch->getSuccessor(is_true ? 0 : 1)}, *index});
   }
   return ways;
 }
@@ -63,11 +68,12 @@ llvm::Use* address_of(llvm::Instruction& instruction) {
 }
 
 /// The same where threadIdx.x is that; null: it does not depend on it.
-const SCEV* with_index(const SCEV* value, llvm::ConstantInt* index, llvm::ScalarEvolution& evolution) {
+const SCEV* with_index(const SCEV* value, uint32_t index, llvm::ScalarEvolution& evolution) {
   llvm::ValueToSCEVMapTy known;
   llvm::SCEVExprContains(value, [&](const SCEV* part) {
     const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
-    if (unknown && is_thread_index(unknown->getValue())) known[unknown->getValue()] = evolution.getSCEV(index);
+    if (unknown && as_thread_index(unknown->getValue()))
+      known[unknown->getValue()] = evolution.getConstant(unknown->getType(), index);
     return false;
   });
   return known.empty() ? nullptr : llvm::SCEVParameterRewriter::rewrite(value, evolution, known);

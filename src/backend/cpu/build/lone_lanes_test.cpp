@@ -55,6 +55,16 @@ bool is_one_place(const Reading& reading) {
 
 constexpr const char* kFirst = "%c = icmp eq i32 %x, 0";
 
+TEST(LoneLanes, ReadAtOnePlaceWhereOneIndexIsLeft) {
+  EXPECT_TRUE(is_one_place({"%c = icmp ult i32 %x, 1", kWhereTrue, "%i, -1"}));
+  EXPECT_TRUE(is_one_place({"%c = icmp ugt i32 %x, 0", kWhereFalse, "%i, -1"}));
+  EXPECT_FALSE(is_one_place({"%c = icmp ult i32 %x, 2", kWhereTrue, "%i, -1"}));
+  EXPECT_FALSE(is_one_place({"%c = icmp ugt i32 %x, 14", kWhereTrue, "%i, 1"}));
+  const std::string of_sixteen = "%y = call range(i32 0, 16) i32 @cupola.tid.x()\n";
+  EXPECT_TRUE(is_one_place({of_sixteen + "%c = icmp ugt i32 %y, 14", kWhereTrue, "%y, 1"}));
+  EXPECT_FALSE(is_one_place({of_sixteen + "%c = icmp ugt i32 %y, 13", kWhereTrue, "%y, 1"}));
+}
+
 TEST(LoneLanes, ReadAtOnePlaceWhereThreadsOfOneIndexGo) {
   EXPECT_TRUE(is_one_place({kFirst, kWhereTrue, "%i, -1"}));
   EXPECT_TRUE(is_one_place({kFirst, kWhereTrue, "%place, -1"})) << "of a loop";

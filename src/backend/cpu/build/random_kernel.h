@@ -26,7 +26,8 @@ namespace cupola::cpu::build::testing {
 class RandomKernel : RandomMeetings {
  public:
   explicit RandomKernel(uint64_t seed)
-      : RandomMeetings(seed, /*meets=*/seed % 4 != 0, {.spreads = spreads(seed), .finds_peers = finds_peers(seed)}),
+      : RandomMeetings(seed, /*meets=*/seed % 4 != 0,
+                       {.spreads = spreads(seed), .finds_peers = is_latest(seed), .counts_turns = is_latest(seed)}),
         budget_(2 + static_cast<int>(seed % 13)),
         leaves_(seed % 3 != 0),
         is_new_(seed < kFirstOld || seed >= kFirstNew),
@@ -38,7 +39,7 @@ class RandomKernel : RandomMeetings {
   /// Whether its grid may have two dimensions, and warps know what others do not.
   static bool spreads(uint64_t seed) { return seed < kFirstOld || seed >= kFirstSpread; }
 
-  static bool finds_peers(uint64_t seed) { return seed < kFirstOld || seed >= kFirstWithPeers; }
+  static bool is_latest(uint64_t seed) { return seed < kFirstOld || seed >= kFirstLatest; }
 
   /// The grid to run it in: for those that ask where threads are several blocks, some of which are inner ones, for
   /// those that spread in two dimensions too, with odd rows, and more blocks than one call runs.
@@ -136,7 +137,7 @@ class RandomKernel : RandomMeetings {
   void statement(const Context& context) {
     --budget_;
     const bool may_nest = context.depth < 3 && budget_ > -12;
-    switch (pick(variety_.spreads ? 39 : asks_ ? 36 : is_new_ ? 33 : 28)) {
+    switch (pick(variety_.counts_turns ? 41 : variety_.spreads ? 39 : asks_ ? 36 : is_new_ ? 33 : 28)) {
       case 0:
       case 1:
       case 2:
@@ -194,6 +195,9 @@ class RandomKernel : RandomMeetings {
       case 37:
       case 38:
         return first_threads(context);
+      case 39:
+      case 40:
+        return count_turns(context);
       default:
         return meets_ ? together(context) : assign();
     }
@@ -276,6 +280,34 @@ class RandomKernel : RandomMeetings {
     at(out);
   }
 
+  /// A loop from the thread's place on by the block's width: often all threads go through it as often.
+  void count_turns(const Context& context) {
+    Context inner = inside(context, Level::Lane);
+    const bool along_x = chance(3);
+    const std::string place = slot("i32"), head = label(), body = label(), latch = label(), out = label(),
+                      step = along_x ? "%ntid.x" : "%count";
+    if (chance(3)) inner.out = out, inner.again = latch;
+    std::string first = along_x ? "%tid.x" : "%lin", end = let("mul i32 {}, {}", step, 1 + pick(6));
+    if (chance(3)) first = let("add i32 {}, {}", first, static_cast<int32_t>(pick(5)) - 2);
+    if (chance(2)) end = let("sub i32 {}, {}", end, pick(3));
+    if (chance(4)) end = one_of({"64", "256", "%total"});
+    line("store i32 {}, ptr {}", first, place);
+    go(head);
+    at(head);
+    const std::string now = let("load i32, ptr {}", place);
+    branch(let("icmp {} i32 {}, {}", one_of({"slt", "ult", "sle"}), now, end), body, out);
+    at(body);
+    statement(inner);
+    const std::string one = variable("i32").name;
+    line("store i32 {}, ptr {}", let("add i32 {}, {}", let("load i32, ptr {}", one), now), one);
+    go(latch);
+    at(latch);
+    line("store i32 {}, ptr {}", let("add {}i32 {}, {}", one_of({"", "nsw "}), let("load i32, ptr {}", place), step),
+         place);
+    go(head);
+    at(out);
+  }
+
   void leave(const Context& context) {
     const std::string away = label(), on = label();
     if (!context.out.empty() && chance(2)) {
@@ -339,7 +371,7 @@ class RandomKernel : RandomMeetings {
 
   /// Seeds whose kernels were wrong once are kept, and with them what these kernels are: they have fewer statements.
   static constexpr uint64_t kFirstOld = 1'000'000'000, kFirstNew = 3'800'000'000, kFirstAsking = 4'600'000'000,
-                            kFirstSpread = 4'700'000'000, kFirstWithPeers = 4'900'000'000;
+                            kFirstSpread = 4'700'000'000, kFirstLatest = 4'900'000'000;
 
   int budget_;
   const bool leaves_;

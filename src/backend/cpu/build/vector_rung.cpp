@@ -11,6 +11,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "backend/cpu/build/context_parameter.h"
+#include "backend/cpu/build/few_turns.h"
 #include "backend/cpu/build/grid_turns.h"
 #include "backend/cpu/build/inner_blocks.h"
 #include "backend/cpu/build/intrinsics.h"
@@ -140,6 +141,25 @@ void set_known_sizes(llvm::Function& function, const Blocks& blocks) {
     if (!size) continue;
     instruction.replaceAllUsesWith(llvm::ConstantInt::get(instruction.getType(), *size));
     instruction.eraseFromParent();
+  }
+}
+
+/// How many threads there are in the direction that the register tells of; nothing: it is no thread's place.
+std::optional<uint32_t> threads_along(kir::Intrinsic known, const Dim3& shape) {
+  using enum kir::Intrinsic;
+  if (known == TidX) return shape.x;
+  if (known == TidY) return shape.y;
+  if (known == TidZ) return shape.z;
+  return std::nullopt;
+}
+
+void set_known_ranges(llvm::Function& function, const Dim3& shape) {
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    const auto known = kir::intrinsic_of(instruction);
+    const auto threads = known ? threads_along(*known, shape) : std::nullopt;
+    if (threads)
+      llvm::cast<llvm::CallInst>(instruction)
+          .addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, *threads)));
   }
 }
 
@@ -277,8 +297,12 @@ class Rung {
   Result<VectorRung> bodies(Wanted blocks, const std::optional<Dim3>& shape) {
     const Draft prepared(copy_of(*kernel_.body));
     TRY(inline_calls(*prepared, reach_));
-    if (shape) set_known_sizes(*prepared, *shape);
+    if (shape) {
+      set_known_sizes(*prepared, *shape);
+      set_known_ranges(*prepared, *shape);
+    }
     prepare_for_lanes(*prepared);
+    while (shape && write_out_few_turns(*prepared)) prepare_for_lanes(*prepared);
     std::optional<InnerBlocks> inner;
     if (is_hot_ && blocks && shape) inner = code_for_inner_blocks(*prepared, *shape);
     const Draft inner_code(inner ? inner->code : nullptr);

@@ -4,8 +4,11 @@
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include "backend/cpu/build/crowded_loops.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -27,15 +30,23 @@ unsigned most_turns(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   return most;
 }
 
+/// What it keeps takes all registers, so that of several turns together they would be read and written again and again.
+bool fills_registers(const llvm::Loop& loop, const llvm::TargetTransformInfo& target) {
+  const CarriedRegisters registers = registers_for_turns(loop, target);
+  return registers.needed >= registers.there_are;
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses MarkLoopsToWriteOut::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   llvm::LoopInfo& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   llvm::ScalarEvolution& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+  const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
   llvm::DenseMap<const llvm::Loop*, uint64_t> written_out;  ///< how many instructions they become
   uint64_t all = function.getInstructionCount();
   for (llvm::Loop* loop : llvm::reverse(loops.getLoopsInPreorder())) {
     if (!llvm::all_of(loop->getSubLoops(), [&](llvm::Loop* inner) { return written_out.contains(inner); })) continue;
+    if (loop->isInnermost() && fills_registers(*loop, target)) continue;
     uint64_t once = 0;
     for (llvm::BasicBlock* block : loop->blocks())
       if (loops.getLoopFor(block) == loop) once += block->size();

@@ -17,6 +17,18 @@ std::string repeated(const std::string& text, int times) {
   return all;
 }
 
+size_t stores_written_out(llvm::Function& function) {
+  kir::PassAnalyses analyses;
+  llvm::FunctionPassManager passes;
+  passes.addPass(MarkLoopsToWriteOut());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(3)));
+  passes.run(function, analyses.functions);
+  size_t count = 0;
+  for (const llvm::BasicBlock& block : function)
+    for (const llvm::Instruction& instruction : block) count += instruction.getOpcode() == llvm::Instruction::Store;
+  return count;
+}
+
 /// How often the function @k stores once its loops are written out. A loop of `turns` around one of `inner` turns,
 /// which stores `stores` times.
 size_t stores(const std::string& turns, const std::string& inner, int stores) {
@@ -44,16 +56,7 @@ size_t stores(const std::string& turns, const std::string& inner, int stores) {
     over:
       ret void
     })");
-  kir::PassAnalyses analyses;
-  llvm::FunctionPassManager passes;
-  passes.addPass(MarkLoopsToWriteOut());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass(3)));
-  llvm::Function& function = *module->getFunction("k");
-  passes.run(function, analyses.functions);
-  size_t count = 0;
-  for (const llvm::BasicBlock& block : function)
-    for (const llvm::Instruction& instruction : block) count += instruction.getOpcode() == llvm::Instruction::Store;
-  return count;
+  return stores_written_out(*module->getFunction("k"));
 }
 
 TEST(WrittenOutLoops, AreThoseWithAKnownNumberOfTurns) {
@@ -67,6 +70,33 @@ TEST(WrittenOutLoops, AreNoMoreCodeThanACacheBears) {
   EXPECT_EQ(stores("8", "200", 100), 100u);
   EXPECT_EQ(stores("%n", "70", 100), 100u) << "an innermost loop would be 7,000";
   EXPECT_EQ(stores("%n", "50", 100), 5000u);
+}
+
+// Of an unknown target, which has 8 registers of 32 bits.
+TEST(WrittenOutLoops, AreNotThoseThatFillRegisters) {
+  const auto sum = [](const std::string& row) {
+    llvm::LLVMContext context;
+    const auto module = parse(context, formatted(R"(
+      define {0} @k(ptr %p) {{
+      start:
+        br label %turn
+      turn:
+        %i = phi i32 [ 0, %start ], [ %next, %turn ]
+        %sum = phi {0} [ zeroinitializer, %start ], [ %more, %turn ]
+        {1}
+        %read = load volatile {0}, ptr %p
+        %more = fadd {0} %sum, %read
+        %next = add nuw nsw i32 %i, 1
+        %go = icmp ult i32 %next, 16
+        br i1 %go, label %turn, label %over
+      over:
+        ret {0} %more
+      }})",
+                                                 row, repeated("store volatile i32 %i, ptr %p\n", 40)));
+    return stores_written_out(*module->getFunction("k"));
+  };
+  EXPECT_EQ(sum("<7 x float>"), 16u * 40);
+  EXPECT_EQ(sum("<8 x float>"), 40u);
 }
 
 }  // namespace
