@@ -287,7 +287,7 @@ class RandomKernel : RandomMeetings {
     const std::string place = slot("i32"), head = label(), body = label(), latch = label(), out = label(),
                       step = along_x ? "%ntid.x" : "%count";
     if (chance(3)) inner.out = out, inner.again = latch;
-    std::string first = along_x ? "%tid.x" : "%lin", end = let("mul i32 {}, {}", step, 1 + pick(6));
+    std::string first = along_x ? "%tid.x" : "%lin", end = let("mul i32 {}, {}", step, 2 + pick(5));
     if (chance(3)) first = let("add i32 {}, {}", first, static_cast<int32_t>(pick(5)) - 2);
     if (chance(2)) end = let("sub i32 {}, {}", end, pick(3));
     if (chance(4)) end = one_of({"64", "256", "%total"});
