@@ -9,6 +9,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -31,8 +32,9 @@ using llvm::Value;
 constexpr uint64_t kNearest = 4096, kFarthest = 128 << 10;
 /// The same where each thread of a block that meets reads once, several pieces as wide as the block maybe.
 constexpr uint64_t kNearestOfPieces = 512;
-/// How far ahead such pieces are asked for, at most, unless the next one is further: a block that reads once is over
-/// before the next one's piece has come.
+/// So many blocks ahead such pieces are asked for, at most, where that is no further than that in bytes: a block that
+/// reads once is over before the next one's piece has come.
+constexpr uint32_t kMostBlocksAhead = 2;
 constexpr uint64_t kAheadInPieces = 8192;
 /// From turn to turn: a warp that goes on by less reads the same lines again.
 constexpr uint64_t kLeastStep = 128;
@@ -101,7 +103,7 @@ class NextBlock {
   /// At least the next.
   static uint32_t blocks_within(const SCEV* distance, uint64_t bytes) {
     const auto* known = llvm::dyn_cast<llvm::SCEVConstant>(distance);
-    return known ? std::max<uint32_t>(bytes / known->getAPInt().getZExtValue(), 1) : 1;
+    return known ? std::clamp<uint32_t>(bytes / known->getAPInt().getZExtValue(), 1, kMostBlocksAhead) : 1;
   }
 
   /// Whether the block that is so many further on is run by this call, and rows of blocks lie where the cache can have

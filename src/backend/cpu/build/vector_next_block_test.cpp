@@ -10,8 +10,15 @@
 namespace cupola::cpu::build::testing {
 namespace {
 
+/// How far ahead a fetch is, where that is known, in bytes: if the block there is run by this call; else 0.
+uint64_t bytes_ahead(const llvm::GetElementPtrInst& address) {
+  const auto* choice = llvm::dyn_cast<llvm::SelectInst>(address.getOperand(1));
+  const auto* bytes = choice ? llvm::dyn_cast<llvm::ConstantInt>(choice->getTrueValue()) : nullptr;
+  return bytes ? bytes->getZExtValue() : 0;
+}
+
 /// The names of what blocks fetch ahead of that go through `body`, whose loops count in %i or %j; their row is %row,
-/// and %place in it is the thread's of the turn.
+/// and %place in it is the thread's of the turn. With how far ahead that is, where that is known.
 std::vector<std::string> fetched(const std::string& turn, const std::string& step = "%width",
                                  const std::string& row = "%first = mul i32 %b, %columns",
                                  const std::string& more = "") {
@@ -60,6 +67,7 @@ std::vector<std::string> fetched(const std::string& turn, const std::string& ste
     if (!call || call->getIntrinsicID() != llvm::Intrinsic::prefetch) continue;
     const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(call->getArgOperand(0)->stripPointerCasts());
     names.push_back(address ? address->getPointerOperand()->getName().str() : "?");
+    if (const uint64_t ahead = address ? bytes_ahead(*address) : 0) names.back() += formatted(" + {}", ahead);
   }
   return names;
 }
@@ -133,7 +141,8 @@ TEST(VectorNextBlock, PiecesAreFetchedForByBlocksThatMeet) {
 }
 
 TEST(VectorNextBlock, PiecesThatAreNeverInTimeAreNotFetchedFor) {
-  EXPECT_EQ(fetched_once(kMeet, "256"), Names{"piece"});
+  EXPECT_EQ(fetched_once(kMeet, "256"), Names{"piece + 2048"}) << "of the block after the next";
+  EXPECT_EQ(fetched_once(kMeet, "2048"), Names{"piece + 8192"}) << "of the next: two are further";
   EXPECT_EQ(fetched_once(kMeet, "16"), Names{});
   EXPECT_EQ(fetched_once(kMeet, "65536"), Names{});
 }

@@ -56,6 +56,21 @@ void fetch_lines(llvm::IRBuilderBase& builder, Value* address, uint64_t bytes) {
   each_line(builder, {address, bytes}, [&](Value* place) { fetch_line(builder, place, Level::Second); });
 }
 
+void add_fetches(Fetches& all, const Fetches& more) {
+  const auto place_of = [](const llvm::CallInst* fetch) {
+    const auto* further = llvm::dyn_cast<llvm::GetElementPtrInst>(fetch->getArgOperand(0));
+    return further ? further->getPointerOperand() : nullptr;
+  };
+  llvm::SmallPtrSet<const Value*, 8> places;
+  for (const llvm::CallInst* fetch : all)
+    if (const Value* place = place_of(fetch)) places.insert(place);
+  for (llvm::CallInst* fetch : more)
+    if (places.contains(place_of(fetch)))
+      fetch->eraseFromParent();
+    else
+      all.push_back(fetch);
+}
+
 void keep_fetches_of_rows(const Fetches& fetches, const Shapes& shapes) {
   for (llvm::CallInst* fetch : fetches)
     if (!are_lines(shapes.of(fetch->getArgOperand(0)))) fetch->eraseFromParent();

@@ -40,6 +40,8 @@ void fetch_lines(llvm::IRBuilderBase& builder, llvm::Value* address, uint64_t by
 
 /// What a thread's code has fetched by fetch_line.
 using Fetches = llvm::SmallVector<llvm::CallInst*, 4>;
+/// Adds `more`, but for what one of them has fetched further on from the same place: that is removed.
+void add_fetches(Fetches& all, const Fetches& more);
 /// Removes those of lanes that do not touch what lies beside each other.
 void keep_fetches_of_rows(const Fetches& fetches, const Shapes& shapes);
 

@@ -1,5 +1,6 @@
 #include "backend/cpu/build/vector_prefetch.h"
 
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "backend/cpu/build/analysed_kernel.h"
@@ -40,6 +41,23 @@ TEST(VectorPrefetch, AsksForALineOnce) {
               BlockClass::Rows16),
       2u);
   EXPECT_EQ(fetches("%place = getelementptr [999 x i32], ptr %p, i64 %row", BlockClass::Rows16), 2u);
+}
+
+TEST(VectorPrefetch, IsAskedForOncePerPlace) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, "define void @k(ptr %p, ptr %q) {\n ret void\n}");
+  llvm::Function& function = *module->getFunction("k");
+  llvm::IRBuilder<> builder(function.getEntryBlock().getTerminator());
+  const auto further = [&](unsigned argument, uint64_t bytes) {
+    llvm::Value* place = builder.CreateConstGEP1_64(builder.getInt8Ty(), function.getArg(argument), bytes);
+    return fetch_line(builder, place, Level::Second);
+  };
+  Fetches all{further(0, 4096)};
+  llvm::CallInst* other = further(1, 1024);
+  add_fetches(all, {further(0, 1024), other});
+  EXPECT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[1], other);
+  EXPECT_EQ(llvm::count_if(function.getEntryBlock(), llvm::IsaPred<llvm::CallInst>), 2) << "the third is removed";
 }
 
 }  // namespace

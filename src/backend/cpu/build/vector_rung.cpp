@@ -217,7 +217,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
       writes_far_where_it_meets(evolution, loops) || writes_rows_far_apart(*draft, evolution, loops);
   Counts output_turns(turns_of_outputs(evolution, loops));
   Fetches fetches = fetch_for_next_block(*draft, evolution, loops, in_order);
-  fetches.append(fetch_ahead_in_streams(*draft, evolution, loops));
+  add_fetches(fetches, fetch_ahead_in_streams(*draft, evolution, loops));
   fetches.append(fetch_next_turns(evolution, loops, in_grid_turns ? 1 : kTurnsAhead));
   fetches.append(fetch_rows_behind(evolution, loops));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
