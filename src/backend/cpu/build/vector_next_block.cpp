@@ -9,7 +9,6 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -32,10 +31,9 @@ using llvm::Value;
 constexpr uint64_t kNearest = 4096, kFarthest = 128 << 10;
 /// The same where each thread of a block that meets reads once, several pieces as wide as the block maybe.
 constexpr uint64_t kNearestOfPieces = 512;
-/// So many blocks ahead such pieces are asked for, at most, where that is no further than that in bytes: a block that
-/// reads once is over before the next one's piece has come.
-constexpr uint32_t kMostBlocksAhead = 2;
-constexpr uint64_t kAheadInPieces = 8192;
+/// Up to that distance the block after the next one is fetched for: a short block is over before the next one's memory
+/// has come.
+constexpr uint64_t kShort = 8192;
 /// From turn to turn: a warp that goes on by less reads the same lines again.
 constexpr uint64_t kLeastStep = 128;
 
@@ -67,19 +65,19 @@ class NextBlock {
     if (!turn || !is_near(turn)) return;
     if (const auto* known = llvm::dyn_cast<llvm::SCEVConstant>(turn); known && known->getAPInt().abs().ult(kLeastStep))
       return;
-    fetch(access, place, {evolution_.getPointerBase(address), loop.getLoopPreheader()->getTerminator(), kNearest, 0});
+    fetch(access, place, {evolution_.getPointerBase(address), loop.getLoopPreheader()->getTerminator(), kNearest});
   }
 
   void fetch_piece(llvm::LoadInst& load) {
     Value* place = load.getPointerOperand();
-    fetch(load, place, {evolution_.getSCEV(place), &load, kNearestOfPieces, in_order_ ? 0 : kAheadInPieces});
+    fetch(load, place, {evolution_.getSCEV(place), &load, kNearestOfPieces, /*next_only=*/in_order_});
   }
 
   struct How {
     const SCEV* once;           ///< what is fetched once for each step
     llvm::Instruction* before;  ///< where the distance is computed
     uint64_t nearest;           ///< the least distance, in bytes
-    uint64_t ahead;             ///< that blocks after the next one are fetched for, where the distance is known
+    bool next_only = false;     ///< no block after the next one
   };
   void fetch(llvm::Instruction& access, Value* place, const How& how) {
     const SCEV* step = Steps(evolution_, kir::Intrinsic::CtaidX).of(evolution_.getSCEV(place));
@@ -88,9 +86,12 @@ class NextBlock {
     if (!fetched_.insert({how.once, step}).second) return;
     llvm::IRBuilder<> builder(how.before);
     Value* distance = expander.expandCodeFor(step, builder.getInt64Ty(), how.before);
-    const uint32_t blocks = blocks_within(step, how.ahead);
-    distance = builder.CreateSelect(is_near_by(builder, distance, how.nearest, blocks),
-                                    builder.CreateMul(distance, builder.getInt64(blocks)), builder.getInt64(0));
+    llvm::ConstantInt *one = builder.getInt32(1), *none = builder.getInt32(0);
+    Value* is_short = how.next_only ? builder.getFalse() : builder.CreateICmpULE(distance, builder.getInt64(kShort));
+    Value* passed = builder.CreateSelect(is_short, one, none);
+    Value* ahead = builder.CreateShl(distance, builder.CreateZExt(passed, distance->getType()));
+    distance = builder.CreateSelect(is_near_by(builder, distance, how.nearest, builder.CreateAdd(passed, one)), ahead,
+                                    builder.getInt64(0));
     builder.SetInsertPoint(&access);
     fetches.push_back(fetch_line(builder, builder.CreateGEP(builder.getInt8Ty(), place, distance), Level::Second));
   }
@@ -100,19 +101,13 @@ class NextBlock {
     return known && (known->getAPInt().ult(nearest) || known->getAPInt().ugt(kFarthest));
   }
 
-  /// At least the next.
-  static uint32_t blocks_within(const SCEV* distance, uint64_t bytes) {
-    const auto* known = llvm::dyn_cast<llvm::SCEVConstant>(distance);
-    return known ? std::clamp<uint32_t>(bytes / known->getAPInt().getZExtValue(), 1, kMostBlocksAhead) : 1;
-  }
-
   /// Whether the block that is so many further on is run by this call, and rows of blocks lie where the cache can have
   /// them in time.
-  static Value* is_near_by(llvm::IRBuilder<>& builder, Value* distance, uint64_t nearest, uint32_t further) {
+  static Value* is_near_by(llvm::IRBuilder<>& builder, Value* distance, uint64_t nearest, Value* further) {
     Value* blocks = load_field(builder, context_of(*builder.GetInsertBlock()->getParent()),
                                offsetof(image::cpu::ThreadContext, blocks), builder.getInt32Ty(), /*constant=*/true);
     Value* beyond = builder.CreateSub(distance, builder.getInt64(nearest));
-    return builder.CreateAnd(builder.CreateICmpUGT(blocks, builder.getInt32(further)),
+    return builder.CreateAnd(builder.CreateICmpUGT(blocks, further),
                              builder.CreateICmpULE(beyond, builder.getInt64(kFarthest - nearest)));
   }
 

@@ -142,7 +142,8 @@ TEST(VectorNextBlock, PiecesAreFetchedForByBlocksThatMeet) {
 
 TEST(VectorNextBlock, PiecesThatAreNeverInTimeAreNotFetchedFor) {
   EXPECT_EQ(fetched_once(kMeet, "256"), Names{"piece + 2048"}) << "of the block after the next";
-  EXPECT_EQ(fetched_once(kMeet, "2048"), Names{"piece + 8192"}) << "of the next: two are further";
+  EXPECT_EQ(fetched_once(kMeet, "2048"), Names{"piece + 16384"});
+  EXPECT_EQ(fetched_once(kMeet, "4096"), Names{"piece + 16384"}) << "of the next one, which takes long enough";
   EXPECT_EQ(fetched_once(kMeet, "16"), Names{});
   EXPECT_EQ(fetched_once(kMeet, "65536"), Names{});
 }
