@@ -56,10 +56,10 @@ class Products {
 
   unsigned pick(unsigned n) { return static_cast<unsigned>(random_() % n); }
 
-  template <typename... Arguments>
-  std::string line(const char* format, const Arguments&... arguments) {
+  template <typename... A>
+  std::string line(fmt::format_string<const A&...> format, const A&... arguments) {
     const std::string name = formatted("%v{}", ++lines_);
-    text_ += name + " = " + fmt::format(fmt::runtime(format), arguments...) + "\n";
+    text_ += name + " = " + formatted(format, arguments...) + "\n";
     return name;
   }
 
