@@ -26,8 +26,7 @@ namespace cupola::cpu::build::testing {
 class RandomKernel : RandomMeetings {
  public:
   explicit RandomKernel(uint64_t seed)
-      : RandomMeetings(seed, /*meets=*/seed % 4 != 0,
-                       {.spreads = spreads(seed), .finds_peers = is_latest(seed), .counts_turns = is_latest(seed)}),
+      : RandomMeetings(seed, /*meets=*/seed % 4 != 0, {.spreads = spreads(seed), .is_latest = is_latest(seed)}),
         budget_(2 + static_cast<int>(seed % 13)),
         leaves_(seed % 3 != 0),
         is_new_(seed < kFirstOld || seed >= kFirstNew),
@@ -137,7 +136,7 @@ class RandomKernel : RandomMeetings {
   void statement(const Context& context) {
     --budget_;
     const bool may_nest = context.depth < 3 && budget_ > -12;
-    switch (pick(variety_.counts_turns ? 41 : variety_.spreads ? 39 : asks_ ? 36 : is_new_ ? 33 : 28)) {
+    switch (pick(variety_.is_latest ? 41 : variety_.spreads ? 39 : asks_ ? 36 : is_new_ ? 33 : 28)) {
       case 0:
       case 1:
       case 2:

@@ -116,7 +116,7 @@ class RandomMeetings : public RandomRecords {
   /// All lanes that are left come by, or all that are not `parted` from them for good.
   void whole_warp(bool parted = false) {
     const std::string here = ballot("-1", "true"), members = chance(2) ? "-1" : here;
-    switch (pick(variety_.finds_peers ? 9 : 6)) {
+    switch (pick(variety_.is_latest ? 9 : 6)) {
       case 0:
       case 1:
         return shuffle(members, here);

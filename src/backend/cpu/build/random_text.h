@@ -20,9 +20,8 @@ class RandomText {
  protected:
   /// What kernels of seeds of their own have beside the others.
   struct Variety {
-    bool spreads = false;       ///< grids may have two dimensions, and a warp may know what others do not
-    bool finds_peers = false;   ///< lanes look for those of the same digits by votes
-    bool counts_turns = false;  ///< loops go on by the block's width
+    bool spreads = false;    ///< grids may have two dimensions, and a warp may know what others do not
+    bool is_latest = false;  ///< lanes look for those of the same digits by votes; loops go on by the block's width
   };
 
   RandomText(uint64_t seed, bool meets, const Variety& variety) : random_(seed), meets_(meets), variety_(variety) {}

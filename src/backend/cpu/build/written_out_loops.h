@@ -13,6 +13,7 @@ namespace cupola::cpu::build {
 /// tiles. What one warp read of shared memory or computed the next one has in registers then. Innermost first, as long
 /// as a loop becomes no more than kMostOfLoop instructions and the function no more than kMostOfFunction. An innermost
 /// loop becomes no more than kMostOfInnermost: what is longer has long turns, beside which going round costs little.
+/// One that keeps as much from turn to turn as there are registers stays a loop.
 class MarkLoopsToWriteOut : public llvm::PassInfoMixin<MarkLoopsToWriteOut> {
  public:
   static constexpr uint64_t kMostOfLoop = 8'000, kMostOfFunction = 16'000, kMostOfInnermost = 6'000;
