@@ -19,7 +19,8 @@ void write(Topic topic, std::string_view text);
 
 template <typename... Args>
 void line(Topic topic, fmt::format_string<Args...> text, Args&&... args) {
-  if (enabled(topic)) write(topic, formatted(text, std::forward<Args>(args)...));
+  if (enabled(topic)) [[unlikely]]
+    write(topic, formatted(text, std::forward<Args>(args)...));
 }
 
 }  // namespace cupola::log

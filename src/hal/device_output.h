@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -14,13 +15,18 @@ class DeviceOutput {
   void append(std::string_view text);
 
   /// Writes all to standard output, through the host's stdio, so that the order with the host's own output holds.
-  void flush();
+  void flush() {
+    if (has_text_.load(std::memory_order_acquire)) [[unlikely]]
+      write();
+  }
 
  private:
   static constexpr size_t kBytes = 1 << 20;
 
+  void write() EXCLUDES(mutex_);
   void write_out() REQUIRES(mutex_);
 
+  std::atomic<bool> has_text_{false};  ///< changes under the lock
   Mutex mutex_;
   std::string text_ GUARDED_BY(mutex_);
 };

@@ -17,6 +17,9 @@ class Domain {
   /// The first kernel error since the last clear_fault(); sticky, as CUDA's are.
   virtual std::optional<Error> fault() const = 0;
 
+  /// Whether there is one.
+  virtual bool has_fault() const { return fault().has_value(); }
+
   /// Makes the domain usable again. Its queues must have drained (progress at the last command), or what is left may
   /// run or fault.
   virtual void clear_fault() = 0;

@@ -61,8 +61,11 @@ class ParameterBlock {
   void take(ParameterBlock& other) {
     large_ = std::move(other.large_);
     size_ = std::exchange(other.size_, 0);
-    if (!large_) std::memcpy(small_, other.small_, size_);
+    std::memcpy(small_, other.small_, kFew);  // without a call
+    if (size_ > kFew && !large_) std::memcpy(small_ + kFew, other.small_ + kFew, size_ - kFew);
   }
+
+  static constexpr size_t kFew = 64;  ///< bytes that most kernels take at most
 
   alignas(16) std::byte small_[kInline];
   std::unique_ptr<std::byte[]> large_;

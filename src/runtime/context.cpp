@@ -43,6 +43,8 @@ Context::~Context() = default;
 
 Result<> Context::check() const {
   if (!active()) return fail(ErrorCode::ContextIsDestroyed, "the context was destroyed");
+  if (!domain_->has_fault()) [[likely]]
+    return {};
   if (auto error = domain_->fault()) return fail(std::move(*error));
   return {};
 }

@@ -16,7 +16,13 @@ Result<> check_extent(const char* what, char axis, uint32_t value, uint32_t most
   return fail(ErrorCode::InvalidValue, "{}.{} is {}; it may be 1 to {}", what, axis, value, most);
 }
 
+constexpr bool is_within(const hal::Dim3& value, const hal::Dim3& most) {
+  return value.x - 1 < most.x && value.y - 1 < most.y && value.z - 1 < most.z;  // 0 - 1 is the largest number
+}
+
 Result<> check_extents(const char* what, const hal::Dim3& value, const hal::Dim3& most) {
+  if (is_within(value, most)) [[likely]]
+    return {};
   TRY(check_extent(what, 'x', value.x, most.x));
   TRY(check_extent(what, 'y', value.y, most.y));
   return check_extent(what, 'z', value.z, most.z);
@@ -79,8 +85,8 @@ Result<> launch(Stream& stream, const std::shared_ptr<Function>& kernel, const L
   TRY(function.executable()->prepare(function.index(), shape.block));
   log::line(log::Topic::Launch, "{} grid {}x{}x{} block {}x{}x{} shared {}", function.info().name, shape.grid.x,
             shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes);
-  stream.post(hal::Launch{function.executable(), function.index(), shape.grid, shape.block, shape.dynamic_shared_bytes,
-                          shape.cooperative, std::move(parameters)});
+  stream.post(hal::Command(std::in_place_type<hal::Launch>, function.executable(), function.index(), shape.grid,
+                           shape.block, shape.dynamic_shared_bytes, shape.cooperative, std::move(parameters)));
   return {};
 }
 

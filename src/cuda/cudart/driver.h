@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include "base/platform.h"
 #include "base/result.h"
 
 namespace cupola::cudart {
@@ -29,7 +30,7 @@ class PerThreadStream {
   static bool in_force() { return depth_ > 0; }
 
  private:
-  static constinit thread_local int depth_;
+  CUPOLA_NEAR_THREAD_LOCAL static constinit int depth_;
 };
 
 /// Replaces the driver, and its variants for per-thread default streams, for the rest of the process: for tests. Null

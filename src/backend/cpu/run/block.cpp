@@ -81,6 +81,7 @@ void Block::reset() {
   width_ = code.width;
   is_whole_ = code.whole_block;
   is_loop_ = is_whole_ || (code.rung == image::Rung::ThreadLoop && thread_count_ > width_);
+  threads_meet_ = width_ == 1 && code.rung != image::Rung::ThreadLoop;
   if (code.needs_places) make_places();
   const uint32_t units = is_loop_ ? 1 : (thread_count_ + width_ - 1) / width_;
   alive_ = is_loop_ ? 1 : thread_count_;
@@ -96,8 +97,10 @@ void Block::reset() {
   failure_.reset();
   threads_.resize(units);
   if (ring_.size() < units) ring_.resize(units);
-  warps_.resize((alive_ + kWarp - 1) / kWarp);
-  for (uint32_t i = 0; i < warps_.size(); ++i) warps_[i].reset(first_lanes(alive_ - kWarp * i));
+  if (threads_meet_) {
+    warps_.resize((alive_ + kWarp - 1) / kWarp);
+    for (uint32_t i = 0; i < warps_.size(); ++i) warps_[i].reset(first_lanes(alive_ - kWarp * i));
+  }
   ring_begin_ = ring_size_ = 0;
   for (uint32_t i = 0; i < units; ++i) {
     Thread& thread = threads_[i];
@@ -171,7 +174,7 @@ Block::Outcome Block::take_turns() {
 void Block::run_thread(Thread& thread) {
   current_ = &thread;
   if (thread.state == ThreadState::Fresh && !start_thread(thread)) return;
-  if (width_ == 1) warp_of(thread).resume(lane_of(thread));
+  if (threads_meet_) warp_of(thread).resume(lane_of(thread));
   const FibreRunner::Ending ending = worker_.fibres().run(thread.fibre);
   Thread& last = *current_;
   switch (ending) {
@@ -215,8 +218,7 @@ bool Block::start_thread(Thread& thread) {
   Stack* stack = worker_.stacks().acquire();
   if (!stack) {
     record(nullptr, ErrorCode::LaunchOutOfResources,
-           formatted("no memory for the stack of thread {}; raise vm.max_map_count or launch smaller blocks",
-                     thread.index));
+           "no memory for the stacks of its threads; raise vm.max_map_count or launch smaller blocks");
     return false;
   }
   std::byte* place_of_context = stack->top - (sizeof(ThreadContext) + 63) / 64 * 64;
@@ -322,10 +324,11 @@ void Block::thread_over(Thread& thread) {
   }
   worker_.stacks().release(thread.fibre.drop());
   thread.state = ThreadState::Exited;
+  if (!threads_meet_) return keep_threads(thread, 0);
   const uint32_t warp = thread.index / kWarp;
-  if (width_ == 1) release(warp, warps_[warp].exit(lane_of(thread)));
+  release(warp, warps_[warp].exit(lane_of(thread)));
   keep_threads(thread, 0);
-  if (width_ == 1) release(warp, warps_[warp].settle());
+  release(warp, warps_[warp].settle());
 }
 
 /// The others have exited; barriers that only waited for them complete.
@@ -357,7 +360,7 @@ Thread& Block::pop() {
 
 void Block::make_ready(Thread& thread) {
   thread.state = ThreadState::Ready;
-  if (width_ == 1) warp_of(thread).resume(lane_of(thread));
+  if (threads_meet_) warp_of(thread).resume(lane_of(thread));
   push(thread);
 }
 
@@ -374,7 +377,7 @@ void Block::release(uint32_t warp, uint32_t lanes) {
 /// The running thread gives its turn up in the given state; returns when it is resumed.
 void Block::stop(Thread& thread, ThreadState state) {
   thread.state = state;
-  if (width_ == 1) {
+  if (threads_meet_) {
     const uint32_t warp = thread.index / kWarp;
     warps_[warp].stop(lane_of(thread));
     release(warp, warps_[warp].settle());
@@ -388,7 +391,7 @@ void Block::stop(Thread& thread, ThreadState state) {
 // -- services --
 
 void Block::require_fibres(Thread& thread, const char* what) {
-  if (is_loop_ && width_ == 1)  // meet() says more of threads that run in step
+  if (!threads_meet_ && width_ == 1)  // meet() says more of threads that run in step
     fail(thread, ErrorCode::LaunchFailed, formatted("{} in a kernel compiled without synchronisation", what));
 }
 
@@ -452,7 +455,7 @@ uint64_t Block::meet(Thread& thread, const WarpRequest& request) {
 }
 
 uint32_t Block::active_mask(Thread& thread, uint64_t site) {
-  if (is_loop_) return 1u << thread.context->lane;
+  if (!threads_meet_) return 1u << thread.context->lane;
   warp_of(thread).meet_at(lane_of(thread), site);
   stop(thread, ThreadState::AtSite);
   return static_cast<uint32_t>(thread.result);

@@ -56,7 +56,8 @@ class Block {
 
   explicit Block(Worker& worker) : worker_(worker) {}
 
-  /// Blocks from `first` on, `most` of them at most; only the last may come to wait.
+  /// Blocks from `first` on, `most` of them at most; only the last may come to wait. May throw std::bad_alloc while
+  /// none has begun.
   Outcome begin(Grid& grid, uint64_t first, uint64_t most);
   Outcome run();
 
@@ -138,9 +139,10 @@ class Block {
   uint32_t at_grid_ = 0;
   uint32_t loop_next_ = 0;  ///< ThreadLoop: the next thread to begin
   image::cpu::KernelEntry entry_ = nullptr;
-  uint32_t width_ = 1;     ///< threads that the entry runs in step: 1 or a warp's
-  bool is_loop_ = false;   ///< one fibre runs all threads
-  bool is_whole_ = false;  ///< by one call of the entry
+  uint32_t width_ = 1;         ///< threads that the entry runs in step: 1 or a warp's
+  bool is_loop_ = false;       ///< one fibre runs all threads
+  bool is_whole_ = false;      ///< by one call of the entry
+  bool threads_meet_ = false;  ///< in warps_: threads that do not run in step, of code that may wait
   bool failed_ = false;
   bool progressed_ = false;
   std::optional<uint64_t> grid_phase_;  ///< set while all threads wait for the grid

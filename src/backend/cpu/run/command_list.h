@@ -81,8 +81,9 @@ class CommandList {
 
     /// The launch may come with code that it does not own, as a kernel's launches do, which end before that kernel.
     void own(hal::Launch& launch) {
-      if (!owner) owner = launch.executable;
-      if (launch.executable == owner) launch.executable = {std::shared_ptr<void>(), owner.get()};
+      if (owner && launch.executable != owner) return;
+      if (!owner) owner = std::move(launch.executable);
+      launch.executable = {std::shared_ptr<void>(), owner.get()};
     }
   };
 

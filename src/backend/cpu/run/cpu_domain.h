@@ -31,6 +31,7 @@ struct CpuDomain final : hal::Domain, std::enable_shared_from_this<CpuDomain> {
   explicit CpuDomain(uint64_t memory_bytes) : heap(memory_bytes) {}
 
   std::optional<Error> fault() const override { return faults.get(); }
+  bool has_fault() const override { return faults.any(); }
   void clear_fault() override { faults.clear(); }
 
   void limit_heap(uint64_t bytes) override { heap.set_limit(bytes); }

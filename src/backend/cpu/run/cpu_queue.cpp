@@ -13,12 +13,14 @@
 #include "backend/cpu/run/transfer.h"
 #include "base/steady_clock.h"
 
-// Who drives a queue. start() makes the calling thread the driver if there is none: it begins command after command,
-// as long as each is done at once. A command that takes longer carries the driving to the thread that ends it: the
-// driver begins it and touches the queue no more. The driver that finds no command left is the last. One thread at a
-// time, then, has what only the driver uses: the commands in turn, which stay in their slots until they are done, and
-// `work_`, so that launches run without an allocation. When it has none left it takes all that came meanwhile, and only
-// then meets those who enqueue.
+// Who drives a queue. Commands that come while nobody does are in turn at once, and the first start() after that makes
+// its thread the driver: it begins command after command, as long as each is done at once. A command that takes longer
+// carries the driving to the thread that ends it: the driver begins it and touches the queue no more. The driver that
+// finds no command left is the last. One thread at a time, then, has what only the driver uses: the commands in turn,
+// which stay in their slots until they are done, and `work_`, so that launches run without an allocation. When it has
+// none left it takes all that came meanwhile, and only then meets those who enqueue.
+//
+// A queue that ends while it is driven leaves its state to the driver, and the device waits for that.
 
 namespace cupola::cpu {
 
@@ -56,24 +58,29 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
 
   uint64_t enqueue(std::span<hal::Command> commands) EXCLUDES(mutex_) {
     Lock lock(mutex_);
-    coming_.append(commands);
-    if (!self_ && !coming_.empty()) {
-      self_ = shared_from_this();
-      services_.busy.enter();
+    if (driven_) {
+      coming_.append(commands);
+    } else if (!commands.empty()) {
+      in_turn_.append(commands);
+      driven_ = true;
+      needs_driver_.store(true, std::memory_order_release);
     }
     return submitted_ += commands.size();
   }
 
-  void start() EXCLUDES(mutex_) {
-    if (driven_.load(std::memory_order_acquire)) return;  // the driver sees what was enqueued before
-    {
-      Lock lock(mutex_);
-      if (driven_.load(std::memory_order_relaxed) || coming_.empty()) return;
-      driven_.store(true, std::memory_order_relaxed);
-      in_turn_.take(coming_);
-    }
+  void start() {
+    if (!needs_driver_.load(std::memory_order_relaxed)) return;  // the driver sees what was enqueued before
+    if (!needs_driver_.exchange(false, std::memory_order_acquire)) return;
     short_left_ = kMostShort;
     run_in_turn(*this);
+  }
+
+  /// The queue ends: whoever drives it keeps the state until the last command is done.
+  void leave_to_driver() EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    if (!driven_) return;
+    self_ = shared_from_this();
+    services_.busy.enter();
   }
 
   const std::shared_ptr<hal::Semaphore>& progress() const { return progress_; }
@@ -99,7 +106,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
     try {
       return begin();
     } catch (const std::bad_alloc&) {
-      domain_->faults.record({ErrorCode::OutOfMemory, "no host memory"});
+      domain_->faults.record_out_of_memory("no host memory");
       return true;
     }
   }
@@ -127,11 +134,11 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
       in_turn_.take(coming_);
       more = !in_turn_.empty();
       if (!more) {
-        driven_.store(false, std::memory_order_release);
+        driven_ = false;
         self = std::move(self_);
       }
     }
-    if (!more) {
+    if (self) {
       self.reset();
       busy.leave();
     }
@@ -183,7 +190,7 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
       const Result<> prepared = launch.executable->prepare(launch.kernel, launch.block);
       if (!prepared) domain_->faults.record(prepared.error());
     } catch (const std::bad_alloc&) {
-      domain_->faults.record({ErrorCode::OutOfMemory, "no host memory to compile a kernel"});
+      domain_->faults.record_out_of_memory("no host memory to compile a kernel");
     }
     if (faulted()) return drop(launch);
     return begin_or_fault([&] { return begin_grid(launch, *code_of(launch)); });
@@ -312,17 +319,22 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
   uint64_t traced_from_ = 0;  ///< when the first command began, if that is recorded
   std::variant<std::monostate, Grid, Transfer<hal::Copy>, Transfer<hal::Fill>> work_;  ///< of the first command
 
-  alignas(kCacheLine) std::atomic<bool> driven_{false};  ///< changes under the lock
+  alignas(kCacheLine) std::atomic<bool> needs_driver_{false};  ///< there are commands in turn: start() is to come
   Mutex mutex_;
+  bool driven_ GUARDED_BY(mutex_) = false;  ///< or about to be
   CommandList coming_ GUARDED_BY(mutex_);
   uint64_t submitted_ GUARDED_BY(mutex_) = 0;
   CpuSemaphore* awaited_ GUARDED_BY(mutex_) = nullptr;  ///< what the first command waits for
-  std::shared_ptr<State> self_ GUARDED_BY(mutex_);      ///< while there are commands
+  std::shared_ptr<State> self_ GUARDED_BY(mutex_);      ///< once the queue has ended
 };
 
 CpuQueue::CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain, uint32_t depth, Listener* listener)
     : state_(std::make_shared<State>(services, std::move(domain), depth, listener)) {
   state_->introduce();
+}
+
+CpuQueue::~CpuQueue() {
+  state_->leave_to_driver();
 }
 
 uint64_t CpuQueue::enqueue(std::span<hal::Command> commands) {

@@ -11,7 +11,7 @@ namespace cupola::cpu {
 
 struct CpuDomain;
 
-/// Counts the queues that have commands to do. Any thread.
+/// Counts the queues that ended before their commands. Any thread.
 class BusyQueues {
  public:
   void enter() { count_.fetch_add(1, std::memory_order_relaxed); }
@@ -54,6 +54,7 @@ class CpuQueue final : public hal::Queue {
   /// A queue for the launches of a kernel; `depth` of the host's is 0, and that of what a grid launches 1 more than the
   /// grid's. Each launch has a slot of the domain. Its start() touches no memory of kernels, so they may call it.
   CpuQueue(const QueueServices& services, std::shared_ptr<CpuDomain> domain, uint32_t depth, Listener* listener);
+  ~CpuQueue() override;
 
   using Queue::enqueue;
   uint64_t enqueue(std::span<hal::Command> commands) override;

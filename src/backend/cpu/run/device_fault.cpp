@@ -26,6 +26,15 @@ void DeviceFault::record(Error error) noexcept {
   if (--recording_ == 0) recorded_.notify_all();
 }
 
+void DeviceFault::record_out_of_memory(std::string_view line) noexcept {
+  Error error{ErrorCode::OutOfMemory, {}};
+  try {
+    error.message = line;
+  } catch (const std::bad_alloc&) {  // the code alone, then
+  }
+  record(std::move(error));
+}
+
 /// The listener after `told`, or the first; null after the last. New ones come first: they find the fault themselves.
 std::shared_ptr<DeviceFault::Listener> DeviceFault::next_listener(const std::shared_ptr<Listener>& told) {
   Lock lock(mutex_);

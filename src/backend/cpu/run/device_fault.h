@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -45,6 +46,8 @@ class DeviceFault {
 
   /// Keeps the first error since clear(), calls `on_fault`, wakes the sleepers and tells the listeners.
   void record(Error error) noexcept;
+  /// OutOfMemory, with the line if there is memory for that.
+  void record_out_of_memory(std::string_view line) noexcept;
 
   /// Forgets the error, once the calls that record() makes have returned. Works that were in flight at the fault must
   /// be over, or they may fault again.
