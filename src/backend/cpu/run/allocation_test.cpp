@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <thread>
 
 #include "backend/cpu/run/device_fixture.h"
 #include "backend/cpu/run/sanitizer.h"
@@ -15,12 +16,15 @@
 namespace {
 
 std::atomic<uint64_t> count{0};
+std::atomic<uint64_t> first_denied{UINT64_MAX}, end_of_denied{UINT64_MAX};  ///< by their numbers
 constinit thread_local bool denied = false;
 
 void* take(size_t bytes, size_t alignment) {
-  count.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t number = count.fetch_add(1, std::memory_order_relaxed);
   void* memory = nullptr;
-  if (denied || posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes) != 0) throw std::bad_alloc();
+  if (denied || (number >= first_denied && number < end_of_denied) ||
+      posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes) != 0)
+    throw std::bad_alloc();
   return memory;
 }
 
@@ -58,6 +62,28 @@ class NoAllocations {
   ~NoAllocations() { denied = false; }
   NoAllocations(const NoAllocations&) = delete;
   NoAllocations& operator=(const NoAllocations&) = delete;
+};
+
+/// While it lives, operator new throws std::bad_alloc on all threads: after `before` calls, `times` times.
+class SomeAllocationsFail {
+ public:
+  SomeAllocationsFail(uint64_t before, uint64_t times) {
+    first_ = count.load() + before;
+    end_of_denied = times > UINT64_MAX - first_ ? UINT64_MAX : first_ + times;
+    first_denied = first_;
+  }
+  ~SomeAllocationsFail() {
+    first_denied = UINT64_MAX;
+    end_of_denied = UINT64_MAX;
+  }
+  SomeAllocationsFail(const SomeAllocationsFail&) = delete;
+  SomeAllocationsFail& operator=(const SomeAllocationsFail&) = delete;
+
+  /// Whether one has.
+  bool came_to_it() const { return count.load() > first_; }
+
+ private:
+  uint64_t first_ = 0;
 };
 
 void count_up(ThreadContext* c, const std::byte* block) {
@@ -126,6 +152,45 @@ TEST_F(Allocations, WithoutMemoryACommandFailsAndTheQueueGoesOn) {
   expect_success();
   EXPECT_EQ(threads.load(), 128u);
 }
+
+/// What a fresh device allocates for its first launches fails, one allocation after the other, and all from one on.
+class FirstLaunches : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(FirstLaunches, FailOrSucceedWhereverMemoryEnds) {
+  constexpr uint64_t kMostAllocations = 1000;
+  uint64_t failures = 0, before = 0;
+  for (bool came_to_it = true; came_to_it && before < kMostAllocations; ++before) {
+    struct Fresh : DeviceFixture {
+      void TestBody() override {}
+      using DeviceFixture::device_, DeviceFixture::queue_, DeviceFixture::make_launch;
+    } fresh;
+    Counter threads{0};
+    hal::Command command = fresh.make_launch(count_up, {{4}, {32}}, &threads);
+    const uint64_t last = fresh.queue_->enqueue(std::span(&command, 1));
+    {
+      const SomeAllocationsFail scarce(before, GetParam());
+      fresh.queue_->start();
+      while (fresh.queue_->progress()->value() < last) std::this_thread::yield();
+      came_to_it = scarce.came_to_it();
+    }
+    const Result<> result = fresh.queue_->progress()->wait(last);
+    if (result) {
+      EXPECT_EQ(threads.load(), 128u) << "without allocation " << before;
+      continue;
+    }
+    ++failures;
+    EXPECT_TRUE(result.error().code == ErrorCode::OutOfMemory || result.error().code == ErrorCode::LaunchOutOfResources)
+        << result.error().message;
+    fresh.device_->clear_fault();
+    threads = 0;
+    const uint64_t again = fresh.queue_->submit(fresh.make_launch(count_up, {{4}, {32}}, &threads));
+    EXPECT_TRUE(fresh.queue_->progress()->wait(again));
+    EXPECT_EQ(threads.load(), 128u) << "after a launch without allocation " << before;
+  }
+  EXPECT_GT(failures, 5u);
+  EXPECT_LT(before, kMostAllocations);
+}
+INSTANTIATE_TEST_SUITE_P(OneAndAll, FirstLaunches, testing::Values(1, UINT64_MAX));
 
 }  // namespace
 }  // namespace cupola::cpu

@@ -162,7 +162,7 @@ bool DeviceQueues::begin_tail() {
     return true;
   } catch (const std::bad_alloc&) {
     for (size_t i = 0; i < tail.size(); ++i) domain_->launch_slots.give_back();
-    domain_->faults.record({ErrorCode::OutOfMemory, "no host memory for tail launches"});
+    domain_->faults.record_out_of_memory("no host memory for tail launches");
     return false;
   }
 }

@@ -45,7 +45,7 @@ Result<std::thread> start_device_thread(const std::string& name, std::function<v
     result = fail(ErrorCode::OperatingSystem, "cannot start the device's thread {}: {}; allow the process more threads",
                   name, error.code().message());
   } catch (const std::bad_alloc&) {
-    result = fail(ErrorCode::OutOfMemory, "no host memory for the device's thread {}", name);
+    result = fail(Error{ErrorCode::OutOfMemory, "no host memory"});  // short: needs none itself
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return result;

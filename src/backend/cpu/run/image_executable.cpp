@@ -139,8 +139,7 @@ class ImageExecutable final : public CpuExecutable, public std::enable_shared_fr
     const uint64_t enough = std::max(policy_.least_nanoseconds, steady_nanoseconds() - begin);
     const bool is_for_thread = first.code.width == 1;
     versions.take(blocks, block, first.code, enough, [this, index, blocks, block, enough, is_for_thread](bool goes_on) {
-      const std::future<void> made = make_hot_later(index, {blocks, block, true}, enough);
-      if (is_for_thread && goes_on) wait_a_while(made);
+      ask_for_hot(index, {blocks, block, true}, enough, is_for_thread && goes_on);
     });
     return {};
   }
@@ -186,7 +185,17 @@ class ImageExecutable final : public CpuExecutable, public std::enable_shared_fr
     return true;
   }
 
-  /// On a worker, while a launch of the kernel goes on. The answer comes when the code is there, or will not be.
+  /// On a worker, which waits a while for it if it `may_wait`.
+  void ask_for_hot(uint32_t index, const image::BlocksOfCode& of, uint64_t after_nanoseconds, bool may_wait) noexcept {
+    try {
+      const std::future<void> made = make_hot_later(index, of, after_nanoseconds);
+      if (may_wait) wait_a_while(made);
+    } catch (const std::bad_alloc&) {
+      stays_as_it_is(index, of, {ErrorCode::OutOfMemory, "no host memory"});
+    }
+  }
+
+  /// While a launch of the kernel goes on. The answer comes when the code is there, or will not be.
   std::future<void> make_hot_later(uint32_t index, const image::BlocksOfCode& of, uint64_t after_nanoseconds) {
     const auto made = std::make_shared<std::promise<void>>();
     std::future<void> result = made->get_future();

@@ -11,6 +11,7 @@ namespace cupola::cpu {
 /// unspecified.
 class SharedWindows {
  public:
+  /// Null, or std::bad_alloc, when the system has no more.
   std::byte* acquire() {
     if (free_.empty() && !add_slab()) return nullptr;
     std::byte* window = free_.back();
@@ -29,6 +30,8 @@ class SharedWindows {
     AlignedMapping slab =
         AlignedMapping::reserve((1 + kSlabWindows) * kSharedWindow, kSharedWindow, PROT_READ | PROT_WRITE);
     if (!slab.data()) return false;
+    slabs_.reserve(slabs_.size() + 1);
+    free_.reserve((slabs_.size() + 1) * kSlabWindows);  // so that release() takes no memory
     for (size_t i = kSlabWindows; i > 0; --i) {
       std::byte* window = slab.data() + i * kSharedWindow;
       *static_cast<volatile std::byte*>(window - 1) = {};

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <memory>
+#include <new>
 
 #include "backend/cpu/run/aligned_mapping.h"
 #include "backend/cpu/run/sanitizer.h"
@@ -62,7 +63,9 @@ void StackPool::release(Stack* stack) {
   free_.push_back(stack);
 }
 
-bool StackPool::add_slab() {
+bool StackPool::add_slab() try {
+  slabs_.reserve(slabs_.size() + 1);
+  free_.reserve((slabs_.size() + 1) * kSlabWindows);  // so that release() takes no memory
   auto slab = std::make_unique<Slab>();
   slab->memory = AlignedMapping::reserve(kSlabWindows * kLocalWindow, kLocalWindow, PROT_READ | PROT_WRITE);
   if (!slab->memory.data()) return false;
@@ -81,6 +84,8 @@ bool StackPool::add_slab() {
   }
   slabs_.push_back(slab.release());
   return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 }  // namespace cupola::cpu

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <chrono>
+#include <new>
 #include <thread>
 
 #include "backend/cpu/run/cpu_domain.h"
@@ -72,7 +73,7 @@ void Worker::run_to_end(Range& range) {
 void Worker::run_all(Work& work) {
   const OnThread here(*this);
   for (uint64_t begun = 0; begun < work.count() && !work.failed() && !work.domain().faults.any();)
-    begun += work.run(*this, begun, work.count() - begun).begun;
+    begun += run_or_fault(work, begun, work.count() - begun).begun;
 }
 
 void Worker::rest(uint64_t seen) {
@@ -134,6 +135,17 @@ bool Worker::continue_pending() {
   return false;
 }
 
+/// Where the host has no memory to begin an item, all of them count as over: the fault gives the work up.
+Work::Ran Worker::run_or_fault(Work& work, uint64_t first, uint64_t most) {
+  try {
+    pending_.reserve(pending_.size() + 1);
+    return work.run(*this, first, most);
+  } catch (const std::bad_alloc&) {
+    work.domain().faults.record_out_of_memory("no host memory to run blocks");
+    return {most, most};
+  }
+}
+
 /// Runs a range, to its end or to the first block that waits for something outside; what is left stays pending.
 void Worker::run_range(Range& range) {
   uint64_t over = 0;
@@ -144,7 +156,7 @@ void Worker::run_range(Range& range) {
       break;
     }
     in_item_ = true;
-    const Work::Ran ran = range.work->run(*this, range.begin, range.end - range.begin);
+    const Work::Ran ran = run_or_fault(*range.work, range.begin, range.end - range.begin);
     in_item_ = false;
     range.begin += ran.begun;
     over += ran.over;
@@ -156,8 +168,10 @@ void Worker::run_range(Range& range) {
 }
 
 Work::Ran Worker::run_blocks(Grid& grid, uint64_t first, uint64_t most) {
+  residents_.reserve(residents_.size() + 1);
   std::unique_ptr<Block> block;
   if (spare_blocks_.empty()) {
+    spare_blocks_.reserve(residents_.size() + 1);
     block = std::make_unique<Block>(*this);
   } else {
     block = std::move(spare_blocks_.back());

@@ -60,7 +60,8 @@ class Worker {
   /// True on a thread that has a worker of the pool and will ask for this work next.
   static bool this_thread_will_look(const WorkerPool& pool, const Work& work);
 
-  /// Runs blocks from `first` on until they are over, or one until it waits for something outside of it.
+  /// Runs blocks from `first` on until they are over, or one until it waits for something outside of it. Where memory
+  /// is short (std::bad_alloc) none of them is left.
   Work::Ran run_blocks(Grid& grid, uint64_t first, uint64_t most);
 
   // -- for the pool --
@@ -88,6 +89,7 @@ class Worker {
   bool begin_next();
   bool continue_pending();
   void run_range(Range& range);
+  Work::Ran run_or_fault(Work& work, uint64_t first, uint64_t most);
   void rest(uint64_t seen);
 
   WorkerPool& pool_;
