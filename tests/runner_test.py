@@ -1,0 +1,85 @@
+"""What ./test counts, on CTest tests made here. What CTest itself prints is shown; of ours, nothing when all is right."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest.mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import run_tests
+
+# What a build folder tells CTest.
+TESTS = """
+add_test(good true)
+add_test(bad false)
+add_test(skips sh -c "exit 77")
+set_tests_properties(skips PROPERTIES SKIP_RETURN_CODE 77)
+add_test(skips-in-words echo "nothing to do")
+set_tests_properties(skips-in-words PROPERTIES SKIP_REGULAR_EXPRESSION "nothing to do")
+add_test(off true)
+set_tests_properties(off PROPERTIES DISABLED TRUE)
+add_test(no-program /nowhere/program)
+add_test(ground false)
+set_tests_properties(ground PROPERTIES FIXTURES_SETUP ground)
+add_test(on-ground true)
+set_tests_properties(on-ground PROPERTIES FIXTURES_REQUIRED ground)
+"""
+OUTCOMES = {"good": "passed", "bad": "failed", "skips": "skipped", "skips-in-words": "skipped", "off": "skipped", "no-program": "failed", "ground": "failed",
+            "on-ground": "failed"}
+
+
+def rows(pattern, tests=TESTS):
+    """What a run of `tests` adds to the tally."""
+    tally = run_tests.Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "CTestTestfile.cmake").write_text(tests)
+        run_tests.run_ctest(tally, folder, pattern, "label:")
+    return sorted(tally.rows)
+
+
+def check(found, expected):
+    assert found == expected, f"{found}\ninstead of {expected}"
+
+
+def test_outcomes():
+    check(rows("."), sorted(("label:" + name, status) for name, status in OUTCOMES.items()))
+    check(rows("^(good|skips|off)$"), [("label:good", "passed"), ("label:off", "skipped"), ("label:skips", "skipped")])
+
+
+@contextlib.contextmanager
+def ctest_ending_with(status):
+    with tempfile.TemporaryDirectory() as folder:
+        ctest = pathlib.Path(folder) / "ctest"
+        ctest.write_text(f'#!/bin/sh\n{shutil.which("ctest")} "$@"\nexit {status}\n')
+        ctest.chmod(0o755)
+        with unittest.mock.patch.dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"):
+            yield
+
+
+def test_nothing_to_run():
+    check(rows("misspelt"), [("label:ctest", "failed")])
+    check(rows(".", tests=""), [("label:ctest", "failed")])
+    with ctest_ending_with(0):
+        check(rows("misspelt"), [("label:ctest", "failed")])
+
+
+def test_exit_status():
+    """CTest's own counts where no test says that anything failed."""
+    with ctest_ending_with(5):
+        check(rows("^good$"), [("label:ctest", "failed"), ("label:good", "passed")])
+        check(rows("^(good|bad)$"), [("label:bad", "failed"), ("label:good", "passed")])
+
+
+def main():
+    test_outcomes()
+    test_nothing_to_run()
+    test_exit_status()
+
+
+if __name__ == "__main__":
+    main()
