@@ -1,7 +1,8 @@
 """Coverage of the tables: docs/features.tsv, driver.def, runtime.def, nvml.def, intrinsics.def; exit status 1 on an unproven claim.
 
 A claim is a row whose status is done or partial (Full or Partial in a .def table). A features row names its tests (test names
-or prefixes as build/test-results/results.tsv lists them, separated by spaces); each must have passed and none failed. A
+or prefixes as build/test-results/results.tsv lists them, separated by spaces); each must have passed and none failed. Of which
+commit the results are is printed: where that is not HEAD, nothing is known of what changed since. A
 function of a .def table must be called by a test that expects it to succeed (api_calls.py), under the very name that it is exported by;
 one that is Partial must have its gap in docs/api_gaps.tsv, with the tests that show it.
 
@@ -23,6 +24,7 @@ import api_errors
 import libdevice_page
 import operations_page
 import ptx_table
+import test_results
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DRIVER_TABLE = ROOT / "src/cuda/driver/driver.def"
@@ -36,13 +38,6 @@ FUNCTION_ROW = r"^\s*\w+_(?:FN\(|FN_AS\([^,]*,|INTERNAL\([^,]*,)\s*(\w+)\s*,(?:\
 STATUSES = {"done", "partial", "todo", "na", "needs-mac"}
 DEVICES = ("cpu", "metal", "nvidia")
 LONG_TESTS = ("bare-root", "asan:", "tsan:", "python.pythons", "macos")  # only ./test --full runs them: a claim that names one is not checked without --full
-
-
-def read_results():
-    path = ROOT / "build" / "test-results" / "results.tsv"
-    if not path.exists():
-        return {}
-    return dict(line.split("\t") for line in path.read_text().splitlines())
 
 
 def read_features():
@@ -273,7 +268,7 @@ def main():
     arguments = parser.parse_args()
     problems = []
     rows = read_features()
-    results = {} if arguments.no_results else read_results()
+    results, tested = ({}, "") if arguments.no_results else test_results.read()
     if not results and not arguments.no_results:
         sys.exit("features: no test results; run ./test first")
     counts = check_features(rows, results, arguments.full, problems)
@@ -293,6 +288,8 @@ def main():
     print(ufunc_line(results, problems))
     for problem in problems:
         print(f"features: {problem}")
+    if results:
+        print(test_results.age(tested, test_results.checkout()))
     print(f"features: {counts['done']} done, {counts['partial']} partial, {counts['todo']} todo of {len(rows)}")
     return 1 if problems else 0
 

@@ -1,7 +1,7 @@
 """Runs the test stages and counts what passed. STAGES is the table of them; --list prints it.
 
 --only names the stages to run. Every GoogleTest case counts as one test, every other CTest entry as one, every further step as one. What a
-stage leaves out counts as skipped. The results go to build/test-results/results.tsv (name, status), which scripts/features.py reads.
+stage leaves out counts as skipped. The results go to build/test-results/results.tsv (test_results.py), which scripts/features.py reads.
 """
 
 import argparse
@@ -15,14 +15,16 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 
+import test_results
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "build" / "test-results"
 
 
 class Tally:
     def __init__(self):
         self.rows = []
         self.is_built = None  # not known yet
+        self.checkout = test_results.checkout()  # before the build: a commit that is made meanwhile is not tested
 
     def add(self, name, status):
         self.rows.append((name, status))
@@ -133,15 +135,10 @@ def run_ctest(tally, folder, pattern, label="", configuration=""):
         tally.add(label + "ctest", "failed")
 
 
-def write_results(tally):
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / "results.tsv").write_text("".join(f"{name}\t{status}\n" for name, status in tally.rows))
-
-
 def tests(tally, arguments):
     if is_built(tally):
         run_ctest(tally, "build", arguments.pattern)
-    write_results(tally)
+    test_results.write(tally.rows, tally.checkout)
 
 
 def levels(tally, _):
@@ -192,7 +189,7 @@ def fuzzing(seconds):
     def run(tally, _):
         fuzzers = subprocess.run(["./fuzz", "--list"], cwd=ROOT, capture_output=True, text=True).stdout.split()
         for fuzzer in fuzzers:
-            log = RESULTS / f"fuzz-{fuzzer}.log"
+            log = test_results.FOLDER / f"fuzz-{fuzzer}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("w") as out:
                 good = step(tally, f"fuzz:{fuzzer}", ["./fuzz", fuzzer, "--seconds", str(seconds)], stdout=out, stderr=subprocess.STDOUT)
@@ -205,7 +202,7 @@ def fuzzing(seconds):
 
 def features(tally, arguments):
     if arguments.full:
-        write_results(tally)
+        test_results.write(tally.rows, tally.checkout)
     step(tally, "features", [sys.executable, "scripts/features.py", *(["--full"] if arguments.full else [])])
 
 
@@ -266,7 +263,7 @@ def main():
     for stage in stages:
         STAGES[stage][1](tally, arguments)
     if "tests" in stages:
-        write_results(tally)
+        test_results.write(tally.rows, tally.checkout)
     for name, status in tally.rows:
         if status == "failed":
             print(f"failed: {name}")

@@ -1,9 +1,11 @@
-"""What ./test counts, on CTest tests made here. What CTest itself prints is shown; of ours, nothing when all is right."""
+"""What ./test counts, on CTest tests made here, and what its results say of which commit. What CTest itself prints is shown; of ours, nothing when all is right."""
 
 import contextlib
 import os
 import pathlib
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest.mock
@@ -12,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import run_tests
+import test_results
 
 # What a build folder tells CTest.
 TESTS = """
@@ -75,10 +78,54 @@ def test_exit_status():
         check(rows("^(good|bad)$"), [("label:bad", "failed"), ("label:good", "passed")])
 
 
+def test_commit():
+    """Results name what was tested, and are held against what is there."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+
+        def git(*words):
+            subprocess.run(["git", "-c", "user.name=test", "-c", "user.email=", "-c", "commit.gpgsign=false", "-C", name, *words], check=True, capture_output=True)
+
+        def tested():
+            return test_results.checkout(folder)
+        check(tested(), "")
+        git("init")
+        (folder / ".gitignore").write_text("results.tsv\n")
+        git("add", ".gitignore")
+        git("commit", "-m", "one")
+        one = tested()
+        assert re.fullmatch("[0-9a-f]{40,}", one), one
+        (folder / "new").write_text("")
+        check(tested(), one + "-dirty")
+        git("add", "new")
+        git("commit", "-m", "two")
+        two = tested()
+        assert two not in (one, one + "-dirty"), two
+
+        table = folder / "results.tsv"
+        check(test_results.read(table), ({}, ""))
+        test_results.write([("a", "passed"), ("b", "failed")], one, table)
+        check(table.read_text().splitlines()[0], f"commit\t{one}")
+        check(test_results.read(table), ({"a": "passed", "b": "failed"}, one))
+        table.write_text("a\tpassed\n")
+        check(test_results.read(table), ({"a": "passed"}, ""))
+
+    a, b = "a" * 40, "b" * 40
+    for then, now, line in (
+            (a, a, "of commit aaaaaaaaa, which is HEAD"),
+            (a, a + "-dirty", "of commit aaaaaaaaa, which is HEAD; what is not committed is not tested; run ./test"),
+            (a + "-dirty", a + "-dirty", "of commit aaaaaaaaa with changes that were not committed, which need not be those that are here now"),
+            (a, b, "of commit aaaaaaaaa; HEAD is bbbbbbbbb: what changed since is not tested; run ./test"),
+            (a + "-dirty", b, "of commit aaaaaaaaa with changes that were not committed; HEAD is bbbbbbbbb: what changed since is not tested; run ./test"),
+            ("", a, "of an unknown commit; run ./test")):
+        check(test_results.age(then, now), f"results: {line}")
+
+
 def main():
     test_outcomes()
     test_nothing_to_run()
     test_exit_status()
+    test_commit()
 
 
 if __name__ == "__main__":
