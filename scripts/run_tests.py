@@ -59,12 +59,41 @@ def check_format(tally, _):
     step(tally, "format", [tool, "--dry-run", "--Werror", *tracked("*.h", "*.cpp", "*.cu")])
 
 
+def includers(texts):
+    """Of files, texts by path: those that include each. A name is looked for in the folder of the file that has it, in those above, and in src."""
+    found = {}
+    for path, text in texts.items():
+        folders = [*pathlib.PurePosixPath(path).parents, pathlib.PurePosixPath("src")]
+        for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M):
+            file = next((f"{folder / name}" for folder in folders if f"{folder / name}" in texts), None)
+            found.setdefault(file, set()).add(path)
+    return found
+
+
+def sources_that_show(changed, texts):
+    """Sources by which clang-tidy sees the changed files: those that are sources, then for each header or table the one of its name beside it, or else the
+    first that includes it, maybe by way of others."""
+    sources, users = [file for file in changed if file.endswith(".cpp")], includers(texts)
+    for file in (file for file in changed if not file.endswith(".cpp")):
+        beside = f"{pathlib.PurePosixPath(file).with_suffix('.cpp')}"
+        found, seen, level = [beside] if beside in texts else [], {file}, {file}
+        while level and not found:
+            level = set().union(*(users.get(user, ()) for user in level)) - seen
+            seen |= level
+            found = sorted(user for user in level if user.endswith(".cpp"))[:1]
+        if not found:
+            print(f"== tidy: no C++ source includes {file}")
+        sources += found
+    return list(dict.fromkeys(sources))
+
+
 def changed_sources():
-    """Sources that differ from the main branch's last landed commit, or from the commit before this one."""
+    """Sources that show what differs from the main branch's last landed commit, or from the commit before this one; changed sources come first."""
     base = subprocess.run(["git", "rev-parse", "--verify", "-q", "origin/main"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     base = base or "HEAD~1"
-    out = subprocess.run(["git", "diff", "--name-only", base], cwd=ROOT, capture_output=True, text=True).stdout
-    return [line for line in out.splitlines() if line.endswith(".cpp") and (ROOT / line).exists()]
+    changed = subprocess.run(["git", "diff", "--name-only", base], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    texts = {path: (ROOT / path).read_text() for path in tracked(*(f"{folder}/*.{kind}" for folder in ("src", "tools") for kind in ("h", "def", "cpp")))}
+    return sources_that_show([path for path in changed if path in texts], texts)
 
 
 def check_tidy(tally, sources, most=None):
@@ -76,7 +105,7 @@ def check_tidy(tally, sources, most=None):
         print(f"== tidy: left out {source}; --only tidy-all checks it")
         tally.add(f"tidy:{source}", "skipped")
     if not sources:
-        print("== tidy: no source differs from the main branch")
+        print("== tidy: nothing that differs from the main branch is for it")
         tally.add("tidy", "skipped")
         return
     if not is_built(tally):
@@ -211,7 +240,7 @@ MOST_TIDY = 12
 STAGES = {
     "format": ("clang-format over all C++ and CUDA sources", check_format),
     "tests": ("the release build, then all of CTest, or what PATTERN matches", tests),
-    "tidy": (f"clang-tidy over the sources that differ from the main branch, {MOST_TIDY} at most",
+    "tidy": (f"clang-tidy over the sources that differ from the main branch and one for each such header, {MOST_TIDY} at most",
              lambda tally, _: check_tidy(tally, changed_sources(), MOST_TIDY)),
     "fuzz": ("every fuzzer for 10 seconds", fuzzing(10)),
     "levels": ("the kernel tests with code for plain x86-64 and for x86-64-v3", levels),

@@ -1,4 +1,6 @@
-"""What ./test counts, on CTest tests made here, and what its results say of which commit. What CTest itself prints is shown; of ours, nothing when all is right."""
+"""What ./test counts, on CTest tests made here; what its results say of which commit; and which sources clang-tidy is given. What CTest
+itself prints is shown; of ours, nothing when all is right.
+"""
 
 import contextlib
 import os
@@ -84,7 +86,8 @@ def test_commit():
         folder = pathlib.Path(name)
 
         def git(*words):
-            subprocess.run(["git", "-c", "user.name=test", "-c", "user.email=", "-c", "commit.gpgsign=false", "-C", name, *words], check=True, capture_output=True)
+            settings = ("-c", "user.name=test", "-c", "user.email=", "-c", "commit.gpgsign=false")
+            subprocess.run(["git", *settings, "-C", name, *words], check=True, capture_output=True)
 
         def tested():
             return test_results.checkout(folder)
@@ -121,11 +124,36 @@ def test_commit():
         check(test_results.age(then, now), f"results: {line}")
 
 
+def test_sources_of_headers():
+    def include(*names):
+        return "".join(f'#include "{name}"\n' for name in names)
+    texts = {
+        "src/base/log.h": "", "src/base/log.def": "", "src/base/log.cpp": include("base/log.h"), "src/base/early.cpp": include("base/log.h"),
+        "src/base/errors.def": "", "src/base/only.h": include("errors.def"), "src/base/tool.h": "",
+        "src/base/unused.h": include("base/user.h"), "src/base/user.h": include("base/unused.h"),
+        "src/hal/a.h": include("base/only.h", "hal/b.h"), "src/hal/b.h": include("hal/a.h"),
+        "src/hal/user.cpp": '#include <vector>\n\n# include "hal/a.h"\n', "src/hal/user_test.cpp": include("hal/a.h"),
+        "tools/t/report.h": "", "tools/t/main/main.cpp": include("report.h"), "tools/u/report.h": "", "tools/u/main.cpp": include("base/tool.h", "report.h")}
+    for changed, sources in (
+            ("src/base/log.cpp", "src/base/log.cpp"),
+            ("src/base/log.h", "src/base/log.cpp"),
+            ("src/base/log.def src/base/log.h", "src/base/log.cpp"),
+            ("src/base/only.h", "src/hal/user.cpp"),
+            ("src/base/errors.def", "src/hal/user.cpp"),
+            ("tools/t/report.h", "tools/t/main/main.cpp"),
+            ("tools/u/report.h", "tools/u/main.cpp"),
+            ("src/base/tool.h", "tools/u/main.cpp"),
+            ("src/base/log.h src/hal/b.h src/hal/user_test.cpp", "src/hal/user_test.cpp src/base/log.cpp src/hal/user.cpp"),
+            ("src/base/unused.h", "")):
+        check(run_tests.sources_that_show(changed.split(), texts), sources.split())
+
+
 def main():
     test_outcomes()
     test_nothing_to_run()
     test_exit_status()
     test_commit()
+    test_sources_of_headers()
 
 
 if __name__ == "__main__":
