@@ -22,6 +22,16 @@ __global__ void count_on(unsigned* words, int turns) {
 
 namespace {
 
+/// False, and a line on standard error, where a call since the last answer failed or something that was enqueued did:
+/// what failed was quick, and its time is no result. For after timed regions, which look at nothing themselves.
+bool all_succeeded(const char* what) {
+  const cudaError_t finished = cudaDeviceSynchronize();
+  const cudaError_t last = cudaGetLastError();
+  if (finished == cudaSuccess && last == cudaSuccess) return true;
+  std::fprintf(stderr, "launch: %s: %s\n", what, cudaGetErrorString(last != cudaSuccess ? last : finished));
+  return false;
+}
+
 /// Median seconds an enqueue takes over batches, the first left out; the wait for completion is not counted.
 template <typename Enqueue, typename Finish>
 double enqueue_seconds(Enqueue enqueue, Finish finish) {
@@ -52,8 +62,9 @@ double sync_seconds(Enqueue enqueue, Finish finish, int idle_ms) {
   return times[times.size() / 2];
 }
 
-/// Seconds for kernels in a row, each with parameters, to be enqueued and to finish: as a graph, and one by one.
-void report_graph() {
+/// Seconds for kernels in a row, each with parameters, to be enqueued and to finish: as a graph, and one by one. False
+/// where something failed, as for the other results.
+bool report_graph() {
   constexpr int kKernels = 100;
   int* word = nullptr;
   cudaStream_t stream = nullptr;
@@ -68,17 +79,21 @@ void report_graph() {
   launch_all();
   (void)cudaStreamEndCapture(stream, &graph);
   (void)cudaGraphInstantiate(&exec, graph, 0);
+  if (!all_succeeded("graph")) return false;
   const auto finish = [&] { (void)cudaStreamSynchronize(stream); };
   const double one_by_one = bench::median_seconds([&] { launch_all(), finish(); }, 201);
   const double together = bench::median_seconds([&] { (void)cudaGraphLaunch(exec, stream), finish(); }, 201);
+  if (!all_succeeded("graph/100-kernels")) return false;
   bench::report("graph/100-kernels", together, 0, {{"one-by-one", one_by_one}});
+  return true;
 }
 
 /// Seconds a kernel whose blocks all cores share, and what its blocks take as a part of a large grid.
-void report_small_kernels() {
+bool report_small_kernels() {
   constexpr int kBlocks = 256, kThreads = 256, kTurns = 20, kKernels = 100;
   unsigned* words = nullptr;
   (void)cudaMalloc(&words, sizeof *words * kBlocks * kThreads * kKernels);
+  if (!all_succeeded("small")) return false;
   const auto finish = [] { (void)cudaDeviceSynchronize(); };
   const auto launch = [&] { count_on<<<kBlocks, kThreads>>>(words, kTurns); };
   const double limit =
@@ -89,18 +104,19 @@ void report_small_kernels() {
     for (int i = 0; i < kKernels; ++i) launch();
   };
   const double in_a_row = bench::median_seconds([&] { launch_all(), finish(); }, 51) / kKernels;
+  if (!all_succeeded("small/sync and small/in-a-row")) return false;
   bench::report("small/sync", waited_for, 0, {{"large-grid", limit}});
   bench::report("small/in-a-row", in_a_row, 0, {{"large-grid", limit}});
+  return true;
 }
 
-}  // namespace
-
-int main() {
+/// Seconds an empty kernel, beside OpenCL's where there is a driver of it.
+bool report_empty() {
   auto enqueue = [] { empty<<<1, 1>>>(); };
   auto finish = [] { (void)cudaDeviceSynchronize(); };
   enqueue();
   finish();
-  if (cudaGetLastError() != cudaSuccess) return 1;
+  if (!all_succeeded("first launch")) return false;
 
   bench::OpenCl opencl;
   opencl.use("__kernel void empty() {}");
@@ -109,12 +125,19 @@ int main() {
   bool has = opencl.ready();
   if (has) cl_enqueue(), cl_finish();
   has = has && opencl.error().empty();
-  bench::report("empty/enqueue", enqueue_seconds(enqueue, finish), 0,
-                {{"pocl", has ? enqueue_seconds(cl_enqueue, cl_finish) : 0}});
-  bench::report("empty/sync", sync_seconds(enqueue, finish, 0), 0,
-                {{"pocl", has ? sync_seconds(cl_enqueue, cl_finish, 0) : 0}});
-  bench::report("empty/after-idle", sync_seconds(enqueue, finish, 10), 0,
-                {{"pocl", has ? sync_seconds(cl_enqueue, cl_finish, 10) : 0}});
-  report_graph();
-  report_small_kernels();
+  const auto report = [&](const char* name, double seconds, double pocl) {
+    if (!all_succeeded(name)) return false;
+    bench::report(name, seconds, 0, {{"pocl", opencl.error().empty() ? pocl : 0}});
+    return true;
+  };
+  return report("empty/enqueue", enqueue_seconds(enqueue, finish), has ? enqueue_seconds(cl_enqueue, cl_finish) : 0) &&
+         report("empty/sync", sync_seconds(enqueue, finish, 0), has ? sync_seconds(cl_enqueue, cl_finish, 0) : 0) &&
+         report("empty/after-idle", sync_seconds(enqueue, finish, 10),
+                has ? sync_seconds(cl_enqueue, cl_finish, 10) : 0);
+}
+
+}  // namespace
+
+int main() {
+  return report_empty() && report_graph() && report_small_kernels() ? 0 : 1;
 }
