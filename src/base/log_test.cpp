@@ -30,5 +30,10 @@ TEST_F(LogDeathTest, PrintsTheTopicsAskedForAndEachErrorOnce) {
   EXPECT_EXIT(log_with("none"), testing::ExitedWithCode(0), "^$");
 }
 
+TEST_F(LogDeathTest, RefusesNoneAmongTopics) {
+  EXPECT_EXIT(log_with("cache,none"), testing::ExitedWithCode(0),
+              "^cupola: error: CUPOLA_LOG is 'cache,none', which is ignored[^\n]*\ncupola: error: bad 1\n$");
+}
+
 }  // namespace
 }  // namespace cupola

@@ -10,6 +10,7 @@
 #include <optional>
 #include <ranges>
 #include <string_view>
+#include <utility>
 
 #include "base/format.h"
 #include "base/log.h"
@@ -24,6 +25,12 @@ struct Words {
   std::vector<std::string_view> allowed;
   bool is_list = false;
   int64_t least = 0, most = std::numeric_limits<int64_t>::max();
+  std::string_view alone = {};  ///< what may be there instead of a list; empty where nothing may
+
+  Words or_alone(std::string_view word) && {
+    alone = word;
+    return std::move(*this);
+  }
 };
 
 // The words of the table's rows.
@@ -49,6 +56,7 @@ bool is_among(std::string_view word, const auto& words) {
 bool is_allowed(std::string_view text, const Words& words) {
   if (words.allowed.empty()) return true;
   if (!words.is_list) return is_among(text, words.allowed);
+  if (text == words.alone) return true;
   return std::ranges::all_of(std::views::split(text, ','), [&](auto part) {
     const std::string_view word(part);
     return word.empty() || is_among(word, words.allowed);
@@ -58,7 +66,8 @@ bool is_allowed(std::string_view text, const Words& words) {
 std::string description(const Words& words) {
   std::string names;
   for (const std::string_view word : words.allowed) names += formatted("{}{}", names.empty() ? "" : ", ", word);
-  if (words.is_list) return formatted("some of {}, separated by commas", names);
+  const std::string alone = words.alone.empty() ? "" : formatted("{}, or ", words.alone);
+  if (words.is_list) return formatted("{}some of {}, separated by commas", alone, names);
   return words.allowed.size() == 1 ? names : "one of " + names;
 }
 

@@ -99,18 +99,40 @@ TEST(Settings, NumbersOutOfTheirRangeAreReportedAndIgnored) {
 }
 
 TEST(Settings, MisspeltWordsAreReportedWithThoseAllowed) {
-  Variable rung("CUPOLA_RUNG", "thread"), code("CUPOLA_CODE", "PTX"), log("CUPOLA_LOG", "api,lunch");
+  Variable rung("CUPOLA_RUNG", "thread"), code("CUPOLA_CODE", "PTX"), log("CUPOLA_LOG", "api,lunch"),
+      processor("CUPOLA_PROCESSOR", "znver4");
   std::vector<std::string> problems;
   const Settings read = cupola::read_settings(problems);
   EXPECT_EQ(read.rung, Settings().rung);
   EXPECT_EQ(read.code, Settings().code);
   EXPECT_EQ(read.log, Settings().log);
-  EXPECT_EQ(problems, (std::vector<std::string>{
-                          "CUPOLA_LOG is 'api,lunch', which is ignored: it must be some of error, api, compile, "
-                          "launch, memory, cache, all, none, separated by commas",
-                          "CUPOLA_CODE is 'PTX', which is ignored: it must be one of kir, ptx",
-                          "CUPOLA_RUNG is 'thread', which is ignored: it must be threads",
-                      }));
+  EXPECT_EQ(read.processor, Settings().processor);
+  EXPECT_EQ(problems,
+            (std::vector<std::string>{
+                "CUPOLA_LOG is 'api,lunch', which is ignored: it must be none, or some of error, api, compile, "
+                "launch, memory, cache, all, separated by commas",
+                "CUPOLA_CODE is 'PTX', which is ignored: it must be one of kir, ptx",
+                "CUPOLA_RUNG is 'thread', which is ignored: it must be threads",
+                "CUPOLA_PROCESSOR is 'znver4', which is ignored: it must be one of x86-64, x86-64-v2, "
+                "x86-64-v3, x86-64-v4",
+            }));
+}
+
+TEST(Settings, NoneIsNoTopicAmongOthers) {
+  for (const char* wrong : {"cache,none", "none,cache", "none,none", "none,"}) {
+    Variable log("CUPOLA_LOG", wrong);
+    std::vector<std::string> problems;
+    EXPECT_EQ(cupola::read_settings(problems).log, Settings().log) << wrong;
+    ASSERT_EQ(problems.size(), 1u) << wrong;
+    EXPECT_NE(problems[0].find("it must be none, or some of error, api"), std::string::npos) << problems[0];
+  }
+}
+
+TEST(Settings, AnyDeviceIsTaken) {
+  for (const char* text : {"cpu", "metal", "null", "nothing"}) {
+    Variable device("CUPOLA_DEVICE", text);
+    EXPECT_EQ(read_settings().device, text);
+  }
 }
 
 TEST(Settings, AllowedWordsAreTaken) {
@@ -119,6 +141,10 @@ TEST(Settings, AllowedWordsAreTaken) {
   for (const char* text : {"kir", "ptx"}) {
     Variable code("CUPOLA_CODE", text);
     EXPECT_EQ(read_settings().code, text);
+  }
+  for (const char* text : {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    Variable processor("CUPOLA_PROCESSOR", text);
+    EXPECT_EQ(read_settings().processor, text);
   }
   for (const char* text : {"none", "all", "error", "api", "compile,launch", "memory,cache,", ","}) {
     Variable log("CUPOLA_LOG", text);

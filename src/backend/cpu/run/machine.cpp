@@ -110,8 +110,7 @@ std::string processor_to_compile_for(const std::string& wanted) {
   if (has_level(wanted)) return wanted;
   if (!wanted.empty())
     log::line(log::Topic::Error,
-              "CUPOLA_PROCESSOR is '{}', which is ignored: it must be a level of x86-64 that this processor has, for "
-              "example x86-64-v3",
+              "CUPOLA_PROCESSOR is '{}', which is ignored: it must be a level of x86-64 that this processor has",
               wanted);
   Digest digest;
   add_features(digest);
