@@ -352,4 +352,30 @@ CASE(a_fault_stays_on_its_device) {
   EXPECT_EQUAL(words_at(good), std::vector<unsigned>(kWords, 5));
 }
 
+// "CUDA Runtime API", cudaDeviceReset: the current device's; its context remains current.
+CASE(a_reset_is_of_the_current_device) {
+  setenv("CUPOLA_DEVICE_COUNT", "3", 1);
+  CU_OK(cuInit(0));
+  int failures = 0;
+  CU_OK(cuLogsRegisterCallback([](void* to, CUlogLevel, char*, size_t) { ++*static_cast<int*>(to); }, &failures,
+                               nullptr));
+  std::array<void*, kDevices> memory{};
+  for (int i = 0; i < kDevices; ++i) {
+    CUcontext primary = nullptr;
+    CU_OK(cuDevicePrimaryCtxRetain(&primary, i));
+    CU_OK(cuCtxSetCurrent(primary));
+    CUDA_OK(cudaMalloc(&memory[static_cast<size_t>(i)], 1024));
+    if (i == 1) CUDA_OK(cudaDeviceReset());
+    int current = -1;
+    CUDA_OK(cudaGetDevice(&current));
+    EXPECT_EQUAL(current, i);
+  }
+  for (int i = 0; i < kDevices; ++i) {
+    cudaPointerAttributes attributes{};
+    CUDA_OK(cudaPointerGetAttributes(&attributes, memory[static_cast<size_t>(i)]));
+    EXPECT_EQUAL_AT(i, attributes.type, i == 1 ? cudaMemoryTypeUnregistered : cudaMemoryTypeDevice);
+  }
+  EXPECT_EQUAL(failures, 0);
+}
+
 CHECK_ISOLATED_MAIN()

@@ -212,6 +212,42 @@ CASE(reset_frees_memory_and_restores_variables) {
   CUDA_OK(cudaFree(memory));
 }
 
+__global__ void trap_kernel() {
+  __trap();
+}
+
+// The context is begun, and made current, through the driver API alone.
+CASE(reset_ends_what_the_program_retained) {
+  CUDA_OK(cudaDeviceReset());
+  CUcontext primary = nullptr;
+  EXPECT_EQUAL(cuDevicePrimaryCtxRetain(&primary, 0), CUDA_SUCCESS);
+  EXPECT_EQUAL(cuCtxSetCurrent(primary), CUDA_SUCCESS);
+  void* memory = nullptr;
+  CUDA_OK(cudaMalloc(&memory, 1024));
+  count_kernel<<<1, 1>>>();
+  CUDA_OK(cudaDeviceSynchronize());
+  trap_kernel<<<1, 1>>>();
+  EXPECT(cudaDeviceSynchronize() != cudaSuccess);
+
+  CUDA_OK(cudaDeviceReset());
+  unsigned flags = 0;
+  int active = -1, value = 0;
+  EXPECT_EQUAL(cuDevicePrimaryCtxGetState(0, &flags, &active), CUDA_SUCCESS);
+  EXPECT_EQUAL(active, 0);
+  CUDA_OK(cudaDeviceSynchronize());
+  cudaPointerAttributes attributes{};
+  CUDA_OK(cudaPointerGetAttributes(&attributes, memory));
+  EXPECT_EQUAL(attributes.type, cudaMemoryTypeUnregistered);
+  CUDA_OK(cudaMemcpyFromSymbol(&value, counter, sizeof value));
+  EXPECT_EQUAL(value, 5);
+
+  // The program's hold is still its own.
+  CUDA_OK(cudaDeviceReset());
+  EXPECT_EQUAL(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+  EXPECT_EQUAL(cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQUAL(cuCtxSetCurrent(nullptr), CUDA_SUCCESS);
+}
+
 __global__ void take_all(int* taken) {
   constexpr int kMost = 256;
   void* blocks[kMost];

@@ -143,9 +143,10 @@ Result<int> current_device(const Driver& cu) {
     for (size_t device = 0; device < all.retained.size(); ++device)
       if (all.retained[device] == context) return static_cast<int>(device);
   }
+  if (id_of(cu, nullptr) == 0) return chosen_device;  // it ended; the driver would log that as a failure
   CUdevice device = 0;
   const auto status = check(cu.cuCtxGetDevice(&device));
-  if (!status && status.error().code == ErrorCode::ContextIsDestroyed) return chosen_device;  // another thread's reset
+  if (!status && status.error().code == ErrorCode::ContextIsDestroyed) return chosen_device;  // at this very moment
   TRY(Result<>(status));
   return device;
 }
@@ -161,13 +162,23 @@ Result<> reset_device(const Driver& cu) {
   TRY(int device, current_device(cu));
   Contexts& all = contexts();
   Lock lock(all.mutex);
-  CUcontext context = static_cast<size_t>(device) < all.retained.size() ? all.retained[device] : nullptr;
-  if (!context) return {};
+  if (all.retained.size() <= static_cast<size_t>(device)) all.retained.resize(static_cast<size_t>(device) + 1);
+  CUcontext& context = all.retained[static_cast<size_t>(device)];
+  const bool was_held = context != nullptr;
+  if (!was_held) {
+    unsigned flags = 0;
+    int active = 0;
+    TRY(check(cu.cuDevicePrimaryCtxGetState(device, &flags, &active)));
+    if (!active) return {};
+    TRY(check(cu.cuDevicePrimaryCtxRetain(&context, device)));  // the program has begun it, and keeps its own hold
+  }
   Registry::get().forget(context);
   TRY(check(cu.cuDevicePrimaryCtxReset(device)));
   TRY(check(cu.cuDevicePrimaryCtxRelease(device)));
-  all.retained[static_cast<size_t>(device)] = nullptr;
-  return check(cu.cuCtxSetCurrent(nullptr));
+  context = nullptr;
+  chosen_device = device;
+  if (was_held) return check(cu.cuCtxSetCurrent(nullptr));
+  return {};  // what the program made current stays so
 }
 
 }  // namespace cupola::cudart

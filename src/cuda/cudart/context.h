@@ -17,7 +17,8 @@ Result<CUcontext> primary_context(const Driver& cu, int device);
 /// Remembers the device for the thread and makes its primary context current.
 Result<> choose_device(const Driver& cu, int device);
 
-/// Drops the primary context and everything the runtime knows about it.
+/// Ends the primary context of the thread's device, whoever began it, and drops everything the runtime knows about it.
+/// Gives back what the runtime itself retained.
 Result<> reset_device(const Driver& cu);
 
 }  // namespace cupola::cudart

@@ -188,6 +188,27 @@ TEST_F(Registration, AReleaseThroughTheDriverIsNoticed) {
   EXPECT_EQ(fake->retained, 1);
 }
 
+// "CUDA Runtime API, Device Management", cudaDeviceReset: all resources of the current device, whoever retained it.
+TEST_F(Registration, ResetEndsAContextThatTheProgramRetained) {
+  CUcontext primary = nullptr;
+  ASSERT_EQ(fake->table.cuDevicePrimaryCtxRetain(&primary, 0), CUDA_SUCCESS);
+  ASSERT_EQ(fake->table.cuCtxSetCurrent(primary), CUDA_SUCCESS);
+  ASSERT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
+  EXPECT_FALSE(fake->active);
+  EXPECT_EQ(fake->retained, 1);  // the program's
+  EXPECT_EQ(fake->current, primary);
+  ASSERT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  EXPECT_EQ(fake->modules_loaded, 2);
+  ASSERT_EQ(fake->table.cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+}
+
+TEST_F(Registration, ResetBeginsNoContext) {
+  ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
+  EXPECT_FALSE(fake->active);
+  EXPECT_EQ(fake->retained, 0);
+}
+
 TEST(CallConfiguration, NestsAndComesBackInReverse) {
   ASSERT_EQ(__cudaPushCallConfiguration(dim3(1), dim3(2), 3, reinterpret_cast<cudaStream_t>(4)), 0u);
   ASSERT_EQ(__cudaPushCallConfiguration(dim3(5), dim3(6), 7, nullptr), 0u);
