@@ -102,6 +102,36 @@ CASE(invalid_configurations) {
   EXPECT_EQUAL(out[6], 1024u);
 }
 
+// The driver checks what it is asked for, and says so once, whichever call it was.
+CASE(every_launch_is_checked_once) {
+  if (!check::on_cupola()) return;  // what other drivers log is theirs
+  int said = 0;
+  cudaLogsCallbackHandle handle = nullptr;
+  CUDA_OK(cudaLogsRegisterCallback([](void* to, cudaLogLevel, char*, size_t) { ++*static_cast<int*>(to); }, &said,
+                                   &handle));
+  const auto* kernel = reinterpret_cast<const void*>(shape_kernel);
+  check::Managed<unsigned> out(7);
+  unsigned* pointer = out;
+  void* arguments[] = {&pointer};
+  const dim3 shapes[][2] = {
+      {dim3(0), dim3(1)}, {dim3(1, 65536), dim3(1)}, {dim3(1), dim3(1025)}, {dim3(1), dim3(64, 32)}};
+  for (const auto& [grid, block] : shapes) {
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    said = 0;
+    EXPECT_CUDA(cudaLaunchKernel(kernel, grid, block, arguments, 0, nullptr), cudaErrorInvalidValue);
+    EXPECT_EQUAL(said, 1);
+    EXPECT_CUDA(cudaLaunchCooperativeKernel(kernel, grid, block, arguments, 0, nullptr), cudaErrorInvalidValue);
+    EXPECT_EQUAL(said, 2);
+    EXPECT_CUDA(cudaLaunchKernelExC(&config, kernel, arguments), cudaErrorInvalidValue);
+    EXPECT_EQUAL(said, 3);
+  }
+  CUDA_OK(cudaLogsUnregisterCallback(handle));
+  CUDA_OK(cudaDeviceSynchronize());
+  EXPECT_EQUAL(out[6], 0u);
+}
+
 // A function that is no kernel is taken for a handle of one (CUDA 13.0 on an H200).
 CASE(what_is_no_kernel) {
   void* arguments[] = {nullptr};

@@ -52,12 +52,6 @@ struct FakeDriver {
       *device = ordinal;
       return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
     };
-    table.cuDeviceGetAttribute = [](int* value, CUdevice_attribute attribute, CUdevice) {
-      *value = attribute <= CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y   ? 1024
-               : attribute == CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z ? 64
-                                                                  : 65535;
-      return CUDA_SUCCESS;
-    };
     table.cuDevicePrimaryCtxRetain = [](CUcontext* context, CUdevice) {
       *context = reinterpret_cast<CUcontext>(&get());
       ++get().retained;

@@ -87,13 +87,6 @@ TEST_F(Registration, ForgetsKernelsWhenUnregistered) {
   EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidResourceHandle);
 }
 
-TEST_F(Registration, ImpossibleShapesAreInvalidValues) {
-  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(0), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1025), nullptr, 0, nullptr), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(64, 32), nullptr, 0, nullptr), cudaErrorInvalidValue);
-  EXPECT_TRUE(fake->launches.empty());
-}
-
 TEST_F(Registration, KernelHandlesLaunchToo) {
   cudaKernel_t kernel = nullptr;
   ASSERT_EQ(cudaGetKernel(&kernel, &stub), cudaSuccess);
