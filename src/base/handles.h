@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -32,17 +31,12 @@ class Handles {
   }
 
   /// Calls `body` with the live object, whose `mutex` is held; `missing`: the answer where the handle is none of ours.
-  /// No exception crosses: without memory the answer is `no_memory`.
   template <typename Status, typename Body>
-  Status with(const void* handle, Status missing, Status no_memory, Body&& body) const {
+  Status with(const void* handle, Status missing, Body&& body) const {
     const std::shared_ptr<T> object = find(handle);
     if (!object) return missing;
-    try {
-      const Lock lock(object->mutex);
-      return body(*object);
-    } catch (const std::bad_alloc&) {
-      return no_memory;
-    }
+    const Lock lock(object->mutex);
+    return body(*object);
   }
 
   /// Takes the handle out; the object lives until the last user lets it go.

@@ -51,4 +51,11 @@ void write(Topic topic, std::string_view text) {
   [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, whole.data(), whole.size());
 }
 
+void write_formatted(Topic topic, fmt::string_view text, fmt::format_args arguments) noexcept {
+  try {
+    write(topic, format_arguments(text, arguments));
+  } catch (...) {  // what the line is about goes on
+  }
+}
+
 }  // namespace cupola::log

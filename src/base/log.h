@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string_view>
-#include <utility>
 
 #include "base/format.h"
 
@@ -17,10 +16,13 @@ bool enabled(Topic topic);
 /// Writes "cupola: topic: text" and a newline to standard error in one write. Any thread.
 void write(Topic topic, std::string_view text);
 
+/// The same of a format and what it is of. Never throws: a line that there is no memory for is lost.
+void write_formatted(Topic topic, fmt::string_view text, fmt::format_args arguments) noexcept;
+
 template <typename... Args>
 void line(Topic topic, fmt::format_string<Args...> text, Args&&... args) {
   if (enabled(topic)) [[unlikely]]
-    write(topic, formatted(text, std::forward<Args>(args)...));
+    write_formatted(topic, text, fmt::make_format_args(args...));
 }
 
 }  // namespace cupola::log

@@ -3,9 +3,9 @@
 
 #include <chrono>
 #include <cstring>
-#include <new>
 
 #include "base/file.h"
+#include "base/guarded.h"
 #include "base/handles.h"
 #include "cuda/nvjitlink/link_command.h"
 #include "image/code.h"
@@ -32,11 +32,17 @@ Handles<Link>& links() {
   return *instance;
 }
 
+/// Every function that does more than answer a number has this around it: exceptions stay inside.
+template <typename Body>
+nvJitLinkResult api_call(Body&& body) {
+  return guarded(Thrown{"nvJitLink", NVJITLINK_ERROR_INTERNAL, NVJITLINK_ERROR_INTERNAL}, body);
+}
+
 /// Calls `body` with the live link, locked.
 template <typename Body>
 nvJitLinkResult with_link(nvJitLinkHandle handle, Body&& body) {
   if (!handle) return NVJITLINK_ERROR_NULL_INPUT;
-  return links().with(handle, NVJITLINK_ERROR_INVALID_INPUT, NVJITLINK_ERROR_INTERNAL, std::forward<Body>(body));
+  return api_call([&] { return links().with(handle, NVJITLINK_ERROR_INVALID_INPUT, body); });
 }
 
 nvJitLinkResult failed(Link& link, nvJitLinkResult result, const std::string& why) REQUIRES(link.mutex) {
@@ -159,7 +165,7 @@ nvJitLinkResult copy_log(nvJitLinkHandle handle, char* to, std::string Link::* l
 
 nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle* handle, uint32_t numOptions, const char** options) {
   if (!handle || !options) return NVJITLINK_ERROR_NULL_INPUT;
-  try {
+  return api_call([&] {
     auto link = std::make_shared<Link>();
     Lock lock(link->mutex);
     link->command = nvjitlink::read_command(std::span<const char* const>(options, numOptions));
@@ -168,16 +174,16 @@ nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle* handle, uint32_t numOptions, co
     lock.unlock();
     *handle = links().add(std::move(link));
     return result;
-  } catch (const std::bad_alloc&) {
-    return NVJITLINK_ERROR_INTERNAL;
-  }
+  });
 }
 
 nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle* handle) {
   if (!handle || !*handle) return NVJITLINK_ERROR_NULL_INPUT;
-  if (!links().remove(*handle)) return NVJITLINK_ERROR_INVALID_INPUT;
-  *handle = nullptr;
-  return NVJITLINK_SUCCESS;
+  return api_call([&] {
+    if (!links().remove(*handle)) return NVJITLINK_ERROR_INVALID_INPUT;
+    *handle = nullptr;
+    return NVJITLINK_SUCCESS;
+  });
 }
 
 nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType inputType, const void* data, size_t size,

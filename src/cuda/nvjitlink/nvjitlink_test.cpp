@@ -99,6 +99,14 @@ TEST(NvJitLink, ExportsThePublicNames) {
   EXPECT_EQ(exported_names(CUPOLA_API_LIBRARY), listed_names(CUPOLA_API_NAMES));
 }
 
+TEST(NvJitLink, KeepsExceptionsInside) {
+  const Link link;
+  const size_t more_than_there_can_be = size_t{1} << 63;  // refused behind the first bytes
+  EXPECT_EQ(nvJitLinkAddData(link.handle(), NVJITLINK_INPUT_ANY, "BC\xC0\xDE", more_than_there_can_be, nullptr),
+            NVJITLINK_ERROR_INTERNAL);
+  EXPECT_EQ(link.errors(), std::string(1, '\0'));  // it can still be asked: nobody holds its lock
+}
+
 TEST(NvJitLink, LinksPtxWithOtherCode) {
   Link link({"-arch=sm_89", "-O3", "-maxrregcount=32", "-time", "-verbose"});
   ASSERT_EQ(link.created(), NVJITLINK_SUCCESS) << link.errors();

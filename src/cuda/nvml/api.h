@@ -1,8 +1,8 @@
 #pragma once
 
-#include <new>
 #include <string_view>
 
+#include "base/guarded.h"
 #include "base/log.h"
 #include "cuda/nvml/library.h"
 
@@ -14,13 +14,7 @@ namespace cupola::nvml {
 /// For the few calls that work before nvmlInit.
 template <typename Body>
 nvmlReturn_t api_call_before_init(Body&& body, const char* call = __builtin_FUNCTION()) {
-  nvmlReturn_t status = NVML_ERROR_UNKNOWN;
-  try {
-    status = body();
-  } catch (const std::bad_alloc&) {
-    status = NVML_ERROR_MEMORY;
-  } catch (...) {  // stays NVML_ERROR_UNKNOWN
-  }
+  const nvmlReturn_t status = guarded(Thrown{call, NVML_ERROR_MEMORY, NVML_ERROR_UNKNOWN}, body);
   log::line(log::Topic::Api, "{} = {}", call, static_cast<int>(status));
   return status;
 }

@@ -3,8 +3,8 @@
 
 #include <atomic>
 #include <cstring>
-#include <new>
 
+#include "base/guarded.h"
 #include "base/handles.h"
 #include "cuda/nvrtc/program.h"
 #include "cuda/nvrtc/public.h"
@@ -27,11 +27,19 @@ Handles<_nvrtcProgram>& programs() {
   return *instance;
 }
 
-/// Calls `body` with the live program, locked. No exception crosses.
+/// Every function that does more than answer a number has this around it: exceptions stay inside.
+template <typename Body>
+nvrtcResult api_call(Body&& body) {
+  return guarded(Thrown{"nvrtc", NVRTC_ERROR_OUT_OF_MEMORY, NVRTC_ERROR_INTERNAL_ERROR}, body);
+}
+
+/// Calls `body` with the live program, locked.
 template <typename Body>
 nvrtcResult with_program(nvrtcProgram handle, Body&& body) {
-  return programs().with(handle, NVRTC_ERROR_INVALID_PROGRAM, NVRTC_ERROR_OUT_OF_MEMORY,
-                         [&](_nvrtcProgram& found) REQUIRES(found.mutex) { return body(found.program); });
+  return api_call([&] {
+    return programs().with(handle, NVRTC_ERROR_INVALID_PROGRAM,
+                           [&](_nvrtcProgram& found) REQUIRES(found.mutex) { return body(found.program); });
+  });
 }
 
 nvrtcResult number_of(nvrtc::Outcome outcome) {
@@ -124,7 +132,7 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram* prog, const char* src, const char* 
                                const char* const* headers, const char* const* includeNames) {
   if (!prog || !src || numHeaders < 0 || (numHeaders > 0 && (!headers || !includeNames)))
     return NVRTC_ERROR_INVALID_INPUT;
-  try {
+  return api_call([&] {
     std::vector<image::SourceHeader> texts;
     for (int i = 0; i < numHeaders; ++i) {
       if (!headers[i] || !includeNames[i]) return NVRTC_ERROR_INVALID_INPUT;
@@ -132,16 +140,16 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram* prog, const char* src, const char* 
     }
     *prog = programs().add(std::make_shared<_nvrtcProgram>(
         nvrtc::Program(src, name && *name ? name : "default_program", std::move(texts))));
-  } catch (const std::bad_alloc&) {
-    return NVRTC_ERROR_OUT_OF_MEMORY;
-  }
-  return NVRTC_SUCCESS;
+    return NVRTC_SUCCESS;
+  });
 }
 
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram* prog) {
-  if (!prog || !programs().remove(*prog)) return NVRTC_ERROR_INVALID_PROGRAM;
-  *prog = nullptr;
-  return NVRTC_SUCCESS;
+  return api_call([&] {
+    if (!prog || !programs().remove(*prog)) return NVRTC_ERROR_INVALID_PROGRAM;
+    *prog = nullptr;
+    return NVRTC_SUCCESS;
+  });
 }
 
 nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions, const char* const* options) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <thread>
 
 #include "cuda/nvrtc/test_program.h"
@@ -87,6 +88,15 @@ TEST(NvrtcApi, KeepsTheOrderOfCalls) {
   EXPECT_EQ(nvrtcAddNameExpression(program.handle, "k"), NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION);
   EXPECT_EQ(nvrtcGetLoweredName(program.handle, "l", &name), NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID);
   EXPECT_EQ(program.lowered("k"), "k");
+}
+
+TEST(NvrtcApi, KeepsExceptionsInside) {
+  Rtc program(kKernel);
+  ASSERT_EQ(nvrtcSetFlowCallback(
+                program.handle, [](void*, void*) -> int { throw std::runtime_error("no"); }, nullptr),
+            NVRTC_SUCCESS);
+  EXPECT_EQ(program.compile(), NVRTC_ERROR_INTERNAL_ERROR);
+  EXPECT_EQ(program.log(), "");  // it can still be asked: nobody holds its lock
 }
 
 TEST(NvrtcApi, AnswersForWhatIsNotMade) {

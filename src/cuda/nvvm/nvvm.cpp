@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "base/guarded.h"
 #include "base/handles.h"
 #include "cuda/nvvm/command.h"
 #include "image/compiler_library.h"
@@ -30,10 +31,16 @@ Handles<Program>& programs() {
   return *instance;
 }
 
+/// Every function that does more than answer a number has this around it: exceptions stay inside.
+template <typename Body>
+nvvmResult api_call(Body&& body) {
+  return guarded(Thrown{"nvvm", NVVM_ERROR_OUT_OF_MEMORY, NVVM_ERROR_COMPILATION}, body);
+}
+
 /// Calls `body` with the live program, locked.
 template <typename Body>
 nvvmResult with_program(nvvmProgram handle, Body&& body) {
-  return programs().with(handle, NVVM_ERROR_INVALID_PROGRAM, NVVM_ERROR_OUT_OF_MEMORY, std::forward<Body>(body));
+  return api_call([&] { return programs().with(handle, NVVM_ERROR_INVALID_PROGRAM, body); });
 }
 
 nvvmResult add(nvvmProgram handle, const char* buffer, size_t size, image::CodeKind kind) {
@@ -124,18 +131,18 @@ nvvmResult nvvmIRVersion(int* majorIR, int* minorIR, int* majorDbg, int* minorDb
 
 nvvmResult nvvmCreateProgram(nvvmProgram* prog) {
   if (!prog) return NVVM_ERROR_INVALID_PROGRAM;
-  try {
+  return api_call([&] {
     *prog = programs().add(std::make_shared<Program>());
     return NVVM_SUCCESS;
-  } catch (const std::bad_alloc&) {
-    return NVVM_ERROR_OUT_OF_MEMORY;
-  }
+  });
 }
 
 nvvmResult nvvmDestroyProgram(nvvmProgram* prog) {
-  if (!prog || !programs().remove(*prog)) return NVVM_ERROR_INVALID_PROGRAM;
-  *prog = nullptr;
-  return NVVM_SUCCESS;
+  return api_call([&] {
+    if (!prog || !programs().remove(*prog)) return NVVM_ERROR_INVALID_PROGRAM;
+    *prog = nullptr;
+    return NVVM_SUCCESS;
+  });
 }
 
 nvvmResult nvvmAddModuleToProgram(nvvmProgram prog, const char* buffer, size_t size, const char*) {

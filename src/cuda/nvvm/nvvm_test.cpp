@@ -104,6 +104,14 @@ TEST(Nvvm, VersionsAreThoseOfCuda13) {
   EXPECT_STREQ(nvvmGetErrorString(NVVM_ERROR_INVALID_IR), "NVVM_ERROR_INVALID_IR");
 }
 
+TEST(Nvvm, KeepsExceptionsInside) {
+  const Program program;
+  const size_t more_than_there_can_be = size_t{1} << 63;  // refused before a byte is read
+  EXPECT_EQ(nvvmAddModuleToProgram(program.handle(), kSaxpy, more_than_there_can_be, nullptr),
+            NVVM_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(program.log(), "");  // it can still be asked: nobody holds its lock
+}
+
 TEST(Nvvm, CompilesToPtxOfTheArchitecture) {
   Program program(kSaxpy);
   ASSERT_EQ(program.compile(), NVVM_SUCCESS) << program.log();

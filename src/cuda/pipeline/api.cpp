@@ -1,7 +1,7 @@
 #include <cstring>
-#include <new>
 #include <string>
 
+#include "base/guarded.h"
 #include "cuda/pipeline/pipeline.h"
 #include "cupola/pipeline.h"
 
@@ -16,15 +16,10 @@ thread_local std::string last_error;
 /// Runs a function's body; what fails is kept for cupola_pipeline_last_error.
 template <typename Body>
 int api_call(Body&& body) {
-  try {
-    Result<> result = body();
-    if (result) return CUPOLA_PIPELINE_SUCCESS;
-    last_error = std::move(result.error().message);
-    return static_cast<int>(result.error().code);
-  } catch (const std::bad_alloc&) {
-    last_error = "the host's memory is full";
-    return CUPOLA_PIPELINE_OUT_OF_MEMORY;
-  }
+  Result<> result = guarded(body);
+  if (result) return CUPOLA_PIPELINE_SUCCESS;
+  last_error = std::move(result.error().message);
+  return static_cast<int>(result.error().code);
 }
 
 Result<> given(const void* pointer, const char* name) {
