@@ -8,6 +8,8 @@
 
 namespace cupola::hal {
 
+/// A timeline in the host's memory, of a device whose work the host does or watches over. Any thread, under the one
+/// lock of the device's state; what when() left is called without it.
 class HostSemaphore final : public Semaphore {
  public:
   HostSemaphore(std::shared_ptr<HostDomain> domain, uint64_t initial)

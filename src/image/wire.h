@@ -17,6 +17,7 @@
 
 namespace cupola::image::wire {
 
+/// Appends values, in the order in which a Reader is to take them. One thread at a time.
 class Writer {
  public:
   template <typename T>

@@ -145,8 +145,8 @@ void Stream::follow_others() {
     for (const auto& [ticket, blocking] : order_->retired_) {
       if (blocking) wait_for(ticket);
     }
-  } else if (const Stream* legacy = order_->legacy_; legacy && legacy->submitted_ > legacy_seen_) {
-    legacy_seen_ = legacy->submitted_;
+  } else if (const Stream* legacy = order_->legacy_; legacy && legacy->submitted() > legacy_seen_) {
+    legacy_seen_ = legacy->submitted();
     wait_for(legacy->last());
   }
 }

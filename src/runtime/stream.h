@@ -64,6 +64,10 @@ class StreamOrder {
       GUARDED_BY(mutex_);  ///< tickets not reached, by the number of the call
 };
 
+/// A queue of the device, and its place in the order of its context's streams. Commands run in the order in which calls
+/// append them, of whichever threads. Any thread. What appends commands also starts them, all but enqueue_between():
+/// what is done at once completes on this thread, and calls what waits for it. So the caller holds no lock that such a
+/// function may take. A stream that ends lets what was submitted run on, and its order goes on waiting for that.
 class Stream {
  public:
   enum class Kind { Legacy, PerThread, Created };
@@ -124,8 +128,10 @@ class Stream {
   void append(hal::Command&& command) REQUIRES(order_->mutex_);
   void wait_for(const Ticket& other) REQUIRES(order_->mutex_);
   void follow_others() REQUIRES(order_->mutex_);
-  Ticket last() const { return {queue_->progress(), submitted_}; }
-  bool is_done() const { return queue_->progress()->value() >= submitted_; }
+  // These ask a stream of the order whose lock is held. The analysis cannot tell that two streams have one order.
+  uint64_t submitted() const NO_THREAD_SAFETY_ANALYSIS { return submitted_; }
+  Ticket last() const { return {queue_->progress(), submitted()}; }
+  bool is_done() const { return queue_->progress()->value() >= submitted(); }
 
   Context& context_;
   const std::shared_ptr<StreamOrder> order_;
@@ -137,10 +143,9 @@ class Stream {
   std::atomic<bool> is_captured_{false};
   mutable Mutex capture_mutex_;
   std::shared_ptr<Capture> capture_ GUARDED_BY(capture_mutex_);
-  // Both are guarded by order_->mutex_; other streams of the order read them through last().
-  uint64_t submitted_ = 0;
-  uint64_t legacy_seen_ = 0;  ///< what of the legacy stream this one already waits for
-  uint64_t holds_seen_ = 0;   ///< which of the order's holds this one already waits for
+  uint64_t submitted_ GUARDED_BY(order_->mutex_) = 0;    ///< the last command's number
+  uint64_t legacy_seen_ GUARDED_BY(order_->mutex_) = 0;  ///< what of the legacy stream this one already waits for
+  uint64_t holds_seen_ GUARDED_BY(order_->mutex_) = 0;   ///< which of the order's holds this one already waits for
 };
 
 }  // namespace cupola::runtime
