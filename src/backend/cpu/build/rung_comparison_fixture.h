@@ -19,6 +19,7 @@ class RungComparison {
  public:
   struct Outcome {
     image::ByBlockClass<bool> runs;  ///< there is code for a warp of such blocks
+    bool runs_shape = false;         ///< all code that was made for one shape is for a warp
     std::string difference;          ///< empty: none
   };
 
@@ -46,77 +47,96 @@ class RungComparison {
       outcome.difference += formatted(" (block {} x {} x {})", block.x, block.y, block.z);
       return outcome;
     }
-    outcome.difference = compare_for_shape(text, reference, kBlocks[shaped_++ % std::size(kBlocks)]);
+    const Outcome shaped = compare_both(text, reference, kBlocks[shaped_++ % std::size(kBlocks)]);
+    outcome.runs_shape = shaped.runs_shape;
+    outcome.difference = shaped.difference;
     return outcome;
   }
 
   /// For one shape only, with the first code for it or the hot one: a fifth of the time.
-  std::string compare_for_shape(const std::string& text, uint64_t number) {
-    return compare_for_shape(text, kBlocks[number % std::size(kBlocks)], number / std::size(kBlocks) % 2);
+  Outcome compare_by_number(const std::string& text, uint64_t number) {
+    return compare_one(text, kBlocks[number % std::size(kBlocks)], number / std::size(kBlocks) % 2);
   }
 
   /// For blocks of several warps in a line, with hot code: only there do blocks meet between rows and turns.
-  std::string compare_for_line(const std::string& text, uint64_t number) {
+  Outcome compare_for_line(const std::string& text, uint64_t number) {
     static constexpr Dim3 kLines[] = {{64}, {33}, {100}, {40}};
-    return compare_for_shape(text, kLines[number % std::size(kLines)], /*hot=*/true);
+    return compare_one(text, kLines[number % std::size(kLines)], /*hot=*/true);
   }
 
+  /// What differs with code for blocks of that shape; that the code is for a thread is a difference.
   std::string compare_for_shape(const std::string& text, const Dim3& block, bool hot) {
-    const auto reference = load_as(text, {image::BlockClass::One}),
-               made = load_as(text, {image::class_of(block), block, hot});
-    std::string difference = run(reference, block).compare(run(made, block));
-    if (!difference.empty())
-      difference += formatted(" ({}code for blocks of {} x {} x {})", hot ? "hot " : "", block.x, block.y, block.z);
-    return difference;
+    return difference_of(compare_one(text, block, hot));
   }
 
-  /// With code for blocks of that shape alone.
+  /// With the first code for them and the hot one.
   std::string compare_for_shape(const std::string& text, const Dim3& block) {
     llvm::LLVMContext context;
     auto built = build(parse(context, text), {.target = device_->properties().image_target});
     if (!built) return "does not compile: " + built.error().message;
     built->kernels[0].wide_entries = {};
-    return compare_for_shape(text, load(*built), block);
+    return difference_of(compare_both(text, load(*built), block));
   }
 
  private:
+  /// Code that was made for some blocks.
+  struct Loaded {
+    std::shared_ptr<hal::Executable> executable;
+    bool is_wide = false;  ///< it is for a warp, and for their class
+  };
+
   static constexpr Dim3 kBlocks[] = {{32},       {64},       {96, 2}, {7, 5},   {33},    {100},
-                                     {20},       {1, 32},    {1},     {16, 16}, {16, 2}, {16, 5},
+                                     {20},       {1, 32},    {3},     {16, 16}, {16, 2}, {16, 5},
                                      {16, 3, 3}, {16, 1, 4}, {8, 8},  {8, 4},   {8, 7},  {8, 1, 12}};
 
   std::shared_ptr<hal::Executable> load(const image::KernelImage& image) {
     return device_->load(image::serialize(image)).value();
   }
 
-  std::string compare_for_shape(const std::string& text, const std::shared_ptr<hal::Executable>& reference,
-                                const Dim3& block) {
-    const DifferentialMemory expected = run(reference, block);
-    for (const bool hot : {false, true}) {
-      const std::string difference = expected.compare(run(load_as(text, {image::class_of(block), block, hot}), block));
-      if (difference.empty()) continue;
-      return difference +
-             formatted(" ({}code for blocks of {} x {} x {} alone)", hot ? "hot " : "", block.x, block.y, block.z);
-    }
-    return "";
+  static std::string difference_of(const Outcome& outcome) {
+    if (!outcome.difference.empty() || outcome.runs_shape) return outcome.difference;
+    return "nothing to compare: the code runs a thread at a time";
   }
 
-  /// Compiles at the first launch, the code that is named.
-  std::shared_ptr<hal::Executable> load_as(const std::string& text, const image::BlocksOfCode& blocks) {
-    const BuildOptions options{.target = device_->properties().image_target, .later = true};
-    const auto make = [options, blocks](std::span<const std::byte> unit, std::string_view,
-                                        hal::Ask ask) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
-      if (ask == hal::Ask::Look) return nullptr;
-      llvm::LLVMContext context;
-      TRY(KernelUnit read, read_unit(context, unit));
-      TRY(const image::KernelImage image,
-          build_unit(std::move(read), blocks,
-                     {.target = options.target, .keep = getenv("KEEP") ? getenv("KEEP") : ""}));
-      return std::make_shared<const std::vector<std::byte>>(image::serialize(image));
-    };
+  Outcome compare_one(const std::string& text, const Dim3& block, bool hot) {
+    return compare_with(run(load_as(text, {image::BlockClass::One}).executable, block), text, block, hot);
+  }
+
+  /// The first code for the shape and the hot one.
+  Outcome compare_both(const std::string& text, const std::shared_ptr<hal::Executable>& reference, const Dim3& block) {
+    const DifferentialMemory expected = run(reference, block);
+    const Outcome first = compare_with(expected, text, block, /*hot=*/false);
+    if (!first.difference.empty()) return first;
+    Outcome hot = compare_with(expected, text, block, /*hot=*/true);
+    hot.runs_shape &= first.runs_shape;
+    return hot;
+  }
+
+  Outcome compare_with(const DifferentialMemory& expected, const std::string& text, const Dim3& block, bool hot) {
+    const Loaded made = load_as(text, {image::class_of(block), block, hot});
+    Outcome outcome{.runs_shape = made.is_wide, .difference = expected.compare(run(made.executable, block))};
+    if (!outcome.difference.empty())
+      outcome.difference +=
+          formatted(" ({}code for blocks of {} x {} x {})", hot ? "hot " : "", block.x, block.y, block.z);
+    return outcome;
+  }
+
+  /// With the code that is named, whatever is asked for.
+  Loaded load_as(const std::string& text, const image::BlocksOfCode& blocks) {
+    const char* keep = getenv("KEEP");
+    const BuildOptions options{.target = device_->properties().image_target, .keep = keep ? keep : ""};
     llvm::LLVMContext context;
-    image::KernelImage image = build(parse(context, text), options).value();
+    image::KernelImage image = build(parse(context, text), {.target = options.target, .later = true}).value();
     image.kernels[0].begins_by_thread = false;  // or it would ask for that
-    return device_->load(image::serialize(image), make).value();
+    const image::KernelImage code =
+        build_unit(read_unit(context, image.kernels[0].unit).value(), blocks, options).value();
+    const bool is_wide = code.kernels[0].wide_entries[blocks.blocks].place != image::kNoEntry;
+    const auto bytes = std::make_shared<const std::vector<std::byte>>(image::serialize(code));
+    const auto make = [bytes](std::span<const std::byte>, std::string_view,
+                              hal::Ask ask) -> Result<std::shared_ptr<const std::vector<std::byte>>> {
+      return ask == hal::Ask::Look ? nullptr : bytes;
+    };
+    return {device_->load(image::serialize(image), make).value(), is_wide};
   }
 
   DifferentialMemory run(const std::shared_ptr<hal::Executable>& executable, Dim3 block) {

@@ -14,11 +14,18 @@ namespace {
 
 using image::BlockClass;
 
+/// Of a kernel that has code for warps.
+void expect_same(const RungComparison::Outcome& outcome, const std::string& which = "") {
+  EXPECT_TRUE(outcome.runs[BlockClass::Rows]) << which;
+  EXPECT_TRUE(outcome.runs_shape) << which;
+  EXPECT_EQ(outcome.difference, "") << which;
+}
+
 /// CUPOLA_SEEDS=FIRST:COUNT runs others than the usual ones; CUPOLA_SEED_FILE=NAME keeps the last one's text.
 /// CUPOLA_SEED_SHAPES=one compares each for one shape of blocks only, the next one each time; =line with hot code for
 /// several warps in a line only.
 TEST(VectorDifferential, RandomKernelsWriteWhatTheyDoAThreadAtATime) {
-  uint64_t first = 0, count = 60;
+  uint64_t first = 0, count = 60, ran_shape = 0;
   image::ByBlockClass<uint64_t> ran;
   if (const char* seeds = getenv("CUPOLA_SEEDS")) sscanf(seeds, "%" SCNu64 ":%" SCNu64, &first, &count);
   const char* shapes = getenv("CUPOLA_SEED_SHAPES");
@@ -29,17 +36,19 @@ TEST(VectorDifferential, RandomKernelsWriteWhatTheyDoAThreadAtATime) {
     comparison.grid = RandomKernel::grid(seed);
     const std::string text = RandomKernel(seed).text();
     if (const char* file = getenv("CUPOLA_SEED_FILE")) std::ofstream(file) << text;
-    const RungComparison::Outcome outcome =
-        one_shape  ? RungComparison::Outcome{{}, comparison.compare_for_shape(text, seed)}
-        : one_line ? RungComparison::Outcome{{}, comparison.compare_for_line(text, seed)}
-                   : comparison.compare(text);
+    const RungComparison::Outcome outcome = one_shape  ? comparison.compare_by_number(text, seed)
+                                            : one_line ? comparison.compare_for_line(text, seed)
+                                                       : comparison.compare(text);
+    ran_shape += outcome.runs_shape;
     for (const BlockClass blocks : image::kBlockClasses) ran[blocks] += outcome.runs[blocks];
     EXPECT_EQ(outcome.difference, "") << "seed " << seed << ", " << text.size() << " bytes";
   }
-  if (one_shape || one_line) return void(printf("%" PRIu64 " kernels, a shape of blocks each\n", count));
-  printf("%" PRIu64 " kernels, in step: %" PRIu64 " in rows, %" PRIu64 " of 16, %" PRIu64 " of 8, %" PRIu64
-         " in any block\n",
-         count, ran[BlockClass::Rows], ran[BlockClass::Rows16], ran[BlockClass::Rows8], ran[BlockClass::Any]);
+  printf("%" PRIu64 " kernels, in step: %" PRIu64 " in the shape of blocks that each is compiled for\n", count,
+         ran_shape);
+  if (count >= 50) EXPECT_GE(ran_shape * 10, count * 9);
+  if (one_shape || one_line) return;
+  printf("of all shapes: %" PRIu64 " in rows, %" PRIu64 " of 16, %" PRIu64 " of 8, %" PRIu64 " in any block\n",
+         ran[BlockClass::Rows], ran[BlockClass::Rows16], ran[BlockClass::Rows8], ran[BlockClass::Any]);
   if (count < 50) return;
   EXPECT_GE(ran[BlockClass::Rows] * 10, count * 9);
   for (const BlockClass blocks : {BlockClass::Rows16, BlockClass::Rows8, BlockClass::Any})
@@ -48,14 +57,18 @@ TEST(VectorDifferential, RandomKernelsWriteWhatTheyDoAThreadAtATime) {
 
 // First code and hot code of shapes for which it was wrong once.
 TEST(VectorDifferential, KernelsThatWereWrongOnceAreRight) {
+  const auto is_right = [](const RungComparison::Outcome& outcome, uint64_t seed) {
+    EXPECT_TRUE(outcome.runs_shape) << "seed " << seed;
+    EXPECT_EQ(outcome.difference, "") << "seed " << seed;
+  };
   RungComparison comparison;
   for (const uint64_t seed : {1'012'002'765U, 3'210'003'739U, 3'400'000'030U, 3'511'001'037U})
-    EXPECT_EQ(comparison.compare_for_shape(RandomKernel(seed).text(), seed), "") << "seed " << seed;
+    is_right(comparison.compare_by_number(RandomKernel(seed).text(), seed), seed);
   constexpr uint64_t kInALine = 4'535'000'047U;
-  EXPECT_EQ(comparison.compare_for_line(RandomKernel(kInALine).text(), kInALine), "");
+  is_right(comparison.compare_for_line(RandomKernel(kInALine).text(), kInALine), kInALine);
   // Many blocks for each worker, of which some are inner.
   for (const uint64_t seed : {4'660'000'409U, 4'660'001'121U, 4'660'000'842U})
-    EXPECT_EQ(RungComparison({40}).compare_for_shape(RandomKernel(seed).text(), seed), "") << "seed " << seed;
+    is_right(RungComparison({40}).compare_by_number(RandomKernel(seed).text(), seed), seed);
 }
 
 // In a block of several rows the first threads of each one.
@@ -73,8 +86,7 @@ TEST(VectorDifferential, OnlyTheFirstThreadsOfARowAct) {
       call void @cupola.barrier(i32 0, i32 0)
       %r = add i32 %me, 1
       br label %write)"));
-  EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
-  EXPECT_EQ(outcome.difference, "");
+  expect_same(outcome);
 }
 
 /// Behind a barrier threads below %bound change what they left in shared memory before it. `before` makes %bound.
@@ -172,9 +184,8 @@ TEST(VectorDifferential, ThreadsGoThroughRowsOfTheirOwnBetweenBarriers) {
     done:
       %r = add i32 %running.next, %me
       br label %write)"));
-  EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
   EXPECT_TRUE(outcome.runs[BlockClass::Any]);
-  EXPECT_EQ(outcome.difference, "");
+  expect_same(outcome);
 }
 
 // A number of 8 bits that steps by 100 wraps several times in a warp; the last lane's alone does not show it.
@@ -193,8 +204,7 @@ TEST(VectorDifferential, AnIndexThatWrapsSeveralTimesIsNotARow) {
       %v = load i8, ptr %from
       %r = zext i8 %v to i32
       br label %write)"));
-  EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
-  EXPECT_EQ(outcome.difference, "");
+  expect_same(outcome);
 }
 
 // Those that have returned are not waited for, and have no say.
@@ -238,12 +248,8 @@ TEST(VectorDifferential, LanesThatAddToOnePlaceFindWhatLowerOnesAdded) {
       br label %write)") +
            "\ndeclare i32 @cupola.ctaid.x()";
   };
-  for (const std::string operation :
-       {"add ptr %cell, i32 %value", "add ptr %cell, i32 1", "sub ptr %cell, i32 %value"}) {
-    const RungComparison::Outcome outcome = RungComparison().compare(adds(operation));
-    EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
-    EXPECT_EQ(outcome.difference, "") << operation;
-  }
+  for (const std::string operation : {"add ptr %cell, i32 %value", "add ptr %cell, i32 1", "sub ptr %cell, i32 %value"})
+    expect_same(RungComparison().compare(adds(operation)), operation);
 }
 
 // Of a matrix with rows of 37 numbers each block writes some lines, a thread in y a column, but for some of both.
@@ -485,7 +491,7 @@ TEST(VectorDifferential, ValuesThatOnePhiTakesHaveEachTheirPlace) {
       %r = phi i32 [ %a, %once ], [ %b, %0 ]
       call void @cupola.barrier(i32 0, i32 0)
       br label %write)"));
-    EXPECT_EQ(outcome.difference, "") << between;
+    expect_same(outcome, between);
   }
 }
 
@@ -571,8 +577,7 @@ TEST(VectorDifferential, ThreadsThatWalkAloneKnowTheirPlace) {
       %next = add i32 %k, 1
       %goes_on = icmp ult i32 %next, %turns
       br i1 %goes_on, label %loop, label %write)"));
-  EXPECT_TRUE(outcome.runs[BlockClass::Rows]);
-  EXPECT_EQ(outcome.difference, "");
+  expect_same(outcome);
 }
 
 // What is kept of values that others are made of: phis take new ones meanwhile.
