@@ -42,5 +42,14 @@ TEST(RungComparison, CodeForAThreadIsNot) {
   EXPECT_FALSE(outcome.runs_shape);
 }
 
+TEST(RungComparison, KernelsThatFailAreNotAlike) {
+  const std::string text = kernel_with(R"(
+      %r = add i32 %me, 1
+      call void @cupola.trap()
+      br label %write)") + "\ndeclare void @cupola.trap()";
+  EXPECT_THAT(RungComparison().compare_for_shape(text, kBlock), HasSubstr("the reference failed"));
+  EXPECT_THAT(RungComparison().compare(text).difference, HasSubstr("the reference failed"));
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build::testing
