@@ -254,11 +254,19 @@ TEST_F(Later, CodeSaysHowManyInstructionsItHasAtMost) {
   EXPECT_EQ(code(3, {BlockClass::Rows}).most_instructions, 0u) << "it waits";
 }
 
-/// A kernel that reads and writes much of memory, and does something more.
+/// A kernel that reads and writes much of memory, and does something more; @look tells what another thread wrote.
 bool begins_by_thread(const std::string& more, int accesses = 40) {
   std::string text = R"(
     declare void @cupola.barrier(i32, i32)
     declare i32 @cupola.vote(i32, i32, i32)
+    define i32 @look(ptr %p) {
+      %seen = load atomic i32, ptr %p monotonic, align 4
+      ret i32 %seen
+    }
+    define i32 @ask(ptr %p) {
+      %seen = call i32 @look(ptr %p)
+      ret i32 %seen
+    }
     define ptx_kernel void @k(ptr %p) {
 )" + more;
   for (int i = 0; i < accesses; ++i)
@@ -287,6 +295,19 @@ TEST(LaterCost, NotWhereWarpsDoThingsTogetherOrThreadsWait) {
       br i1 %go, label %on, label %wait
     on:
 )"));
+}
+
+TEST(LaterCost, NotWhereThreadsWaitForWhatAFunctionReads) {
+  for (const char* function : {"@look", "@ask"})
+    EXPECT_FALSE(begins_by_thread(formatted(R"(br label %wait
+    wait:
+      %seen = call i32 {}(ptr %p)
+      %go = icmp ne i32 %seen, 0
+      br i1 %go, label %on, label %wait
+    on:
+)",
+                                            function)));
+  EXPECT_TRUE(begins_by_thread("%seen = call i32 @ask(ptr %p)\nstore i32 %seen, ptr %p")) << "in no loop";
 }
 
 TEST_F(Later, EqualCodeHasEqualUnits) {

@@ -1,7 +1,7 @@
 #include "backend/cpu/build/polling.h"
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SetVector.h>
-#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/CycleAnalysis.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -17,19 +17,35 @@ namespace {
 
 constexpr const char* kDoesNotWait = "cupola.does_not_wait";
 
-using Functions = llvm::SmallPtrSet<const llvm::Function*, 16>;
-
 bool communicates(const llvm::Instruction& instruction) {
   return instruction.isVolatile() || instruction.isAtomic() || llvm::isa<llvm::FenceInst>(instruction);
 }
 
-/// Functions that hold a communicating access themselves.
-Functions communicating(llvm::Module& module) {
-  Functions result;
-  for (llvm::Function& function : module)
-    if (llvm::any_of(llvm::instructions(function), communicates)) result.insert(&function);
-  return result;
-}
+/// Which functions communicate; each is looked through when it is first asked for.
+class Callees {
+ public:
+  explicit Callees(const kir::CallReach& reach) : reach_(reach) {}
+
+  /// Whether what is called does, or what that may call.
+  bool communicate(const llvm::CallBase& call) {
+    if (llvm::Function* callee = call.getCalledFunction()) return !callee->isDeclaration() && any_from(callee);
+    return llvm::any_of(reach_.address_taken(), [&](llvm::Function* function) { return any_from(function); });
+  }
+
+ private:
+  bool any_from(llvm::Function* function) {
+    return llvm::any_of(reach_.from(function), [&](llvm::Function* each) { return holds_access(*each); });
+  }
+
+  bool holds_access(llvm::Function& function) {
+    const auto [known, is_new] = known_.try_emplace(&function, false);
+    if (is_new) known->second = llvm::any_of(llvm::instructions(function), communicates);
+    return known->second;
+  }
+
+  const kir::CallReach& reach_;
+  llvm::DenseMap<const llvm::Function*, bool> known_;
+};
 
 /// Looks through changes of type that keep the bits.
 const llvm::Value* bits_of(const llvm::Value* value) {
@@ -136,8 +152,7 @@ bool counts(const llvm::Cycle& cycle, const llvm::BasicBlock& exiting) {
 
 class CycleQuestion {
  public:
-  CycleQuestion(const llvm::Cycle& cycle, const kir::CallReach& reach, const Functions& sources)
-      : cycle_(cycle), reach_(reach), sources_(sources) {}
+  CycleQuestion(const llvm::Cycle& cycle, Callees& callees) : cycle_(cycle), callees_(callees) {}
 
   bool may_wait() {
     const Blocks exiting = exiting_blocks(cycle_);
@@ -158,17 +173,9 @@ class CycleQuestion {
       for (llvm::Instruction& instruction : *block) {
         if (communicates(instruction)) return true;
         const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-        if (call && call_communicates(*call)) return true;
+        if (call && callees_.communicate(*call)) return true;
       }
     return false;
-  }
-
-  bool call_communicates(const llvm::CallBase& call) const {
-    const auto any = [&](const kir::CallReach::Functions& functions) {
-      return llvm::any_of(functions, [&](const llvm::Function* f) { return sources_.contains(f); });
-    };
-    if (llvm::Function* callee = call.getCalledFunction()) return !callee->isDeclaration() && any(reach_.from(callee));
-    return llvm::any_of(reach_.address_taken(), [&](llvm::Function* f) { return any(reach_.from(f)); });
   }
 
   /// One instruction that an exit depends on. True: it takes its value from memory.
@@ -195,19 +202,18 @@ class CycleQuestion {
   }
 
   const llvm::Cycle& cycle_;
-  const kir::CallReach& reach_;
-  const Functions& sources_;
+  Callees& callees_;
   llvm::SetVector<llvm::Instruction*> slice_;
 };
 
 template <typename Visit>
-void each_waiting_cycle(llvm::Function& function, const kir::CallReach& reach, const Functions& sources, Visit visit) {
+void each_waiting_cycle(llvm::Function& function, Callees& callees, Visit visit) {
   llvm::CycleInfo cycles;
   cycles.compute(function);
   llvm::SmallVector<llvm::Cycle*, 16> work(cycles.toplevel_cycles());
   for (size_t i = 0; i < work.size(); ++i) {
     llvm::append_range(work, work[i]->children());
-    if (CycleQuestion(*work[i], reach, sources).may_wait()) visit(*work[i]);
+    if (CycleQuestion(*work[i], callees).may_wait()) visit(*work[i]);
   }
 }
 
@@ -228,11 +234,11 @@ void count_down(llvm::BasicBlock& block) {
 }  // namespace
 
 void instrument_polling(llvm::Module& module, const kir::CallReach& reach) {
-  const Functions sources = communicating(module);
+  Callees callees(reach);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     llvm::SmallSetVector<llvm::BasicBlock*, 8> ends;
-    each_waiting_cycle(function, reach, sources, [&](const llvm::Cycle& cycle) { ends.insert_range(latches(cycle)); });
+    each_waiting_cycle(function, callees, [&](const llvm::Cycle& cycle) { ends.insert_range(latches(cycle)); });
     for (llvm::BasicBlock* end : ends) count_down(*end);
   }
 }
@@ -243,8 +249,8 @@ void mark_as_not_waiting(llvm::Instruction& branch) {
 
 llvm::SmallVector<llvm::BasicBlock*, 4> waiting_loops(llvm::Function& function, const kir::CallReach& reach) {
   llvm::SmallVector<llvm::BasicBlock*, 4> result;
-  each_waiting_cycle(function, reach, Functions{},
-                     [&](const llvm::Cycle& cycle) { result.push_back(cycle.getHeader()); });
+  Callees callees(reach);
+  each_waiting_cycle(function, callees, [&](const llvm::Cycle& cycle) { result.push_back(cycle.getHeader()); });
   return result;
 }
 

@@ -21,7 +21,7 @@ void instrument_polling(llvm::Module& module, const kir::CallReach& reach);
 /// Says of a loop, by the branch at the end of its turn, that it is known not to wait: the code that it was made of is.
 void mark_as_not_waiting(llvm::Instruction& branch);
 
-/// The headers of such loops in a function that calls none that communicates.
+/// The headers of such loops in a function.
 llvm::SmallVector<llvm::BasicBlock*, 4> waiting_loops(llvm::Function& function, const kir::CallReach& reach);
 
 }  // namespace cupola::cpu::build
