@@ -35,8 +35,8 @@ Shape of_constant(const llvm::Value* value) {
   return affine(0, *number ? static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(*number))) : 64);
 }
 
-/// What a thread knows of itself.
-std::optional<Shape> of_register(kir::Intrinsic intrinsic, BlockClass blocks) {
+/// Of what an intrinsic gives; nothing where its operands say that.
+std::optional<Shape> of_intrinsic(kir::Intrinsic intrinsic, BlockClass blocks) {
   using enum kir::Intrinsic;
   const bool is_any = blocks == BlockClass::Any, has_segments = segment_lanes(blocks) != kLanes;
   const auto segment_bits = static_cast<unsigned>(std::countr_zero(segment_lanes(blocks)));
@@ -76,9 +76,29 @@ std::optional<Shape> of_register(kir::Intrinsic intrinsic, BlockClass blocks) {
       return kUniform;
     case Match:
     case Shuffle:
+    case IsShared:
+    case IsLocal:
+    case IsConstant:
+    case Vprintf:
+    case Malloc:
+    case DeviceCall:
+    case LastError:
       return kVarying;
-    default:
+    case Dot4:
+    case Dot2:
+    case Vote:
+    case Redux:
       return std::nullopt;
+    case Barrier:
+    case BarrierArrive:
+    case WarpSync:
+    case Nanosleep:
+    case GridSync:
+    case Exit:
+    case Trap:
+    case AssertFail:
+    case Free:  // they give nothing
+      return kVarying;
   }
 }
 
@@ -273,9 +293,8 @@ Shape Shapes::transfer(const llvm::Instruction& instruction) const {
     return address.is_flat() && load->isSimple() ? kFlat : kVarying;
   }
   if (const auto intrinsic = kir::intrinsic_of(instruction)) {
-    if (const auto known = of_register(*intrinsic, blocks_)) return *known;
+    if (const auto known = of_intrinsic(*intrinsic, blocks_)) return *known;
     if (*intrinsic == kir::Intrinsic::Dot4 || *intrinsic == kir::Intrinsic::Dot2) return of_operands(instruction);
-    if (*intrinsic != kir::Intrinsic::Vote && *intrinsic != kir::Intrinsic::Redux) return kVarying;
     const Shape members = shape(0);  // the same for all lanes of a group
     return members.kind == Kind::Unknown || members.is_uniform() ? members : kVarying;
   }
