@@ -100,26 +100,22 @@ uint64_t frame_bytes(const llvm::Function& function) {
   return bytes;
 }
 
+/// How many threads there are in the direction that the register tells of; nothing: it is no thread's place.
+std::optional<uint32_t> threads_along(kir::Intrinsic known, const Dim3& shape) {
+  using enum kir::Intrinsic;
+  if (known == TidX) return shape.x;
+  if (known == TidY) return shape.y;
+  if (known == TidZ) return shape.z;
+  return std::nullopt;
+}
+
 /// What a register of the block's shape has in blocks of that shape; nothing where that is not known.
 std::optional<uint32_t> known_size(kir::Intrinsic known, const Dim3& shape) {
   using enum kir::Intrinsic;
-  const auto thread = [](uint32_t size) { return size == 1 ? std::optional(0u) : std::nullopt; };
-  switch (known) {
-    case NtidX:
-      return shape.x;
-    case NtidY:
-      return shape.y;
-    case NtidZ:
-      return shape.z;
-    case TidX:
-      return thread(shape.x);
-    case TidY:
-      return thread(shape.y);
-    case TidZ:
-      return thread(shape.z);
-    default:
-      return std::nullopt;
-  }
+  if (known == NtidX) return shape.x;
+  if (known == NtidY) return shape.y;
+  if (known == NtidZ) return shape.z;
+  return threads_along(known, shape) == 1 ? std::optional(0u) : std::nullopt;
 }
 
 /// The same in all blocks of the class.
@@ -142,15 +138,6 @@ void set_known_sizes(llvm::Function& function, const Blocks& blocks) {
     instruction.replaceAllUsesWith(llvm::ConstantInt::get(instruction.getType(), *size));
     instruction.eraseFromParent();
   }
-}
-
-/// How many threads there are in the direction that the register tells of; nothing: it is no thread's place.
-std::optional<uint32_t> threads_along(kir::Intrinsic known, const Dim3& shape) {
-  using enum kir::Intrinsic;
-  if (known == TidX) return shape.x;
-  if (known == TidY) return shape.y;
-  if (known == TidZ) return shape.z;
-  return std::nullopt;
 }
 
 void set_known_ranges(llvm::Function& function, const Dim3& shape) {
