@@ -3,12 +3,7 @@ find_package(Threads REQUIRED)
 find_path(fmt_headers NAMES fmt/format.h REQUIRED)  # headers only; src/base/format.cpp holds its code
 find_path(xxhash_headers NAMES xxhash.h REQUIRED)
 include_directories(SYSTEM ${fmt_headers} ${xxhash_headers})
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")  # src/backend/cpu/run/fibre_switch.h
-  set(CUPOLA_FIBRES "")
-else()
-  set(CUPOLA_FIBRES Boost::context)
-endif()
-if(CUPOLA_FIBRES OR CUPOLA_TESTS)
+if(CUPOLA_TESTS)  # what stands for a GPU runs its threads so
   set(Boost_USE_STATIC_LIBS ON)
   find_package(Boost 1.74 REQUIRED COMPONENTS context)
 endif()

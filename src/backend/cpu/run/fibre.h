@@ -29,9 +29,8 @@ struct FibreHome {
   Departure departure;
 };
 
-/// A stack of its own for a function, over Boost.Context's fcontext. It may be dropped at any point where it does not
-/// run: nothing is unwound. Floating-point control state is kept per fibre; a new one takes that of the thread which
-/// starts it.
+/// A stack of its own for a function. It may be dropped at any point where it does not run: nothing is unwound.
+/// Floating-point control state is the thread's.
 class Fibre {
  public:
   using Entry = void (*)(void* argument);
@@ -53,7 +52,7 @@ class Fibre {
   [[noreturn]] void end();
 
   /// False before start() and when it has ended.
-  bool is_alive() const { return context_ != nullptr; }
+  bool is_alive() const { return is_alive_; }
 
   Stack* stack() const { return stack_; }
 
@@ -66,10 +65,15 @@ class Fibre {
  private:
   struct Trampoline;
 
+  void entered(const Departure& departure);
+  void leave_for_good();
   void go(void* to);
   void arrive(const Departure& departure, void* from);
 
-  void* context_ = nullptr;
+  bool is_alive_ = false;
+  bool was_left_ = false;    ///< once: it may not return to where it was begun
+  void* context_ = nullptr;  ///< where to go on; null while it is to begin
+  std::byte* top_ = nullptr;
   FibreHome* home_ = nullptr;
   Stack* stack_ = nullptr;
   Entry entry_ = nullptr;

@@ -17,25 +17,7 @@
 #endif
 #define FRAME 176
 
-  .text
-
-// x0: top, x1: size, x2: entry. Returns the stack.
-  .globl FUNCTION(cupola_make_fcontext)
-  .p2align 2
-TYPE(cupola_make_fcontext)
-FUNCTION(cupola_make_fcontext):
-  and x0, x0, #~15
-  sub x0, x0, #FRAME
-  stp xzr, xzr, [x0, #144]  // no frame below, no return address: backtraces end
-  str x2, [x0, #160]
-  ret
-SIZE(cupola_make_fcontext)
-
-// x0: the stack to go to, x1: data. There: x0 is the stack that was left, x1 the data, as a call and as a return.
-  .globl FUNCTION(cupola_jump_fcontext)
-  .p2align 2
-TYPE(cupola_jump_fcontext)
-FUNCTION(cupola_jump_fcontext):
+.macro save
   sub sp, sp, #FRAME
   stp d8, d9, [sp, #0]
   stp d10, d11, [sp, #16]
@@ -48,9 +30,9 @@ FUNCTION(cupola_jump_fcontext):
   stp x27, x28, [sp, #128]
   stp x29, x30, [sp, #144]
   str x30, [sp, #160]
-  mov x9, sp
-  mov sp, x0
-  mov x0, x9
+.endm
+// And the address in x10.
+.macro restore
   ldp d8, d9, [sp, #0]
   ldp d10, d11, [sp, #16]
   ldp d12, d13, [sp, #32]
@@ -63,8 +45,54 @@ FUNCTION(cupola_jump_fcontext):
   ldp x29, x30, [sp, #144]
   ldr x10, [sp, #160]
   add sp, sp, #FRAME
+.endm
+
+  .text
+
+// x0: top, x1: entry. Returns the stack.
+  .globl FUNCTION(cupola_make_fcontext)
+  .p2align 2
+TYPE(cupola_make_fcontext)
+FUNCTION(cupola_make_fcontext):
+  and x0, x0, #~15
+  sub x0, x0, #FRAME
+  stp xzr, xzr, [x0, #144]  // no frame below, no return address: backtraces end
+  str x1, [x0, #160]
+  ret
+SIZE(cupola_make_fcontext)
+
+// x0: the stack to go to, x1: data. There: x0 is the stack that was left, x1 the data, as a call and as a return.
+  .globl FUNCTION(cupola_jump_fcontext)
+  .p2align 2
+TYPE(cupola_jump_fcontext)
+FUNCTION(cupola_jump_fcontext):
+  save
+  mov x9, sp
+  mov sp, x0
+  mov x0, x9
+  restore
   br x10
 SIZE(cupola_jump_fcontext)
+
+// x0: top, x1: entry, x2: its argument, x3: where the stack goes that is left.
+  .globl FUNCTION(cupola_call_fcontext)
+  .p2align 2
+TYPE(cupola_call_fcontext)
+FUNCTION(cupola_call_fcontext):
+  save
+  mov x19, sp  // entry keeps it
+  str x19, [x3]
+  and x0, x0, #~15
+  mov sp, x0
+  mov x29, xzr  // no frame below
+  mov x0, x2
+  blr x1
+  mov sp, x19
+  restore
+  mov x0, xzr
+  mov x1, xzr
+  ret
+SIZE(cupola_call_fcontext)
 
 #endif
 #if defined(__ELF__)

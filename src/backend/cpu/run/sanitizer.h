@@ -28,6 +28,12 @@
 // What the sanitizers must be told when a thread changes stacks; nothing in other builds.
 namespace cupola::cpu::sanitizer {
 
+#if CUPOLA_ASAN || CUPOLA_TSAN
+inline constexpr bool kWatches = true;
+#else
+inline constexpr bool kWatches = false;
+#endif
+
 inline void* create_fibre() {
 #if CUPOLA_TSAN
   return __tsan_create_fiber(0);
