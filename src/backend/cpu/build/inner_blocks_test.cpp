@@ -95,6 +95,13 @@ TEST(InnerBlocks, AreNotMadeForOneQuestion) {
   EXPECT_EQ(left_out("%a = icmp slt i32 %b, %n", "%a"), std::nullopt) << "the same for all threads";
 }
 
+// Were it asked, code for the answer that no thread gets would never end.
+TEST(InnerBlocks, AreNotAskedWhatIsAssumed) {
+  const std::string assumed = "%a = icmp sgt i32 %px, 5\n call void @llvm.assume(i1 %a)\n";
+  EXPECT_EQ(left_out(assumed, "%a"), std::nullopt) << "one question is left";
+  EXPECT_EQ(left_out(assumed + "%c = icmp sgt i32 %px, 0", "%c"), 2u);
+}
+
 TEST(InnerBlocks, AreNotMadeForWhatIsNotKnownBefore) {
   EXPECT_EQ(left_out("%v = load i32, ptr %p\n %a = icmp slt i32 %px, %v", "%a"), std::nullopt) << "memory";
   EXPECT_EQ(left_out("%v = udiv i32 7, %n\n %a = icmp slt i32 %px, %v", "%a"), std::nullopt) << "it may be a fault";

@@ -68,12 +68,11 @@ void make_detour(llvm::BranchInst& branch, unsigned way, BasicBlock* end, Exits&
 }
 
 /// One step: true if a branch was rewritten.
-bool separate_one(llvm::Function& function, BlockClass blocks, Exits& exits) {
+bool separate_one(llvm::Function& function, BasicBlock* end, BlockClass blocks, Exits& exits) {
   const llvm::DominatorTree dominators(function);
   const llvm::PostDominatorTree post_dominators(function);
   const llvm::LoopInfo loops(dominators);
   const Shapes shapes(function, blocks, loops, post_dominators);
-  BasicBlock* end = return_of(function);
   for (BasicBlock& block : function) {
     if (kir::end_of_ways(&block, post_dominators) != end || !shapes.diverges(&block)) continue;
     auto& branch = llvm::cast<llvm::BranchInst>(*block.getTerminator());
@@ -89,8 +88,9 @@ bool separate_one(llvm::Function& function, BlockClass blocks, Exits& exits) {
 
 Exits separate_exits(llvm::Function& function, BlockClass blocks) {
   Exits exits;
-  while (separate_one(function, blocks, exits)) {
-  }
+  if (BasicBlock* end = return_of(function))  // there is none where no thread ever comes to an end
+    while (separate_one(function, end, blocks, exits)) {
+    }
   return exits;
 }
 

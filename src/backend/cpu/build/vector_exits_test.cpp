@@ -56,6 +56,20 @@ TEST(VectorExits, AReturnThatAllLanesTakeNeedsNone) {
   EXPECT_FALSE(kernel.is_masked("stays"));
 }
 
+TEST(VectorExits, WhereNoThreadReturnsNothingIsSeparated) {
+  AnalysedKernel kernel(by_lane(R"(
+      %goes = icmp uge i32 %l, %n
+      br i1 %goes, label %here, label %there
+    here:
+      store volatile i32 1, ptr %p
+      br label %here
+    there:
+      store volatile i32 2, ptr %p
+      br label %there
+    )"));
+  EXPECT_TRUE(kernel.separate().empty());
+}
+
 // Its lanes stay masked until the loop is over: whoever else meets in it would take them for some that are left.
 TEST(VectorExits, AReturnInALoopIsNotSeparated) {
   AnalysedKernel kernel(by_lane(R"(
