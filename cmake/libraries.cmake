@@ -27,9 +27,11 @@ endfunction()
 
 # cupola_optimise_together(target archive...): the shared library and the archives in it are optimised as one program, when it
 # is linked: calls between their files are most of what a launch costs. Other programs link the same archives as they are.
-# Where the linker is not LLVM's, and under sanitizers: nothing.
+# Where LLVM's linker does not lie beside the compiler, and under sanitizers: nothing.
 function(cupola_optimise_together target)
-  find_program(CUPOLA_LLD NAMES ld.lld)
+  file(REAL_PATH ${CMAKE_CXX_COMPILER} compiler)
+  get_filename_component(folder ${compiler} DIRECTORY)
+  find_program(CUPOLA_LLD NAMES ld.lld PATHS ${folder} NO_DEFAULT_PATH)  # another version's cannot read what this one writes
   if(APPLE OR CUPOLA_SANITIZE OR NOT CUPOLA_LLD OR NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     return()
   endif()
