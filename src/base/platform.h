@@ -11,8 +11,9 @@ inline constexpr Platform kThisPlatform = Platform::MacOs;
 inline constexpr Platform kThisPlatform = Platform::Linux;
 #endif
 
-/// Of a thread-local variable that short calls use: found without a call. Not for large ones, as libraries that a
-/// program opens later share a small room for them.
+/// Of a thread-local variable that short calls use: found without a call. Only in libraries all of whose thread-local
+/// variables are small: where one is such, all of them lie in a small room that the libraries share which a program
+/// opens later. So not in libcudart.
 #define CUPOLA_NEAR_THREAD_LOCAL __attribute__((tls_model("initial-exec"))) thread_local
 
 }  // namespace cupola

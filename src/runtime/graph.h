@@ -58,8 +58,8 @@ class Node {
 };
 
 /// Nodes, the edges between them (at most one from a node to another), and the user objects that they need. One thread
-/// at a time, as said above; its handle and those of its nodes are looked up by any. A node lives until it is removed or
-/// its graph ends.
+/// at a time, as said above; its handle and those of its nodes are looked up by any. A node lives until it is removed
+/// or its graph ends.
 class Graph {
  public:
   /// An empty graph. A public one and its nodes are found by handle, until withdraw().

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "base/platform.h"
 #include "cuda/cudart/registry.h"
 
 // A primary context keeps its handle for ever, and a thread keeps it current, while cudaDeviceReset or the driver API
@@ -22,7 +21,7 @@ struct Seen {
   CUcontext context = nullptr;
   ContextId id = 0;
 };
-CUPOLA_NEAR_THREAD_LOCAL constinit Seen seen;
+constinit thread_local Seen seen;
 
 struct Contexts {
   Mutex mutex;

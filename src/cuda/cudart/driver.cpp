@@ -91,7 +91,7 @@ const Driver* per_thread_table(const Loaded& loaded) {
 
 }  // namespace
 
-CUPOLA_NEAR_THREAD_LOCAL constinit int PerThreadStream::depth_ = 0;
+constinit thread_local int PerThreadStream::depth_ = 0;
 
 Result<const Driver*> driver() {
   const bool per_thread = PerThreadStream::in_force();

@@ -2,7 +2,6 @@
 
 #include <cuda.h>
 
-#include "base/platform.h"
 #include "base/result.h"
 
 namespace cupola::cudart {
@@ -30,7 +29,7 @@ class PerThreadStream {
   static bool in_force() { return depth_ > 0; }
 
  private:
-  CUPOLA_NEAR_THREAD_LOCAL static constinit int depth_;
+  static constinit thread_local int depth_;
 };
 
 /// Replaces the driver, and its variants for per-thread default streams, for the rest of the process: for tests. Null

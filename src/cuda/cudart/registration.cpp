@@ -2,7 +2,6 @@
 
 #include <new>
 
-#include "base/platform.h"
 #include "cuda/cudart/api.h"
 #include "cuda/cudart/public.h"
 #include "cuda/cudart/registry.h"
@@ -29,15 +28,7 @@ struct Configurations {
   alignas(CallConfiguration) unsigned char entries[kDepth][sizeof(CallConfiguration)];
   size_t count;
 };
-
-/// Found by a pointer: the thread's own storage takes a call to find.
-Configurations& of_this_thread() {
-  constinit thread_local Configurations storage{};
-  CUPOLA_NEAR_THREAD_LOCAL static constinit Configurations* found = nullptr;
-  if (!found) [[unlikely]]
-    found = &storage;
-  return *found;
-}
+constinit thread_local Configurations pending{};
 
 }  // namespace
 
@@ -74,7 +65,6 @@ char __cudaInitModule(void** fatCubinHandle) {
 }
 
 unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, CUstream_st* stream) {
-  Configurations& pending = of_this_thread();
   if (pending.count == Configurations::kDepth) {
     finish("__cudaPushCallConfiguration", fail(code(cudaErrorLaunchOutOfResources),
                                                "{} launches of this thread wait for their arguments; is one of them "
@@ -87,7 +77,6 @@ unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sha
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* gridDim, dim3* blockDim, size_t* sharedMem, void* stream) {
-  Configurations& pending = of_this_thread();
   if (pending.count == 0) {
     return finish("__cudaPopCallConfiguration",
                   fail(code(cudaErrorMissingConfiguration), "a kernel's stub was called without <<<grid, block>>>"));
