@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "backend/cpu/run/block.h"
 #include "backend/cpu/run/cpu_domain.h"
@@ -38,7 +39,7 @@ const CpuExecutable& executable_of(const Block& block) {
 
 DeviceError launch(Block& block, const image::DeviceLaunch& asked) {
   // The worker's own: a bad pointer ends the fibre, and what it owned would be lost.
-  static thread_local hal::ParameterBlock parameters;
+  static thread_local std::vector<std::byte> parameters;
   const std::optional<uint32_t> kernel = executable_of(block).kernel_at(asked.kernel);
   if (!kernel) return DeviceError::InvalidKernel;
   const hal::KernelInfo& info = executable_of(block).kernels()[*kernel];
@@ -56,7 +57,7 @@ DeviceError launch(Block& block, const image::DeviceLaunch& asked) {
                    {shape.block[0], shape.block[1], shape.block[2]},
                    shape.dynamic_shared_bytes,
                    false,
-                   parameters};
+                   hal::ParameterBlock(parameters)};
   LaunchSlots& slots = block.grid().domain().launch_slots;
   if (!slots.take()) return DeviceError::TooManyLaunches;
   try {
