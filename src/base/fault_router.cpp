@@ -134,11 +134,7 @@ void FaultRouter::add(Handler handler) {
 }
 
 void FaultRouter::prepare_thread() {
-  CUPOLA_NEAR_THREAD_LOCAL static constinit bool prepared = false;
-  if (prepared) [[likely]]
-    return;
   thread_local AlternateStack stack;
-  prepared = true;
 }
 
 bool FaultRouter::serves_this_thread() {

@@ -26,12 +26,8 @@ class Handles {
   /// Null when the handle is not, or no longer, one of ours.
   std::shared_ptr<T> find(const void* handle) const {
     Lock lock(mutex_);
-    if (last_ && last_->first == handle) [[likely]]
-      return last_->second;
-    const auto found = objects_.find(handle);
-    if (found == objects_.end()) return nullptr;
-    last_ = &*found;
-    return found->second;
+    auto found = objects_.find(handle);
+    return found == objects_.end() ? nullptr : found->second;
   }
 
   /// Calls `body` with the live object, whose `mutex` is held; `missing`: the answer where the handle is none of ours.
@@ -49,7 +45,6 @@ class Handles {
     auto found = objects_.find(handle);
     if (found == objects_.end()) return nullptr;
     std::shared_ptr<T> object = std::move(found->second);
-    last_ = nullptr;
     objects_.erase(found);
     return object;
   }
@@ -66,7 +61,6 @@ class Handles {
   void remove_if(Condition condition) {
     std::vector<std::shared_ptr<T>> removed;
     Lock lock(mutex_);
-    last_ = nullptr;
     for (auto it = objects_.begin(); it != objects_.end();) {
       if (!condition(*it->second)) {
         ++it;
@@ -79,11 +73,8 @@ class Handles {
   }
 
  private:
-  using Objects = std::unordered_map<const void*, std::shared_ptr<T>>;
-
   mutable Mutex mutex_;
-  Objects objects_ GUARDED_BY(mutex_);
-  mutable const typename Objects::value_type* last_ GUARDED_BY(mutex_) = nullptr;  ///< found: most often the next too
+  std::unordered_map<const void*, std::shared_ptr<T>> objects_ GUARDED_BY(mutex_);
 };
 
 }  // namespace cupola

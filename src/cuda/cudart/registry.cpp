@@ -17,7 +17,6 @@ Fatbin* Registry::add_fatbin(const FatbinWrapper& wrapper) {
 void Registry::remove_fatbin(Fatbin* fatbin) {
   Lock lock(mutex_);
   std::erase(fatbins_, fatbin);
-  last_ = nullptr;
   std::erase_if(functions_, [fatbin](const auto& entry) { return entry.second.fatbin == fatbin; });
   std::erase_if(variables_, [fatbin](const auto& entry) { return entry.second.fatbin == fatbin; });
 }
@@ -61,18 +60,15 @@ Result<CUfunction> Registry::function(const Driver& cu, CUcontext context, const
   std::string name;
   {
     Lock lock(mutex_);
-    if (!last_ || last_->first != host) {
-      const auto found = functions_.find(host);
-      last_ = found == functions_.end() ? nullptr : &*found;
-    }
-    if (!last_) {
+    auto found = functions_.find(host);
+    if (found == functions_.end()) {
       if (handles_.contains(host)) return reinterpret_cast<CUfunction>(const_cast<void*>(host));
       return fail(host ? ErrorCode::InvalidHandle : ErrorCode::InvalidDeviceFunction,
                   "{} is not a kernel of this program: pass a __global__ function", host);
     }
-    if (const CUfunction* known = last_->second.handles.find(context)) return *known;
-    fatbin = last_->second.fatbin;
-    name = last_->second.name;
+    if (const CUfunction* known = found->second.handles.find(context)) return *known;
+    fatbin = found->second.fatbin;
+    name = found->second.name;
   }
   TRY(CUmodule loaded, module(cu, context, fatbin));
   CUfunction handle = nullptr;

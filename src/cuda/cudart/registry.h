@@ -117,9 +117,7 @@ class Registry {
 
   Mutex mutex_;
   std::vector<Fatbin*> fatbins_ GUARDED_BY(mutex_);
-  using Functions = std::unordered_map<const void*, Function>;
-  Functions functions_ GUARDED_BY(mutex_);
-  Functions::value_type* last_ GUARDED_BY(mutex_) = nullptr;  ///< launched: most often the next too
+  std::unordered_map<const void*, Function> functions_ GUARDED_BY(mutex_);
   std::unordered_map<const void*, Variable> variables_ GUARDED_BY(mutex_);
   std::unordered_set<const void*> handles_ GUARDED_BY(mutex_);  ///< every CUfunction given out
 };
