@@ -31,6 +31,7 @@
 #include "backend/cpu/build/crowded_loops.h"
 #include "backend/cpu/build/first_lanes.h"
 #include "backend/cpu/build/gather_addresses.h"
+#include "backend/cpu/build/known_shifts.h"
 #include "backend/cpu/build/mask_numbers.h"
 #include "backend/cpu/build/narrow_masks.h"
 #include "backend/cpu/build/row_tables.h"
@@ -139,6 +140,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     // A frame larger than the page below the stack is touched page by page, so that an overflow faults there.
     function.addFnAttr("probe-stack", "inline-asm");
     function.removeFnAttr(llvm::Attribute::UWTable);
+    shift_by_known_distances(function);
   }
   llvm::TargetLibraryInfoImpl no_library(machine.getTargetTriple());
   no_library.disableAllFunctions();
