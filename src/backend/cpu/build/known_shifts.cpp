@@ -36,9 +36,12 @@ std::optional<KnownShift> known_shift(llvm::SelectInst& choice, const llvm::Loop
   const unsigned bits = type->getScalarSizeInBits();
   if (!llvm::isPowerOf2_32(bits)) return std::nullopt;
   KnownShift known{&choice, nullptr, nullptr, choice.getCondition(), APInt::getAllOnes(bits)};
-  Value* shifted = choice.getTrueValue();
+  Value *shifted = choice.getTrueValue(), *all_bits = nullptr;
   const APInt* left = nullptr;
-  if (match(shifted, m_And(m_Value(shifted), m_APInt(left)))) known.left = *left;
+  if (match(shifted, m_And(m_Value(all_bits), m_APInt(left)))) {
+    shifted = all_bits;
+    known.left = *left;
+  }
   known.shift = llvm::dyn_cast<llvm::BinaryOperator>(shifted);
   if (!known.shift || !known.shift->isLogicalShift()) return std::nullopt;
   Value* distance = known.shift->getOperand(1);

@@ -102,6 +102,23 @@ TEST(KnownShifts, AreAskedOnceForALoop) {
   }
 }
 
+TEST(KnownShifts, AreNoneWhereMoreIsTakenFromThemThanKnownBits) {
+  std::string text(kRow);
+  const std::string from = "%byte = and <8 x i32> %right, splat (i32 255)";
+  text.replace(text.find(from), from.size(), "%byte = and <8 x i32> %right, %x");
+  kir::TestModule module(text);
+  shift_by_known_distances(*module->getFunction("f"));
+  EXPECT_THAT(module.text(), HasSubstr("select i1 %is_within, <8 x i32> %byte"));
+  auto* shift = module.function<void(uint32_t*, uint32_t)>("f");
+  for (const uint32_t distance : kDistances) {
+    std::array<uint32_t, 16> memory = {};
+    std::copy(kNumbers.begin(), kNumbers.end(), memory.begin());
+    shift(memory.data(), distance);
+    for (size_t i = 0; i < kNumbers.size(); ++i)
+      EXPECT_EQ(memory[i], right(kNumbers[i], distance) & kNumbers[i]) << i << " by " << distance;
+  }
+}
+
 TEST(KnownShifts, AreNoneWithAnotherBoundOrByAnotherNumber) {
   for (const auto& [from, to] : {std::pair("icmp ult i32 %distance, 32", "icmp ult i32 %distance, 31"),
                                  {"icmp ult i32 %distance, 32", "icmp ult i32 %other, 32"},
