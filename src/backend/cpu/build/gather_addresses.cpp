@@ -1,6 +1,7 @@
 #include "backend/cpu/build/gather_addresses.h"
 
 #include <llvm/Analysis/ConstantFolding.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -53,6 +54,23 @@ llvm::CastInst* extension_of_choice(llvm::SelectInst& choice) {
   return nullptr;
 }
 
+/// Whether it is not negative; of a frozen number, what it is where it is known: of lanes that have another, none reads
+/// or writes, or nobody knows where.
+bool is_not_negative(const llvm::Value* number, const llvm::DataLayout& layout) {
+  if (const auto* frozen = llvm::dyn_cast<llvm::FreezeInst>(number)) number = frozen->getOperand(0);
+  return llvm::isKnownNonNegative(number, layout);
+}
+
+/// `zext x` of what is not negative as `sext x`: code generation takes numbers of 32 bits for signed ones.
+void extend_by_signs(llvm::Use& index) {
+  auto* zeros = llvm::dyn_cast<llvm::ZExtInst>(index.get());
+  if (!zeros) return;
+  llvm::Value* number = zeros->getOperand(0);
+  if (!zeros->hasNonNeg() && !is_not_negative(number, zeros->getDataLayout())) return;
+  llvm::IRBuilder<> builder(zeros);
+  index.set(builder.CreateSExt(number, zeros->getType()));
+}
+
 }  // namespace
 
 void make_addresses_beside_gathers(llvm::Function& function) {
@@ -65,6 +83,7 @@ void make_addresses_beside_gathers(llvm::Function& function) {
         if (llvm::CastInst* extension = extension_of_choice(*choice)) index.set(extension);
       const auto* cast = llvm::dyn_cast<llvm::CastInst>(index.get());
       if (cast && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast)) copy_to<llvm::CastInst>(*sum, index);
+      extend_by_signs(index);
     }
   }
 }

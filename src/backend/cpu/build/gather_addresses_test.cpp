@@ -90,6 +90,15 @@ TEST(GatherAddresses, AreOfNumbersOf32BitsWhereOneIsChosen) {
   EXPECT_THAT(gathers_by(wide + "<32 x i64> splat (i64 7), <32 x i64> %wide"), HasSubstr("vpgatherdd"));
 }
 
+TEST(GatherAddresses, AreOfNumbersOf32BitsWhereNoneIsNegative) {
+  EXPECT_THAT(gathers_by("%frozen = freeze <32 x i32> %i\n%far = zext <32 x i32> %frozen to <32 x i64>"),
+              HasSubstr("vpgatherdd"));
+  if (machine_for("cpu:x86_64:x86-64-v4").value()->getTargetTriple().getArch() != llvm::Triple::x86_64) GTEST_SKIP();
+  EXPECT_THAT(gathers_by("%far = zext <32 x i32> %read to <32 x i64>"), Not(HasSubstr("vpgatherdd")));
+  EXPECT_THAT(gathers_by("%frozen = freeze <32 x i32> %read\n%far = zext <32 x i32> %frozen to <32 x i64>"),
+              Not(HasSubstr("vpgatherdd")));
+}
+
 TEST(GatherAddresses, AreOfMoreWhereTheOtherNeedsThem) {
   if (machine_for("cpu:x86_64:x86-64-v4").value()->getTargetTriple().getArch() != llvm::Triple::x86_64) GTEST_SKIP();
   const std::string code = gathers_by(

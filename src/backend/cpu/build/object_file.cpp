@@ -39,6 +39,7 @@
 #include "backend/cpu/build/vote_bytes.h"
 #include "backend/cpu/build/whole_rows.h"
 #include "backend/cpu/build/whole_turns.h"
+#include "backend/cpu/build/written_out_gathers.h"
 #include "backend/cpu/build/written_out_loops.h"
 #include "backend/cpu/build/zero_rows.h"
 #include "kir/combine.h"
@@ -180,6 +181,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     move_masks_as_numbers(function, machine);
     ask_for_whole_rows(function);
     narrow_crowded_loops(function, machine.getTargetTransformInfo(function));
+    write_out_gathers(function, machine);
     look_up_in_tables(function, machine);
     test_bits_in_place(function, machine);
     vote_by_bytes(function, machine);

@@ -1,0 +1,115 @@
+#include "backend/cpu/build/written_out_gathers.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Target/TargetMachine.h>
+
+namespace cupola::cpu::build {
+namespace {
+
+using llvm::Value;
+using namespace llvm::PatternMatch;
+
+bool gathers_by_programs(const llvm::TargetMachine& machine) {
+  return machine.getTargetCPU().starts_with("znver");
+}
+
+/// A gather or scatter of all lanes.
+struct Access {
+  llvm::IntrinsicInst* call;
+  bool is_gather;
+
+  Value* addresses() const { return call->getArgOperand(is_gather ? 0 : 1); }
+  llvm::Align alignment() const { return call->getParamAlign(is_gather ? 0 : 1).valueOrOne(); }
+  llvm::FixedVectorType* type() const {
+    return llvm::cast<llvm::FixedVectorType>(is_gather ? call->getType() : call->getArgOperand(0)->getType());
+  }
+};
+
+std::optional<Access> access_of(llvm::Instruction& instruction) {
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  if (!call) return std::nullopt;
+  const bool is_gather = call->getIntrinsicID() == llvm::Intrinsic::masked_gather;
+  if (!is_gather && call->getIntrinsicID() != llvm::Intrinsic::masked_scatter) return std::nullopt;
+  const Access access{call, is_gather};
+  const unsigned bits = access.type()->getScalarSizeInBits();
+  if (!match(call->getArgOperand(is_gather ? 1 : 2), m_AllOnes()) || (bits != 32 && bits != 64)) return std::nullopt;
+  return access;
+}
+
+/// The places of an access, of one lane after the other.
+class Places {
+ public:
+  Places(llvm::IRBuilder<>& builder, const Access& access) : builder_(builder), addresses_(access.addresses()) {
+    auto* sum = llvm::dyn_cast<llvm::GetElementPtrInst>(addresses_);
+    if (!sum || sum->getNumIndices() != 1 || sum->getPointerOperandType()->isVectorTy()) return;
+    auto* cast = llvm::dyn_cast<llvm::CastInst>(sum->getOperand(1));
+    if (!cast || !llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast)) return;
+    auto* narrow = llvm::cast<llvm::FixedVectorType>(cast->getSrcTy());
+    const unsigned lanes = narrow->getNumElements();
+    if (!narrow->getElementType()->isIntegerTy(32) || lanes % 2 != 0) return;
+    sum_ = sum;
+    is_signed_ = llvm::isa<llvm::SExtInst>(cast);
+    pairs_ = builder.CreateBitCast(cast->getOperand(0), llvm::FixedVectorType::get(builder.getInt64Ty(), lanes / 2));
+  }
+
+  Value* of(unsigned lane) {
+    if (!sum_) return builder_.CreateExtractElement(addresses_, lane);
+    if (lane % 2 == 0) pair_ = builder_.CreateExtractElement(pairs_, lane / 2);
+    Value* index = nullptr;
+    if (lane % 2 != 0)
+      index = is_signed_ ? builder_.CreateAShr(pair_, 32) : builder_.CreateLShr(pair_, 32);
+    else
+      index = builder_.CreateIntCast(builder_.CreateTrunc(pair_, builder_.getInt32Ty()), pair_->getType(), is_signed_);
+    return builder_.CreateGEP(sum_->getSourceElementType(), sum_->getPointerOperand(), index, "",
+                              sum_->getNoWrapFlags());
+  }
+
+ private:
+  llvm::IRBuilder<>& builder_;
+  Value* addresses_;
+  llvm::GetElementPtrInst* sum_ = nullptr;  ///< of a place that all know and numbers of 32 bits; null: it is another
+  bool is_signed_ = false;
+  Value* pairs_ = nullptr;  ///< of the numbers
+  Value* pair_ = nullptr;
+};
+
+void write_out(const Access& access) {
+  llvm::IRBuilder<> builder(access.call);
+  Places places(builder, access);
+  llvm::FixedVectorType* type = access.type();
+  const llvm::AAMDNodes scopes = access.call->getAAMetadata();
+  Value* row = access.is_gather ? llvm::PoisonValue::get(type) : access.call->getArgOperand(0);
+  for (unsigned lane = 0; lane < type->getNumElements(); ++lane) {
+    Value* place = places.of(lane);
+    if (access.is_gather) {
+      llvm::Instruction* read = builder.CreateAlignedLoad(type->getElementType(), place, access.alignment());
+      read->setAAMetadata(scopes);
+      row = builder.CreateInsertElement(row, read, lane);
+    } else {
+      Value* number = builder.CreateExtractElement(row, lane);
+      builder.CreateAlignedStore(number, place, access.alignment())->setAAMetadata(scopes);
+    }
+  }
+  if (access.is_gather) access.call->replaceAllUsesWith(row);
+  access.call->eraseFromParent();
+}
+
+/// Of one function, for its code's size: each is some 300 bytes for 16 lanes.
+constexpr size_t kMostWrittenOut = 32;
+
+}  // namespace
+
+void write_out_gathers(llvm::Function& function, const llvm::TargetMachine& machine) {
+  if (!gathers_by_programs(machine)) return;
+  llvm::SmallVector<Access, 16> accesses;
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (const auto access = access_of(instruction)) accesses.push_back(*access);
+  if (accesses.size() > kMostWrittenOut) return;
+  for (const Access& access : accesses) write_out(access);
+}
+
+}  // namespace cupola::cpu::build

@@ -1,0 +1,131 @@
+#include "backend/cpu/build/written_out_gathers.h"
+
+#include <gmock/gmock.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <array>
+#include <bit>
+
+#include "backend/cpu/build/object_file.h"
+#include "backend/cpu/build/test_program.h"
+#include "kir/test_module.h"
+
+namespace cupola::cpu::build::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr unsigned kLanes = 16;
+
+std::unique_ptr<llvm::TargetMachine> machine(const std::string& processor) {
+  const auto host = machine_for("cpu:x86_64:host");
+  const llvm::Triple triple((*host)->getTargetTriple());
+  std::string error;
+  return std::unique_ptr<llvm::TargetMachine>(
+      llvm::TargetRegistry::lookupTarget(triple, error)->createTargetMachine(triple, processor, "", {}, std::nullopt));
+}
+
+/// @f(base, places, row): gathers to the row (`is_gather`) or scatters it, numbers of a type at `address` of each lane,
+/// which is made of the base and %i, the places.
+std::string text(bool is_gather, const std::string& type, const std::string& place, const std::string& address,
+                 const std::string& mask = "splat (i1 true)") {
+  const std::string name =
+      formatted("v16{}{}", type[0] == 'i' ? "i" : "f", type == "i64" || type == "double" ? 64 : 32);
+  const std::string row = formatted("<16 x {}>", type);
+  const std::string access =
+      is_gather ? formatted(
+                      "%v = call {0} @llvm.masked.gather.{1}.v16p0(<16 x ptr> align 4 %a, <16 x i1> {2}, {0} poison)\n"
+                      "store {0} %v, ptr %row, align 4\n",
+                      row, name, mask)
+                : formatted(
+                      "%v = load {0}, ptr %row, align 4\ncall void @llvm.masked.scatter.{1}.v16p0({0} %v, "
+                      "<16 x ptr> align 4 %a, <16 x i1> {2})\n",
+                      row, name, mask);
+  return formatted(R"(
+    define void @f(ptr %base, ptr %places, ptr %row) {{
+      %i = load <16 x {}>, ptr %places, align 4
+      {}
+      {}
+      ret void
+    }})",
+                   place, address, access);
+}
+
+std::string sum(const std::string& extension, const std::string& type) {
+  const std::string far = extension.empty() ? "%far = add <16 x i64> %i, zeroinitializer\n"
+                                            : formatted("%far = {} <16 x i32> %i to <16 x i64>\n", extension);
+  return far + formatted("%a = getelementptr {}, ptr %base, <16 x i64> %far", type);
+}
+
+bool has_access(kir::TestModule& module) {
+  return module.text().contains(" call ");
+}
+
+/// What @f reads or writes of memory around a base, by places of which some are equal and some are far.
+template <typename Number, typename Place>
+void expect_written_out(const std::string& type, const std::string& address, const std::array<Place, kLanes>& places,
+                        uint64_t base_index) {
+  for (const bool is_gather : {true, false}) {
+    SCOPED_TRACE(address + (is_gather ? " gather" : " scatter"));
+    kir::TestModule module(text(is_gather, type, sizeof(Place) == 8 ? "i64" : "i32", address));
+    write_out_gathers(*module->getFunction("f"), *machine("znver4"));
+    EXPECT_FALSE(has_access(module));
+    std::array<Number, 64> memory{}, expected{};
+    std::array<Number, kLanes> row{}, read{};
+    for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<Number>(1000 + i);
+    for (size_t lane = 0; lane < kLanes; ++lane) row[lane] = static_cast<Number>(lane);
+    expected = memory;
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const size_t index = static_cast<size_t>(static_cast<uint64_t>(places[lane]) + base_index);
+      (is_gather ? read[lane] : expected[index]) = is_gather ? memory[index] : row[lane];
+    }
+    auto* f = module.function<void(uint64_t, const Place*, Number*)>("f");
+    f(std::bit_cast<uint64_t>(memory.data()) + base_index * sizeof(Number), places.data(), row.data());
+    EXPECT_EQ(memory, expected);
+    if (is_gather) EXPECT_EQ(row, read);
+  }
+}
+
+TEST(WrittenOutGathers, ReadAndWriteTheSamePlaces) {
+  constexpr std::array<int32_t, kLanes> kSigned = {0, -1, 5, -20, 7, 7, 31, -32, 2, 3, -3, -20, 9, 30, 0, 1};
+  expect_written_out<uint32_t, int32_t>("i32", sum("sext", "i32"), kSigned, 32);
+  expect_written_out<float, int32_t>("float", sum("sext", "float"), kSigned, 32);
+  expect_written_out<double, int32_t>("double", sum("sext", "double"), kSigned, 32);
+  expect_written_out<uint64_t, int32_t>("i64", sum("sext", "i64"), kSigned, 32);
+  std::array<uint32_t, kLanes> places{};
+  for (size_t lane = 0; lane < kLanes; ++lane)
+    places[lane] = 0x80000000u - 32 + static_cast<uint32_t>(lane * lane % 64);
+  expect_written_out<uint32_t, uint32_t>("i32", sum("zext", "i32"), places, 32 - uint64_t{0x80000000});
+  constexpr std::array<int64_t, kLanes> kWide = {0, -1, 5, -20, 7, 7, 31, -32, 2, 3, -3, -20, 9, 30, 0, 1};
+  expect_written_out<float, int64_t>("float", sum("", "float"), kWide, 32);
+}
+
+TEST(WrittenOutGathers, StayUnderMasksAndWhereTheProcessorIsFasterAtThem) {
+  for (const bool is_gather : {true, false}) {
+    kir::TestModule masked(text(is_gather, "i32", "i32",
+                                "%there = icmp slt <16 x i32> %i, splat (i32 9)\n" + sum("sext", "i32"), "%there"));
+    write_out_gathers(*masked->getFunction("f"), *machine("znver4"));
+    EXPECT_TRUE(has_access(masked));
+    kir::TestModule all(text(is_gather, "i32", "i32", sum("sext", "i32")));
+    write_out_gathers(*all->getFunction("f"), *machine("sapphirerapids"));
+    EXPECT_TRUE(has_access(all));
+  }
+}
+
+TEST(WrittenOutGathers, TakeTwoPlacesAtATime) {
+  kir::TestModule module(text(true, "i32", "i32", sum("sext", "i32")));
+  const auto zen = machine("znver4");
+  if (zen->getTargetTriple().getArch() != llvm::Triple::x86_64) GTEST_SKIP();
+  module->setTargetTriple(zen->getTargetTriple());
+  module->setDataLayout(zen->createDataLayout());
+  write_out_gathers(*module->getFunction("f"), *zen);
+  const std::string code = emit_assembly(*module, *zen);
+  EXPECT_THAT(code, Not(HasSubstr("vpgather")));
+  EXPECT_THAT(code, HasSubstr("vpinsrd"));
+  EXPECT_THAT(code, HasSubstr("sarq\t$32"));
+}
+
+}  // namespace
+}  // namespace cupola::cpu::build::testing
