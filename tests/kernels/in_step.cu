@@ -696,3 +696,27 @@ CASE(large_outputs_of_columns_are_all_there) {
     EXPECT_EQUAL_AT(width, wrong, 0);
   }
 }
+
+// Two arrays that no cache holds, added to a third and to one of themselves; the last block is not whole.
+__global__ void adds(const int* a, const int* b, int* sum, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) sum[i] = 3 * a[i] + b[i];
+}
+
+CASE(large_streams_are_all_there) {
+  const int n = (6 << 20) + 77;
+  check::Managed<int> a(n), b(n), sum(n + 1);
+  for (int i = 0; i < n; ++i) a[i] = i, b[i] = 7 * i, sum[i] = -1;
+  sum[n] = -1;
+  for (int threads : {256, 128}) {
+    adds<<<(n + threads - 1) / threads, threads>>>(a, b, sum, n);
+    adds<<<(n + threads - 1) / threads, threads>>>(a, b, b, n);
+    CUDA_OK(cudaDeviceSynchronize());
+    int wrong = sum[n] != -1;
+    for (int i = 0; i < n; ++i) {
+      wrong += sum[i] != 10 * i || b[i] != 10 * i;
+      b[i] = 7 * i, sum[i] = -1;
+    }
+    EXPECT_EQUAL_AT(threads, wrong, 0);
+  }
+}

@@ -27,8 +27,8 @@ using llvm::BasicBlock;
 using llvm::Value;
 using Predicate = llvm::CmpInst::Predicate;
 
-/// Of fewer a kernel is as fast with masks; of more the look at each block takes long.
-constexpr size_t kFewestQuestions = 2, kMostQuestions = 16;
+/// Of more questions the look at each block takes long.
+constexpr size_t kMostQuestions = 16;
 
 /// What is compared with a constant up to this is compared with where an array begins, not where it ends.
 constexpr int64_t kNearBegin = 64;
@@ -250,14 +250,14 @@ llvm::Function* make_look(llvm::Function& kernel, const std::vector<Question>& q
 
 class Apart {
  public:
-  Apart(llvm::Function& all, llvm::Function& inner, llvm::Function& are_inner, uint32_t least_inner)
+  Apart(llvm::Function& all, llvm::Function& inner, llvm::Function& are_inner, const LeastBlocks& least)
       : look_(give_places_as_arguments(are_inner)),
         made_(llvm::Function::Create(all.getFunctionType(), llvm::GlobalValue::InternalLinkage,
                                      "apart." + all.getName(), all.getParent())),
         builder_(all.getContext()),
         all_(all),
         inner_(inner),
-        least_inner_(least_inner) {
+        least_(least) {
     are_inner.eraseFromParent();
     made_->setAttributes(all.getAttributes());
     for (llvm::Function* code : {&all_, &inner_})
@@ -273,6 +273,7 @@ class Apart {
       size[d] = word(offsetof(ThreadContext, nctaid) + 4 * d);
     }
     Value* asked = word(offsetof(ThreadContext, blocks));
+    Value* are_few = are_fewer(size, least_.of_grid);
     for (unsigned d = 0; d < 3; ++d)
       tables_[d] = load_field(builder_, context_of(*made_), table(d), builder_.getPtrTy(), /*constant=*/false);
     builder_.CreateBr(row);
@@ -288,12 +289,13 @@ class Apart {
     // If the first is no inner one, less are left than are worth it in a short row.
     Value* zero = builder_.getInt32(0);
     Value* is_all = builder_.CreateAnd(builder_.CreateNot(is_inner_at(zero)),
-                                       builder_.CreateICmpULE(in_row, builder_.getInt32(least_inner_)));
+                                       builder_.CreateICmpULE(in_row, builder_.getInt32(least_.in_row)));
+    is_all = builder_.CreateOr(is_all, are_few);
     Value* others = count_while(builder_.CreateSelect(is_all, in_row, zero), in_row,
                                 [&](Value* number) { return builder_.CreateNot(is_inner_at(number)); });
     Value* end = count_while(others, in_row, is_inner_at);
     Value* count = builder_.CreateSub(end, others);
-    Value* is_short = builder_.CreateAnd(builder_.CreateICmpULT(count, builder_.getInt32(least_inner_)),
+    Value* is_short = builder_.CreateAnd(builder_.CreateICmpULT(count, builder_.getInt32(least_.in_row)),
                                          builder_.CreateICmpNE(count, in_row));
     others = builder_.CreateSelect(is_short, in_row, others);
     end = builder_.CreateSelect(is_short, in_row, end);
@@ -352,6 +354,13 @@ class Apart {
   Value* word(size_t offset) {
     return load_field(builder_, context_of(*made_), offset, builder_.getInt32Ty(), /*constant=*/false);
   }
+  /// Whether a grid has less blocks.
+  Value* are_fewer(Value* const (&size)[3], uint32_t least) {
+    Value* blocks = builder_.getInt64(1);  // of three numbers of 31, 16 and 16 bits
+    for (Value* of_dimension : size)
+      blocks = builder_.CreateMul(blocks, builder_.CreateZExt(of_dimension, builder_.getInt64Ty()));
+    return builder_.CreateICmpULT(blocks, builder_.getInt64(least));
+  }
   llvm::SmallVector<Value*, 8> arguments() {
     llvm::SmallVector<Value*, 8> all;
     for (llvm::Argument& argument : made_->args()) all.push_back(&argument);
@@ -403,16 +412,20 @@ class Apart {
   llvm::Function* made_;
   llvm::IRBuilder<> builder_;
   llvm::Function &all_, &inner_;
-  const uint32_t least_inner_;
+  const LeastBlocks least_;
   llvm::SmallVector<llvm::CallInst*, 2> looks_;
   Value* tables_[3] = {};  ///< of threadIdx, as the context has them at first
 };
 
 }  // namespace
 
-std::optional<InnerBlocks> code_for_inner_blocks(llvm::Function& prepared, const Dim3& shape) {
+bool asks_for_places(llvm::Function& prepared, const Dim3& shape, size_t fewest) {
   const size_t count = questions_of(prepared, shape).size();
-  if (count < kFewestQuestions || count > kMostQuestions) return std::nullopt;
+  return count >= fewest && count <= kMostQuestions;
+}
+
+std::optional<InnerBlocks> code_for_inner_blocks(llvm::Function& prepared, const Dim3& shape, size_t fewest) {
+  if (!asks_for_places(prepared, shape, fewest)) return std::nullopt;
   llvm::ValueToValueMapTy map;
   llvm::Function* code = llvm::CloneFunction(&prepared, map);
   const std::vector<Question> questions = questions_of(*code, shape);
@@ -423,8 +436,8 @@ std::optional<InnerBlocks> code_for_inner_blocks(llvm::Function& prepared, const
 }
 
 llvm::Function* run_inner_blocks_apart(llvm::Function& all, llvm::Function& inner, llvm::Function& are_inner,
-                                       uint32_t least_inner) {
-  return Apart(all, inner, are_inner, least_inner).make();
+                                       const LeastBlocks& least) {
+  return Apart(all, inner, are_inner, least).make();
 }
 
 }  // namespace cupola::cpu::build

@@ -20,14 +20,28 @@ struct InnerBlocks {
   llvm::Function* code;       ///< the kernel's, for these blocks
 };
 
-/// Of a kernel's code for a thread, after prepare_for_lanes, which `code` needs again. `shape`: of all blocks. Nothing:
-/// threads are not asked for places, or once at most, which costs little. Both are new functions of the module.
-std::optional<InnerBlocks> code_for_inner_blocks(llvm::Function& prepared, const Dim3& shape);
+/// Of fewer questions a kernel is as fast with masks, unless code without any takes other ways.
+inline constexpr size_t kFewestQuestions = 2;
+
+/// Whether threads of the kernel's code, after prepare_for_lanes, are asked for their places that often, and not very
+/// often. `shape`: of all blocks.
+bool asks_for_places(llvm::Function& prepared, const Dim3& shape, size_t fewest = kFewestQuestions);
+
+/// Of such code; `code` needs prepare_for_lanes again. Both are new functions of the module. Nothing: it does not ask
+/// so.
+std::optional<InnerBlocks> code_for_inner_blocks(llvm::Function& prepared, const Dim3& shape,
+                                                 size_t fewest = kFewestQuestions);
+
+/// From how many on inner blocks are run by themselves.
+struct LeastBlocks {
+  uint32_t in_row;   ///< inner ones beside each other in a row of the grid
+  uint32_t of_grid;  ///< all of the grid's
+};
 
 /// A new function that runs as many blocks as its context says, in order: those that are inner by `inner`, the others
-/// by `all`, and all of a row of the grid by `all` where less than `least_inner` beside each other are inner. Both run
-/// blocks likewise and take what it takes. After lower_intrinsics; `are_inner` is gone then.
+/// by `all`, and all of a row of the grid, or of the grid, by `all` where they are less than `least`. Both run blocks
+/// likewise and take what it takes. After lower_intrinsics; `are_inner` is gone then.
 llvm::Function* run_inner_blocks_apart(llvm::Function& all, llvm::Function& inner, llvm::Function& are_inner,
-                                       uint32_t least_inner);
+                                       const LeastBlocks& least);
 
 }  // namespace cupola::cpu::build

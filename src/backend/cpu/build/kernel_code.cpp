@@ -103,7 +103,7 @@ void join_inner_blocks(std::vector<Bodies>& all) {
     WideBody &inner = bodies.inner->body, &body = bodies.warps[inner.blocks];
     if (body.runs_block && inner.runs_block)
       body.code = run_inner_blocks_apart(*body.code, *inner.code, *bodies.inner->are_inner,
-                                         body.is_rows_only ? kLeastInRow : 1);
+                                         {body.is_rows_only ? kLeastInRow : 1, bodies.inner->least_blocks});
   }
 }
 
@@ -121,7 +121,8 @@ void take_waiting(llvm::Function* code, const kir::CallReach& reach, image::Kern
 /// There are loops over the warps of blocks for each of several pieces, which hot code writes out.
 bool writes_out(const std::vector<Bodies>& all, const CodeOptions& options) {
   return options.blocks && options.blocks->hot && llvm::any_of(all, [](const Bodies& bodies) {
-           return llvm::any_of(bodies.warps, [](const WideBody& body) { return body.is_cut; });
+           return (bodies.inner && bodies.inner->body.is_cut) ||
+                  llvm::any_of(bodies.warps, [](const WideBody& body) { return body.is_cut; });
          });
 }
 

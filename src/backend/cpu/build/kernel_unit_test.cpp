@@ -310,6 +310,48 @@ TEST(LaterCost, NotWhereThreadsWaitForWhatAFunctionReads) {
   EXPECT_TRUE(begins_by_thread("%seen = call i32 @ask(ptr %p)\nstore i32 %seen, ptr %p")) << "in no loop";
 }
 
+/// Whether hot code would be other code than the first for blocks of 256 threads, of a kernel with the thread's place
+/// %i, also as %wide.
+bool is_improvable(const std::string& body) {
+  const std::string text = R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.ctaid.x()
+    define ptx_kernel void @k(ptr %p, ptr %q, i32 %n) {
+      %t = call i32 @cupola.tid.x()
+      %block = call i32 @cupola.ctaid.x()
+      %begin = shl i32 %block, 8
+      %i = add i32 %begin, %t
+      %wide = sext i32 %i to i64
+      %a = getelementptr i32, ptr %p, i64 %wide
+      %b = getelementptr i32, ptr %q, i64 %wide
+      br label %body
+    body:
+)" + body + R"(
+      br label %over
+    over:
+      ret void
+    })";
+  llvm::LLVMContext context;
+  const auto image = build(parse(context, text), {.target = "cpu:test", .later = true});
+  EXPECT_TRUE(image) << image.error().message;
+  const auto code =
+      build_unit(*read_unit(context, image->kernels[0].unit), {BlockClass::Rows, Dim3{256}}, {.target = "cpu:test"});
+  EXPECT_TRUE(code) << code.error().message;
+  return code->kernels[0].improvable;
+}
+
+TEST(HotCode, IsForStreamsOfSeveralArraysAndForWhoAsksOften) {
+  const std::string copy = "%v = load i32, ptr %a\nstore i32 %v, ptr %b\n";
+  EXPECT_FALSE(is_improvable(copy));
+  EXPECT_TRUE(
+      is_improvable("%v = load i32, ptr %a\n%w = load i32, ptr %b\n%x = add i32 %v, %w\n"
+                    "store i32 %x, ptr %b\n"));
+  EXPECT_TRUE(
+      is_improvable("%last = sub i32 %n, 1\n%low = icmp sgt i32 %i, 0\n%high = icmp slt i32 %i, %last\n"
+                    "%in = and i1 %low, %high\nbr i1 %in, label %some, label %over\nsome:\n" +
+                    copy));
+}
+
 TEST_F(Later, EqualCodeHasEqualUnits) {
   llvm::LLVMContext context;
   const auto again = build(parse(context, kModule), {.target = "cpu:test", .later = true});

@@ -21,6 +21,7 @@
 #include "backend/cpu/build/output_turns.h"
 #include "backend/cpu/build/row_turns.h"
 #include "backend/cpu/build/rows_behind.h"
+#include "backend/cpu/build/rows_in_step.h"
 #include "backend/cpu/build/turned_stores.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
@@ -192,7 +193,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   if (!may_run_alone(prepared, reach)) lone_loops.take_out(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
   const bool is_hot = code.hot && code.shape;
-  const bool in_order = is_hot && meet_between_rows(*draft, reach, *code.shape);
+  const bool in_order = is_hot && (meet_between_rows(*draft, reach, *code.shape) || meet_in_step(*draft, *code.shape));
   const bool in_grid_turns = is_hot && meet_in_grid_turns(*draft, reach, *code.shape);
   llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
@@ -290,19 +291,26 @@ class Rung {
     }
     prepare_for_lanes(*prepared);
     while (shape && write_out_few_turns(*prepared)) prepare_for_lanes(*prepared);
+    const bool is_stream = blocks && shape && is_short_stream(*prepared, *shape);
+    const size_t fewest = is_stream ? 0 : kFewestQuestions;
+    const bool has_inner = blocks && shape && asks_for_places(*prepared, *shape, fewest);
     std::optional<InnerBlocks> inner;
-    if (is_hot_ && blocks && shape) inner = code_for_inner_blocks(*prepared, *shape);
+    if (is_hot_ && has_inner) inner = code_for_inner_blocks(*prepared, *shape, fewest);
     const Draft inner_code(inner ? inner->code : nullptr);
     Draft are_inner(inner ? inner->are_inner : nullptr);
     TRY(WarpBodies made, widen_prepared(*prepared, blocks, shape, report_));
+    for (WideBody& body : made) body.leaves_out |= has_inner && !is_hot_;
     VectorRung rung{std::move(made)};
     if (!inner) return rung;
     prepare_for_lanes(*inner_code);
+    const std::optional<uint32_t> least_blocks = is_stream ? meet_in_step(*inner_code, *shape) : std::optional(0u);
+    if (!least_blocks) return rung;
     Result<WarpBodies> inner_made = widen_prepared(*inner_code, blocks, shape, /*report=*/nullptr);
     if (!inner_made) return rung;
     for (const BlockClass one : image::kBlockClasses) {
       const WideBody &all = rung.warps[one], &body = (*inner_made)[one];
-      if (all.code && body.code && !all.is_alone && !body.is_alone) rung.inner = {are_inner.keep(), body};
+      if (all.code && body.code && !all.is_alone && !body.is_alone)
+        rung.inner = {are_inner.keep(), body, *least_blocks};
     }
     return rung;
   }

@@ -31,8 +31,8 @@ struct WideBody {
   std::string why_not;    ///< code for a warp does not run a block
   /// It has no loop, and what it reads and writes lies in rows: those of blocks beside each other continue each other.
   bool is_rows_only = false;
-  /// Hot code would look for runs that accesses may lie in (vector_found_rows.h), or have warps take turns
-  /// (vector_turns.h).
+  /// Hot code would look for runs that accesses may lie in (vector_found_rows.h), have warps take turns
+  /// (vector_turns.h) or go in step (rows_in_step.h), or not ask within an array (inner_blocks.h).
   bool leaves_out = false;
   bool writes_far = false;           ///< see writes_far_where_it_meets and writes_rows_far_apart
   bool meets_in_grid_turns = false;  ///< see grid_turns.h
@@ -43,6 +43,7 @@ struct WideBody {
 struct InnerBody {
   llvm::Function* are_inner;  ///< says it of the context's block
   WideBody body;              ///< for the inner ones
+  uint32_t least_blocks = 0;  ///< of a grid; code for all blocks runs smaller ones faster
 };
 
 /// Turns code for a warp, or for a thread, into code that runs all of a block, one after the other, where nothing in it
