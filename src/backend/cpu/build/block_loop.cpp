@@ -15,6 +15,7 @@
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/place_notes.h"
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/unread_shared_memory.h"
 #include "backend/cpu/build/vector_shape.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/warp_coroutine.h"
@@ -65,6 +66,7 @@ class BlockLoop {
     llvm::Function& warp = *body.code;
     made_->setAttributes(warp.getAttributes());
     made_->setSubprogram(lines);
+    mark_whole_blocks(*made_);
     if (lines) builder_.SetCurrentDebugLocation(llvm::DILocation::get(builder_.getContext(), 0, 0, lines));
     builder_.SetInsertPoint(make_block("begin"));
     for (unsigned d = 0; d < 3; ++d) {

@@ -34,8 +34,10 @@
 #include "backend/cpu/build/known_shifts.h"
 #include "backend/cpu/build/mask_numbers.h"
 #include "backend/cpu/build/narrow_masks.h"
+#include "backend/cpu/build/place_notes.h"
 #include "backend/cpu/build/row_tables.h"
 #include "backend/cpu/build/stored_rows.h"
+#include "backend/cpu/build/unread_shared_memory.h"
 #include "backend/cpu/build/vote_bytes.h"
 #include "backend/cpu/build/whole_rows.h"
 #include "backend/cpu/build/whole_turns.h"
@@ -176,6 +178,8 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
   pipeline.run(module, analyses.modules);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
+    drop_unread_shared_stores(function);
+    drop_overwritten_notes(function);
     make_addresses_beside_gathers(function);
     ask_for_whole_turns(function);
     move_masks_as_numbers(function, machine);

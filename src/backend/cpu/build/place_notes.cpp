@@ -1,5 +1,6 @@
 #include "backend/cpu/build/place_notes.h"
 
+#include <llvm/ADT/SmallSet.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -25,7 +26,33 @@ bool is_elsewhere(const llvm::Instruction& instruction) {
   return address && llvm::getUnderlyingObject(address) != context_of(*instruction.getFunction());
 }
 
+/// Where in the context the note is made; nothing: it is none.
+std::optional<uint64_t> place_of_note(const llvm::Instruction& instruction) {
+  const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+  if (!store || !store->isVolatile()) return std::nullopt;
+  const llvm::DataLayout& layout = instruction.getDataLayout();
+  llvm::APInt offset(layout.getIndexSizeInBits(0), 0);
+  const llvm::Value* base = store->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, true);
+  const bool is_word = store->getValueOperand()->getType()->isIntegerTy(32);
+  return is_word && base == context_of(*instruction.getFunction()) ? std::optional(offset.getZExtValue())
+                                                                   : std::nullopt;
+}
+
 }  // namespace
+
+void drop_overwritten_notes(llvm::Function& code) {
+  for (llvm::BasicBlock& block : code) {
+    llvm::SmallSet<uint64_t, 8> overwritten;
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::reverse(block))) {
+      if (const auto place = place_of_note(instruction)) {
+        if (!overwritten.insert(*place).second) instruction.eraseFromParent();
+      } else if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+                 instruction.mayReadOrWriteMemory() && !(call && call->getIntrinsicID() == llvm::Intrinsic::prefetch)) {
+        overwritten.clear();
+      }
+    }
+  }
+}
 
 void tell_notes_apart(llvm::Function& code, llvm::ArrayRef<llvm::StoreInst*> notes) {
   constexpr unsigned kScopes = llvm::LLVMContext::MD_alias_scope, kOthers = llvm::LLVMContext::MD_noalias;

@@ -14,4 +14,7 @@ namespace cupola::cpu::build {
 /// so in `code`.
 void tell_notes_apart(llvm::Function& code, llvm::ArrayRef<llvm::StoreInst*> notes);
 
+/// Removes notes in whose place others are made before anything is done that could fail or tell. For the end.
+void drop_overwritten_notes(llvm::Function& code);
+
 }  // namespace cupola::cpu::build

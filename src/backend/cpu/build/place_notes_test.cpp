@@ -60,5 +60,41 @@ TEST(PlaceNotes, MayBeInTheContext) {
               Not(HasSubstr("%v")));
 }
 
+/// How many notes are left of those in the code, in which %warp and %block are places of notes.
+size_t left(const std::string& code) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, R"(
+    declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+    declare void @other()
+    define void @k(ptr %context, ptr %p, i1 %some) {
+      %warp = getelementptr inbounds i8, ptr %context, i64 76
+      %block = getelementptr inbounds i8, ptr %context, i64 36
+      %again = getelementptr inbounds i8, ptr %context, i64 76
+)" + code + "ret void }");
+  llvm::Function& function = *module->getFunction("k");
+  drop_overwritten_notes(function);
+  return static_cast<size_t>(llvm::count_if(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    return llvm::isa<llvm::StoreInst>(instruction) && instruction.isVolatile();
+  }));
+}
+
+TEST(PlaceNotes, AreDroppedWhereOthersFollow) {
+  const std::string warp = "store volatile i32 1, ptr %warp\n", block = "store volatile i32 2, ptr %block\n";
+  EXPECT_EQ(left(warp + warp + "store volatile i32 3, ptr %again\n"), 1u);
+  EXPECT_EQ(left(warp + block + warp + block), 2u) << "one of each";
+  EXPECT_EQ(left(warp + "call void @llvm.prefetch.p0(ptr %p, i32 0, i32 3, i32 1)\n%x = add i32 1, 2\n" + warp), 1u);
+}
+
+TEST(PlaceNotes, StayWhereSomethingMayFailOrTell) {
+  const std::string warp = "store volatile i32 1, ptr %warp\n";
+  for (const char* between :
+       {"%x = load i32, ptr %p\n", "store i32 1, ptr %p\n", "call void @other()\n", "fence seq_cst\n",
+        "%x = atomicrmw add ptr %p, i32 1 monotonic\n", "br i1 %some, label %on, label %on\non:\n"})
+    EXPECT_EQ(left(warp + between + warp), 2u) << between;
+  const std::string other = "store volatile i32 1, ptr %p\n";
+  EXPECT_EQ(left(other + other), 2u) << "the kernel's own";
+  EXPECT_EQ(left("store volatile i8 1, ptr %warp\n" + warp), 2u);
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build::testing
