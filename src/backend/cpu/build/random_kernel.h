@@ -26,7 +26,8 @@ namespace cupola::cpu::build::testing {
 class RandomKernel : RandomMeetings {
  public:
   explicit RandomKernel(uint64_t seed)
-      : RandomMeetings(seed, /*meets=*/seed % 4 != 0, {.spreads = spreads(seed), .is_latest = is_latest(seed)}),
+      : RandomMeetings(seed, /*meets=*/seed % 4 != 0,
+                       {.spreads = spreads(seed), .is_latest = is_latest(seed), .shifts = shifts(seed)}),
         budget_(2 + static_cast<int>(seed % 13)),
         leaves_(seed % 3 != 0),
         is_new_(seed < kFirstOld || seed >= kFirstNew),
@@ -37,6 +38,8 @@ class RandomKernel : RandomMeetings {
 
   /// Whether its grid may have two dimensions, and warps know what others do not.
   static bool spreads(uint64_t seed) { return seed < kFirstOld || seed >= kFirstSpread; }
+
+  static bool shifts(uint64_t seed) { return seed < kFirstOld || seed >= kFirstShifting; }
 
   static bool is_latest(uint64_t seed) { return seed < kFirstOld || seed >= kFirstLatest; }
 
@@ -370,7 +373,7 @@ class RandomKernel : RandomMeetings {
 
   /// Seeds whose kernels were wrong once are kept, and with them what these kernels are: they have fewer statements.
   static constexpr uint64_t kFirstOld = 1'000'000'000, kFirstNew = 3'800'000'000, kFirstAsking = 4'600'000'000,
-                            kFirstSpread = 4'700'000'000, kFirstLatest = 4'900'000'000;
+                            kFirstSpread = 4'700'000'000, kFirstLatest = 4'900'000'000, kFirstShifting = 5'001'000'000;
 
   int budget_;
   const bool leaves_;

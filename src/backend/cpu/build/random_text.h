@@ -22,6 +22,7 @@ class RandomText {
   struct Variety {
     bool spreads = false;    ///< grids may have two dimensions, and a warp may know what others do not
     bool is_latest = false;  ///< lanes look for those of the same digits by votes; loops go on by the block's width
+    bool shifts = false;     ///< numbers are shifted by what threads share, by 32 and more as CUDA has it
   };
 
   RandomText(uint64_t seed, bool meets, const Variety& variety) : random_(seed), meets_(meets), variety_(variety) {}

@@ -133,6 +133,7 @@ class RandomValues : public RandomText {
     if (depth <= 0 || chance(5))
       return depth <= 0 && chance(2) ? load(variable("i32")) : depth < -2 ? "%me" : int_leaf();
     const auto part = [&] { return int_expression(depth - 1); };
+    if (variety_.shifts && chance(10)) return shifted(depth);
     switch (pick(16)) {
       case 0:
         return let("{} i32 {}, {}", one_of({"lshr", "ashr", "shl"}), part(), std::to_string(pick(32)));
@@ -172,6 +173,30 @@ class RandomValues : public RandomText {
       default:
         return let("{} i32 {}, {}", one_of({"add", "sub", "mul", "and", "or", "xor"}), part(), part());
     }
+  }
+
+  /// A number shifted by what the block or a row of it shares, maybe by 32 and more, and some of its bits, taken before
+  /// it is known whether the distance is less than 32 or afterwards.
+  std::string shifted(int depth) {
+    const char* shift = one_of({"lshr", "lshr", "shl", "ashr"});
+    const std::string number = int_expression(depth - 1), far = chance(3) ? row_value(1) : uniform(1);
+    const std::string distance = chance(2) ? far : let("and i32 {}, 63", far);
+    const auto take = [&](const std::string& from) {
+      switch (pick(5)) {
+        case 0:
+          return let("and i32 {}, {}", from, one_of({"1", "255", "15", "-2", "61440"}));
+        case 1:
+          return let("and i32 {}, {}", from, int_expression(depth - 1));
+        case 2:
+          return let("and i32 {}, {}", from, uniform(1));
+        default:
+          return from;
+      }
+    };
+    const std::string moved = take(let("{} i32 {}, {}", shift, number, distance));
+    const std::string beyond = shift == std::string("ashr") ? let("ashr i32 {}, 31", number) : "0";
+    const std::string is_near = chance(2) ? let("icmp ult i32 {}, 32", distance) : let("icmp ule i32 {}, 31", distance);
+    return take(let("select i1 {}, i32 {}, i32 {}", is_near, moved, beyond));
   }
 
   std::string divisor() { return let("or i32 {}, 1", let("and i32 {}, 1023", int_expression(1))); }
