@@ -1,9 +1,11 @@
 #include "backend/cpu/build/bit_tests.h"
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/PatternMatch.h>
+#include <llvm/Support/KnownBits.h>
 #include <llvm/Transforms/Utils/Local.h>
 
 #include "backend/cpu/build/mask_registers.h"
@@ -28,6 +30,17 @@ LaneBit lowest_bit(Value* row) {
 bool is_row_of_numbers(const llvm::Type* type) {
   const auto* row = llvm::dyn_cast<llvm::FixedVectorType>(type);
   return row && row->getNumElements() >= 8 && row->getElementType()->isIntegerTy() && row->getScalarSizeInBits() > 1;
+}
+
+/// Whether a number is below `bound` says of each lane whether the bit is clear, if it is a power of two and numbers
+/// have no higher bit; of frozen ones, those that are known: what the others are is as good as any.
+std::optional<LaneBit> highest_bit(Value* row, const APInt& bound) {
+  const auto* first = llvm::dyn_cast<Instruction>(row);
+  if (!bound.isPowerOf2() || !first || !is_row_of_numbers(row->getType())) return std::nullopt;
+  const Value* number = llvm::isa<llvm::FreezeInst>(first) ? first->getOperand(0) : row;
+  const llvm::KnownBits known = llvm::computeKnownBits(number, first->getDataLayout());
+  if (known.countMaxActiveBits() != bound.logBase2() + 1) return std::nullopt;
+  return LaneBit{row, bound.logBase2()};
 }
 
 Value* test(llvm::IRBuilder<>& builder, const LaneBit& bit) {
@@ -60,6 +73,13 @@ std::optional<LaneBit> bit_missing_from(Value* numbers) {
   return std::nullopt;
 }
 
+std::optional<LaneBit> bit_clear_in(Value* mask) {
+  Value* row = nullptr;
+  const APInt* bound = nullptr;
+  if (!match(mask, m_SpecificICmp(llvm::ICmpInst::ICMP_ULT, m_Value(row), m_Power2(bound)))) return std::nullopt;
+  return highest_bit(row, *bound);
+}
+
 std::optional<LaneBit> bit_set_in(Value* mask) {
   Value* row = nullptr;
   const APInt* bit = nullptr;
@@ -68,6 +88,9 @@ std::optional<LaneBit> bit_set_in(Value* mask) {
   if (match(mask, m_SpecificICmp(llvm::ICmpInst::ICMP_NE, m_And(m_Value(row), m_Power2(bit)), m_Zero())) &&
       is_row_of_numbers(row->getType()))
     return LaneBit{row, bit->logBase2()};
+  const APInt* below = nullptr;
+  if (match(mask, m_SpecificICmp(llvm::ICmpInst::ICMP_UGT, m_Value(row), m_APInt(below))))
+    return highest_bit(row, *below + 1);
   return std::nullopt;
 }
 

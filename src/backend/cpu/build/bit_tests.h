@@ -20,6 +20,8 @@ struct LaneBit {
 std::optional<LaneBit> bit_missing_from(llvm::Value* numbers);
 /// The bit that is set in the lanes of `mask`.
 std::optional<LaneBit> bit_set_in(llvm::Value* mask);
+/// The highest bit that a lane's number may have, if it is clear in the lanes of `mask`.
+std::optional<LaneBit> bit_clear_in(llvm::Value* mask);
 
 /// Makes masks of a bit of each lane (`digit >> bit & 1`) of the bit where it stands, one instruction where registers
 /// hold masks; LLVM moves it to the top first, and computes anew from the number what the mask says. With AVX-512. For

@@ -1,6 +1,7 @@
 #include "backend/cpu/build/bit_tests.h"
 
 #include <gmock/gmock.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <array>
@@ -75,6 +76,34 @@ TEST(BitTests, MakeNumbersOfTheMaskOfABitThatVotesLookAtToo) {
   EXPECT_THAT(text, Not(HasSubstr("lshr")));
   EXPECT_THAT(of_lone_bit("8", "2"), Not(HasSubstr("icmp"))) << "1 less than 2";
   EXPECT_THAT(of_lone_bit("24", "3"), Not(HasSubstr("icmp"))) << "two bits";
+}
+
+/// Which bit of %x, or of what %x becomes by `made`, is set in the lanes of `mask` (`set`) or clear.
+std::optional<unsigned> bit_in(bool set, const std::string& mask,
+                               const std::string& made = "and <32 x i32> %x, splat (i32 255)") {
+  llvm::LLVMContext context;
+  const auto module = parse(context, "define <32 x i1> @k(<32 x i32> %x, <32 x i32> %y) {\n%r = " + made +
+                                         "\n%f = freeze <32 x i32> %r\n%m = " + mask + "\nret <32 x i1> %m\n}");
+  llvm::Value* answer =
+      llvm::cast<llvm::ReturnInst>(module->getFunction("k")->getEntryBlock().getTerminator())->getReturnValue();
+  const auto bit = set ? bit_set_in(answer) : bit_clear_in(answer);
+  return bit ? std::optional(bit->number) : std::nullopt;
+}
+
+TEST(BitTests, KnowTheHighestBitByItsSize) {
+  for (const std::string row : {"%r", "%f"}) {
+    EXPECT_EQ(bit_in(true, "icmp ugt <32 x i32> " + row + ", splat (i32 127)"), 7u);
+    EXPECT_EQ(bit_in(false, "icmp ult <32 x i32> " + row + ", splat (i32 128)"), 7u);
+    EXPECT_EQ(bit_in(true, "icmp ugt <32 x i32> " + row + ", splat (i32 63)"), std::nullopt) << "or the one above";
+    EXPECT_EQ(bit_in(false, "icmp ult <32 x i32> " + row + ", splat (i32 64)"), std::nullopt);
+    EXPECT_EQ(bit_in(true, "icmp ugt <32 x i32> " + row + ", splat (i32 255)"), std::nullopt) << "none";
+    EXPECT_EQ(bit_in(true, "icmp ugt <32 x i32> " + row + ", splat (i32 126)"), std::nullopt);
+    EXPECT_EQ(bit_in(false, "icmp ult <32 x i32> " + row + ", splat (i32 127)"), std::nullopt);
+  }
+  const std::string any = "add <32 x i32> %x, %y";
+  EXPECT_EQ(bit_in(true, "icmp ugt <32 x i32> %r, splat (i32 127)", any), std::nullopt) << "higher ones";
+  EXPECT_EQ(bit_in(false, "icmp ult <32 x i32> %f, splat (i32 128)", any), std::nullopt);
+  EXPECT_EQ(bit_in(true, "icmp ugt <32 x i32> %r, splat (i32 2147483647)", any), 31u) << "there is none above";
 }
 
 TEST(BitTests, AreNotForOtherNumbers) {

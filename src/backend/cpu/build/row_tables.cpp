@@ -60,6 +60,11 @@ bool take_signs(Value* signs, Choice& choice, bool& set) {
       mask = inverted;
       set = false;
     }
+    if (const auto clear = bit_clear_in(mask)) {
+      choice.bit = clear;
+      set = !set;
+      return true;
+    }
     choice.bit = bit_set_in(mask);
     choice.mask = mask;
     return true;

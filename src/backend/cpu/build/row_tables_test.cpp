@@ -96,14 +96,18 @@ class Products {
     } else {
       const std::string alone = line("and <32 x i32> {}, splat (i32 {})", row, 1u << bit);
       std::string mask = line("icmp ne <32 x i32> {}, zeroinitializer", alone);
-      if (form == 3) {
+      if (bit == 31) {  // the number's size says it too
+        when_set = pick(2) != 0;
+        mask = when_set ? line("icmp ugt <32 x i32> {}, splat (i32 2147483647)", row)
+                        : line("icmp ult <32 x i32> {}, splat (i32 -2147483648)", row);
+      } else if (form == 3) {
         mask = line("xor <32 x i1> {}, splat (i1 true)", mask);
         when_set = false;
       }
       signs = line("sext <32 x i1> {} to <32 x i32>", mask);
       if (form == 4) {
         signs = line("xor <32 x i32> {}, splat (i32 -1)", signs);
-        when_set = false;
+        when_set = !when_set;
       }
     }
     factors_.push_back([i, bit_of, when_set](uint32_t x, uint32_t y, const uint32_t* numbers) {

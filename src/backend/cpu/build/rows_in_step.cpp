@@ -8,6 +8,8 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <algorithm>
+
 #include "backend/cpu/build/counted_loop.h"
 #include "backend/cpu/build/kernel_barriers.h"
 #include "backend/cpu/build/vector_shape.h"
@@ -139,7 +141,7 @@ std::optional<uint32_t> meet_in_step(llvm::Function& function, const Dim3& shape
   const Meetings found = meetings(function, shape);
   if (found.places.empty()) return std::nullopt;
   for (Instruction* place : found.places) meet_before(*place);
-  return static_cast<uint32_t>(kLargeFrom / (found.bytes * shape.x));
+  return static_cast<uint32_t>(kLargeFrom / std::max(found.bytes * shape.x, uint64_t{1}));
 }
 
 }  // namespace cupola::cpu::build

@@ -8,6 +8,7 @@
 #include <llvm/Transforms/Utils/Local.h>
 
 #include "backend/cpu/build/bit_tests.h"
+#include "backend/cpu/build/hidden_number.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -51,6 +52,13 @@ Value* bytes_of(const Byte& byte, llvm::Function& function) {
                              llvm::FixedVectorType::get(builder.getInt8Ty(), 32));
 }
 
+/// From LLVM, which makes rows of the number from a register of masks that it joins the mask with itself in first.
+void hide(llvm::BitCastInst& number) {
+  llvm::IRBuilder<> builder(number.getNextNode());
+  Value* hidden = hidden_number(builder, &number);
+  number.replaceUsesWithIf(hidden, [&](const llvm::Use& use) { return use.getUser() != hidden; });
+}
+
 }  // namespace
 
 void vote_by_bytes(llvm::Function& function, const llvm::TargetMachine& machine) {
@@ -69,6 +77,7 @@ void vote_by_bytes(llvm::Function& function, const llvm::TargetMachine& machine)
       Value* old = vote.number->getOperand(0);
       vote.number->setOperand(0, mask);
       llvm::RecursivelyDeleteTriviallyDeadInstructions(old);
+      if (tests_bytes) hide(*vote.number);
     }
   }
 }

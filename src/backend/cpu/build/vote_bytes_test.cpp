@@ -5,6 +5,7 @@
 
 #include <array>
 #include <random>
+#include <regex>
 
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/test_program.h"
@@ -46,6 +47,23 @@ TEST(VoteBytes, HaveTheAnswersOfAllLanesAtOnce) {
   }
   EXPECT_THAT(wide, HasSubstr("icmp ne <32 x i8>"));
   EXPECT_THAT(narrow, HasSubstr("icmp slt <32 x i8>"));
+}
+
+// A mask of 32 that a row is made of would be joined with itself to one of 64 first.
+TEST(VoteBytes, AreNumbersWhereRowsAreMadeOfThem) {
+  const std::string text =
+      std::regex_replace(votes_on({8, 15}), std::regex("store i32 (%vote(\\d)), ptr %place\\d"),
+                         "%one$2 = insertelement <16 x i32> poison, i32 $1, i64 0\n"
+                         "%row$2 = shufflevector <16 x i32> %one$2, <16 x i32> poison, <16 x i32> zeroinitializer\n"
+                         "store <16 x i32> %row$2, ptr %place$2");
+  const auto machine = machine_for("cpu:x86_64:x86-64-v4");
+  ASSERT_TRUE(machine);
+  kir::TestModule module(text);
+  ASSERT_TRUE(retarget(*module, **machine));
+  vote_by_bytes(*module->getFunction("f"), **machine);
+  const std::string code = emit_assembly(*module, **machine);
+  EXPECT_THAT(code, HasSubstr("vpbroadcastd"));
+  EXPECT_THAT(code, Not(HasSubstr("kunpckdq")));
 }
 
 TEST(VoteBytes, AreNotMadeForOneVote) {
