@@ -1,5 +1,6 @@
 #include "backend/cpu/build/written_out_gathers.h"
 
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -38,6 +39,25 @@ std::optional<Access> access_of(llvm::Instruction& instruction) {
   const unsigned bits = access.type()->getScalarSizeInBits();
   if (!match(call->getArgOperand(is_gather ? 1 : 2), m_AllOnes()) || (bits != 32 && bits != 64)) return std::nullopt;
   return access;
+}
+
+bool stores_a_row(const llvm::BasicBlock& block) {
+  return llvm::any_of(block, [](const llvm::Instruction& instruction) {
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    return store && store->getValueOperand()->getType()->isVectorTy();
+  });
+}
+
+/// Whether the code found out that there is no row, which is rare: another way reads or writes one.
+bool is_beside_row(const Access& access) {
+  const llvm::BasicBlock* block = access.call->getParent();
+  if (access.is_gather)
+    return access.call->hasOneUse() && llvm::isa<llvm::PHINode>(access.call->user_back()) &&
+           block->getSingleSuccessor();
+  const llvm::BasicBlock* before = block->getSinglePredecessor();
+  return before && llvm::any_of(llvm::successors(before), [&](const llvm::BasicBlock* way) {
+           return way != block && way->getSingleSuccessor() == block->getSingleSuccessor() && stores_a_row(*way);
+         });
 }
 
 /// The places of an access, of one lane after the other.
@@ -107,7 +127,7 @@ void write_out_gathers(llvm::Function& function, const llvm::TargetMachine& mach
   if (!gathers_by_programs(machine)) return;
   llvm::SmallVector<Access, 16> accesses;
   for (llvm::Instruction& instruction : llvm::instructions(function))
-    if (const auto access = access_of(instruction)) accesses.push_back(*access);
+    if (const auto access = access_of(instruction); access && !is_beside_row(*access)) accesses.push_back(*access);
   if (accesses.size() > kMostWrittenOut) return;
   for (const Access& access : accesses) write_out(access);
 }

@@ -114,6 +114,35 @@ TEST(WrittenOutGathers, StayUnderMasksAndWhereTheProcessorIsFasterAtThem) {
   }
 }
 
+/// @f, which reads or writes a row where `is_row`, else gathers or scatters; `other`: what it does with a row.
+std::string looks_for_row(bool is_gather, const std::string& other) {
+  const std::string row =
+      is_gather ? "%v = phi <16 x i32> [ %r, %row ], [ %g, %none ]\nstore <16 x i32> %v, ptr %out\n" : "";
+  const std::string access = is_gather
+                                 ? "%g = call <16 x i32> @llvm.masked.gather.v16i32.v16p0(<16 x ptr> align 4 %a, "
+                                   "<16 x i1> splat (i1 true), <16 x i32> poison)\n"
+                                 : "call void @llvm.masked.scatter.v16i32.v16p0(<16 x i32> %x, <16 x ptr> align 4 "
+                                   "%a, <16 x i1> splat (i1 true))\n";
+  return R"(
+    define void @f(ptr %base, <16 x i64> %far, <16 x i32> %x, ptr %out, i1 %is.row) {
+      %a = getelementptr i32, ptr %base, <16 x i64> %far
+      br i1 %is.row, label %row, label %none
+    row:
+      )" +
+         other + "br label %on\nnone:\n" + access + "br label %on\non:\n" + row + "ret void\n}";
+}
+
+TEST(WrittenOutGathers, StayWhereNoRowWasFound) {
+  const auto stays = [](const std::string& code) {
+    kir::TestModule module(code);
+    write_out_gathers(*module->getFunction("f"), *machine("znver4"));
+    return has_access(module);
+  };
+  EXPECT_TRUE(stays(looks_for_row(true, "%r = load <16 x i32>, ptr %base, align 4\n")));
+  EXPECT_TRUE(stays(looks_for_row(false, "store <16 x i32> %x, ptr %base, align 4\n")));
+  EXPECT_FALSE(stays(looks_for_row(false, "store i32 1, ptr %out\n"))) << "another condition";
+}
+
 TEST(WrittenOutGathers, TakeTwoPlacesAtATime) {
   kir::TestModule module(text(true, "i32", "i32", sum("sext", "i32")));
   const auto zen = machine("znver4");
