@@ -27,9 +27,6 @@ using llvm::BasicBlock;
 using llvm::Value;
 using Predicate = llvm::CmpInst::Predicate;
 
-/// Of more questions the look at each block takes long.
-constexpr size_t kMostQuestions = 16;
-
 /// What is compared with a constant up to this is compared with where an array begins, not where it ends.
 constexpr int64_t kNearBegin = 64;
 
@@ -419,13 +416,11 @@ class Apart {
 
 }  // namespace
 
-bool asks_for_places(llvm::Function& prepared, const Dim3& shape, size_t fewest) {
-  const size_t count = questions_of(prepared, shape).size();
-  return count >= fewest && count <= kMostQuestions;
+size_t questions_for_places(llvm::Function& prepared, const Dim3& shape) {
+  return questions_of(prepared, shape).size();
 }
 
-std::optional<InnerBlocks> code_for_inner_blocks(llvm::Function& prepared, const Dim3& shape, size_t fewest) {
-  if (!asks_for_places(prepared, shape, fewest)) return std::nullopt;
+InnerBlocks code_for_inner_blocks(llvm::Function& prepared, const Dim3& shape) {
   llvm::ValueToValueMapTy map;
   llvm::Function* code = llvm::CloneFunction(&prepared, map);
   const std::vector<Question> questions = questions_of(*code, shape);

@@ -20,22 +20,20 @@ struct InnerBlocks {
   llvm::Function* code;       ///< the kernel's, for these blocks
 };
 
-/// Of fewer questions a kernel is as fast with masks, unless code without any takes other ways.
-inline constexpr size_t kFewestQuestions = 2;
+/// Of fewer questions a kernel is as fast with masks, unless code without any takes other ways; of more the look at
+/// each block takes long.
+inline constexpr size_t kFewestQuestions = 2, kMostQuestions = 16;
 
-/// Whether threads of the kernel's code, after prepare_for_lanes, are asked for their places that often, and not very
-/// often. `shape`: of all blocks.
-bool asks_for_places(llvm::Function& prepared, const Dim3& shape, size_t fewest = kFewestQuestions);
+/// How often the kernel's code for a thread, after prepare_for_lanes, asks where the thread is. `shape`: of all blocks.
+size_t questions_for_places(llvm::Function& prepared, const Dim3& shape);
 
-/// Of such code; `code` needs prepare_for_lanes again. Both are new functions of the module. Nothing: it does not ask
-/// so.
-std::optional<InnerBlocks> code_for_inner_blocks(llvm::Function& prepared, const Dim3& shape,
-                                                 size_t fewest = kFewestQuestions);
+/// Of such code; `code` needs prepare_for_lanes again. Both are new functions of the module.
+InnerBlocks code_for_inner_blocks(llvm::Function& prepared, const Dim3& shape);
 
 /// From how many on inner blocks are run by themselves.
 struct LeastBlocks {
   uint32_t in_row;   ///< inner ones beside each other in a row of the grid
-  uint32_t of_grid;  ///< all of the grid's
+  uint32_t of_grid;  ///< all of the grid's, not only those that the call is to run
 };
 
 /// A new function that runs as many blocks as its context says, in order: those that are inner by `inner`, the others

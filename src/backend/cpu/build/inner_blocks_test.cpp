@@ -5,6 +5,7 @@
 #include <llvm/IR/Verifier.h>
 
 #include "backend/cpu/build/test_program.h"
+#include "kir/test_module.h"
 
 // Which questions make blocks inner ones. That the look at a block is right VectorDifferential shows.
 
@@ -39,11 +40,12 @@ std::optional<size_t> left_out(const std::string& text, const std::string& answe
     })");
   llvm::Function& function = *module->getFunction("k");
   const size_t before = questions_in(function);
-  const auto inner = code_for_inner_blocks(function, Dim3{32, 4});
+  const size_t asked = questions_for_places(function, Dim3{32, 4});
+  if (asked < kFewestQuestions || asked > kMostQuestions) return std::nullopt;
+  const InnerBlocks inner = code_for_inner_blocks(function, Dim3{32, 4});
   EXPECT_EQ(questions_in(function), before) << "code for all blocks asks as it did";
-  if (!inner) return std::nullopt;
   EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
-  return before - questions_in(*inner->code);
+  return before - questions_in(*inner.code);
 }
 
 TEST(InnerBlocks, AreThoseWhoseThreadsAgree) {
@@ -78,9 +80,8 @@ TEST(InnerBlocks, AnswersThatNoThreadAsksForAreSome) {
     over:
       ret void
     })");
-  const auto inner = code_for_inner_blocks(*module->getFunction("k"), Dim3{32});
-  ASSERT_TRUE(inner);
-  const auto* end = llvm::cast<llvm::ReturnInst>(inner->are_inner->getEntryBlock().getTerminator());
+  const InnerBlocks inner = code_for_inner_blocks(*module->getFunction("k"), Dim3{32});
+  const auto* end = llvm::cast<llvm::ReturnInst>(inner.are_inner->getEntryBlock().getTerminator());
   int frozen = 0;
   const llvm::Value* all = end->getReturnValue();
   for (; const auto* both = llvm::dyn_cast<llvm::BinaryOperator>(all); all = both->getOperand(0))
@@ -123,6 +124,62 @@ TEST(InnerBlocks, AreNotMadeForManyQuestions) {
   };
   EXPECT_EQ(many(15), 16u);
   EXPECT_EQ(many(16), std::nullopt);
+}
+
+/// How many blocks of a grid of {x, 2} are run by code for all blocks and by that for inner ones, which are those with
+/// an x of `from` or more.
+std::array<uint32_t, 2> run_apart(uint32_t x, uint32_t from, const LeastBlocks& least) {
+  const auto runs = [](const char* name, unsigned place) {
+    return formatted(R"(
+    define void @{0}(ptr %context, ptr %counts) {{
+      %at.blocks = getelementptr i8, ptr %context, i64 {1}
+      %blocks = load i32, ptr %at.blocks
+      %at.left = getelementptr i8, ptr %context, i64 {2}
+      %left = load i32, ptr %at.left
+      %ran = sub i32 %blocks, %left
+      %count = getelementptr i32, ptr %counts, i64 {3}
+      %old = load i32, ptr %count
+      %new = add i32 %old, %ran
+      store i32 %new, ptr %count
+      ret void
+    }})",
+                     name, offsetof(ThreadContext, blocks), offsetof(ThreadContext, blocks_left), place);
+  };
+  kir::TestModule module(runs("all", 0) + runs("inner", 1) +
+                         formatted(R"(
+    define i1 @are_inner(ptr %context, ptr %counts) {{
+      %at.x = getelementptr i8, ptr %context, i64 {}
+      %x = load i32, ptr %at.x, !invariant.load !0
+      %is.inner = icmp uge i32 %x, {}
+      ret i1 %is.inner
+    }}
+    !0 = !{{}})",
+                                   offsetof(ThreadContext, ctaid), from));
+  llvm::Function* made = run_inner_blocks_apart(*module->getFunction("all"), *module->getFunction("inner"),
+                                                *module->getFunction("are_inner"), least);
+  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+  made->setName("apart");
+  made->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  ThreadContext context{};
+  context.nctaid[0] = x;
+  context.nctaid[1] = 2;
+  context.nctaid[2] = 1;
+  context.blocks = 2 * x;
+  std::array<uint32_t, 2> counts{};
+  module.function<void(ThreadContext*, uint32_t*)>("apart")(&context, counts.data());
+  EXPECT_EQ(counts[0] + counts[1], 2 * x) << "each once";
+  return counts;
+}
+
+TEST(InnerBlocks, AreRunApartWhereTheyAreMany) {
+  using Counts = std::array<uint32_t, 2>;
+  EXPECT_EQ(run_apart(10, 3, {1, 0}), (Counts{6, 14}));
+  EXPECT_EQ(run_apart(10, 3, {7, 0}), (Counts{6, 14}));
+  EXPECT_EQ(run_apart(10, 3, {8, 0}), (Counts{20, 0})) << "7 beside each other are too few";
+  EXPECT_EQ(run_apart(10, 0, {1, 20}), (Counts{0, 20}));
+  EXPECT_EQ(run_apart(10, 0, {1, 21}), (Counts{20, 0})) << "the grid is too small, though all are inner";
+  EXPECT_EQ(run_apart(10, 3, {1, 21}), (Counts{20, 0}));
+  EXPECT_EQ(run_apart(1, 1, {1, 0}), (Counts{2, 0}));
 }
 
 }  // namespace

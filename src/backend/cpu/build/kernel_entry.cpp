@@ -5,6 +5,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "backend/cpu/build/unread_shared_memory.h"
 #include "kir/kernel_parameters.h"
 
 namespace cupola::cpu::build {
@@ -59,6 +60,7 @@ std::string make_kernel_entry(llvm::Function& body) {
     entry->setSubprogram(llvm::MDNode::replaceWithDistinct(subprogram->clone()));
   entry->setDSOLocal(true);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
+  if (runs_whole_blocks(body)) mark_whole_blocks(*entry);
   for (unsigned i = 0; i < 2; ++i) entry->addParamAttr(i, llvm::Attribute::NoAlias);  // kernels know no such addresses
 
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", entry));

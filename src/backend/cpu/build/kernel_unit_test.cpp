@@ -340,6 +340,73 @@ bool is_improvable(const std::string& body) {
   return code->kernels[0].improvable;
 }
 
+/// The functions of hot code for blocks of 256 threads, as they are given to LLVM's code generation.
+std::string hot_code(const std::string& text) {
+  llvm::LLVMContext context;
+  const auto image = build(parse(context, text), {.target = "cpu:test", .later = true});
+  EXPECT_TRUE(image) << image.error().message;
+  const std::string path = ::testing::TempDir() + "hot-" + std::to_string(getpid());
+  EXPECT_TRUE(build_unit(*read_unit(context, image->kernels[0].unit), {BlockClass::Rows, Dim3{256}, true},
+                         {.target = "cpu:test", .keep = path}));
+  std::ifstream file(path + ".host.ll");
+  std::string code{std::istreambuf_iterator<char>(file), {}};
+  for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+  return code;
+}
+
+// What a tree of sums leaves in shared memory for the next step is in registers.
+TEST(HotCode, WritesNoSharedMemoryThatNothingReads) {
+  const std::string code = hot_code(R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.ctaid.x()
+    declare void @cupola.barrier(i32, i32)
+    @sums = internal addrspace(3) global [256 x i32] poison
+    define ptx_kernel void @tree(ptr %p, ptr %q) {
+    start:
+      %t = call i32 @cupola.tid.x()
+      %block = call i32 @cupola.ctaid.x()
+      %begin = shl i32 %block, 8
+      %i = add i32 %begin, %t
+      %wide = zext i32 %i to i64
+      %in = getelementptr i32, ptr %p, i64 %wide
+      %v = load i32, ptr %in
+      %mine = getelementptr i32, ptr addrspace(3) @sums, i32 %t
+      store i32 %v, ptr addrspace(3) %mine
+      call void @cupola.barrier(i32 0, i32 0)
+      br label %step
+    step:
+      %width = phi i32 [ 128, %start ], [ %half, %met ]
+      %acts = icmp ult i32 %t, %width
+      br i1 %acts, label %add, label %met
+    add:
+      %partner = add i32 %t, %width
+      %other = getelementptr i32, ptr addrspace(3) @sums, i32 %partner
+      %a = load i32, ptr addrspace(3) %mine
+      %b = load i32, ptr addrspace(3) %other
+      %c = add i32 %a, %b
+      store i32 %c, ptr addrspace(3) %mine
+      br label %met
+    met:
+      call void @cupola.barrier(i32 0, i32 0)
+      %half = lshr i32 %width, 1
+      %more = icmp ne i32 %half, 0
+      br i1 %more, label %step, label %sum
+    sum:
+      %first = icmp eq i32 %t, 0
+      br i1 %first, label %tell, label %over
+    tell:
+      %total = load i32, ptr addrspace(3) @sums
+      %far = zext i32 %block to i64
+      %out = getelementptr i32, ptr %q, i64 %far
+      store i32 %total, ptr %out
+      br label %over
+    over:
+      ret void
+    })");
+  EXPECT_TRUE(code.contains("load <32 x i32>"));
+  EXPECT_FALSE(code.contains("store <"));
+}
+
 TEST(HotCode, IsForStreamsOfSeveralArraysAndForWhoAsksOften) {
   const std::string copy = "%v = load i32, ptr %a\nstore i32 %v, ptr %b\n";
   EXPECT_FALSE(is_improvable(copy));

@@ -30,12 +30,8 @@ bool is_elsewhere(const llvm::Instruction& instruction) {
 std::optional<uint64_t> place_of_note(const llvm::Instruction& instruction) {
   const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
   if (!store || !store->isVolatile()) return std::nullopt;
-  const llvm::DataLayout& layout = instruction.getDataLayout();
-  llvm::APInt offset(layout.getIndexSizeInBits(0), 0);
-  const llvm::Value* base = store->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, true);
-  const bool is_word = store->getValueOperand()->getType()->isIntegerTy(32);
-  return is_word && base == context_of(*instruction.getFunction()) ? std::optional(offset.getZExtValue())
-                                                                   : std::nullopt;
+  if (!store->getValueOperand()->getType()->isIntegerTy(32)) return std::nullopt;
+  return place_in_context(*store->getPointerOperand(), *instruction.getFunction());
 }
 
 }  // namespace

@@ -103,6 +103,11 @@ uint64_t kept_bytes(const Instruction& place, const Rows& rows, const llvm::Data
   return bytes;
 }
 
+bool is_straight(const llvm::Function& function) {
+  return llvm::none_of(function,
+                       [](const llvm::BasicBlock& block) { return block.getTerminator()->getNumSuccessors() > 1; });
+}
+
 struct Meetings {
   llvm::SmallVector<Instruction*, 4> places;
   uint64_t bytes = 0;  ///< that a thread reads and writes
@@ -131,13 +136,12 @@ Meetings meetings(llvm::Function& function, const Dim3& shape) {
 
 }  // namespace
 
-bool is_short_stream(llvm::Function& function, const Dim3& shape) {
-  return function.size() <= kMostParts && !meetings(function, shape).places.empty();
+bool is_short_stream(llvm::Function& function, const Dim3& shape, bool asks) {
+  return (asks ? function.size() <= kMostParts : is_straight(function)) && !meetings(function, shape).places.empty();
 }
 
 std::optional<uint32_t> meet_in_step(llvm::Function& function, const Dim3& shape) {
-  const auto asks = [](const llvm::BasicBlock& block) { return block.getTerminator()->getNumSuccessors() > 1; };
-  if (llvm::any_of(function, asks)) return std::nullopt;
+  if (!is_straight(function)) return std::nullopt;
   const Meetings found = meetings(function, shape);
   if (found.places.empty()) return std::nullopt;
   for (Instruction* place : found.places) meet_before(*place);

@@ -12,8 +12,8 @@ class Function;
 namespace cupola::cpu::build {
 
 /// Whether a thread of the kernel does little more than read some numbers and write others, in each place beside what
-/// the threads beside it do, and asks at most once, whether it is beyond the end. After prepare_for_lanes.
-bool is_short_stream(llvm::Function& function, const Dim3& shape);
+/// the threads beside it do, and, where it `asks`, only if one condition holds. After prepare_for_lanes.
+bool is_short_stream(llvm::Function& function, const Dim3& shape, bool asks);
 
 /// Has the warps of a block read and write in step, by meeting between what they do in one array and in the next, in
 /// such code which asks nothing: a kilobyte of an array lies in one row of the memory's chips, where going from array

@@ -46,11 +46,11 @@ struct Found {
   uint32_t blocks;  ///< of a grid
 };
 
-Found found(const std::string& body, const Dim3& shape = {256}) {
+Found found(const std::string& body, const Dim3& shape = {256}, bool asks = false) {
   llvm::LLVMContext context;
   const auto module = parse(context, kHead + body + "ret void\n}");
   llvm::Function& function = *module->getFunction("k");
-  const bool is_stream = is_short_stream(function, shape);
+  const bool is_stream = is_short_stream(function, shape, asks);
   const std::optional<uint32_t> blocks = meet_in_step(function, shape);
   EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
   const auto count = llvm::count_if(llvm::instructions(function), [](const llvm::Instruction& instruction) {
@@ -89,6 +89,13 @@ TEST(RowsInStep, LeaveFieldsOfAStructureTogether) {
   EXPECT_EQ(found(pair + read("b", "r") + "%c = fadd float %z, %b\n" + write("c", "q")).meetings, 2);
 }
 
+TEST(RowsInStep, AreInOnePieceOfCode) {
+  EXPECT_EQ(
+      found(read("a", "p") + "br label %on\non:\n" + read("b", "q") + "%c = fadd float %a, %b\n" + write("c", "q"))
+          .meetings,
+      0);
+}
+
 TEST(RowsInStep, AreNoneOfOtherCode) {
   for (const std::string& body :
        {read("a", "p") + write("a", "q"),  // a copy
@@ -118,8 +125,9 @@ TEST(RowsInStep, MayReadWhatAllThreadsRead) {
 TEST(RowsInStep, AreNoneWhereThreadsAreAskedButThenStreams) {
   const std::string asked =
       "%on = icmp slt i32 %i, %n\nbr i1 %on, label %some, label %over\nsome:\n" + kSum + "br label %over\nover:\n";
-  EXPECT_EQ(found(asked).meetings, 0);
-  EXPECT_TRUE(found(asked).is_stream);
+  EXPECT_EQ(found(asked, {256}, true).meetings, 0);
+  EXPECT_TRUE(found(asked, {256}, true).is_stream);
+  EXPECT_FALSE(found(asked).is_stream) << "asked for something else than its place";
 }
 
 }  // namespace

@@ -66,14 +66,17 @@ llvm::Value* load_field(llvm::IRBuilderBase& builder, llvm::Value* context, size
   return load;
 }
 
+std::optional<uint64_t> place_in_context(const llvm::Value& address, const llvm::Function& function) {
+  if (function.arg_empty()) return std::nullopt;
+  const llvm::DataLayout& layout = function.getDataLayout();
+  llvm::APInt offset(layout.getIndexSizeInBits(0), 0);
+  const llvm::Value* base = address.stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
+  return base == context_of(function) ? std::optional(offset.getZExtValue()) : std::nullopt;
+}
+
 std::optional<size_t> constant_field(const llvm::LoadInst& load) {
   if (!load.hasMetadata(llvm::LLVMContext::MD_invariant_load)) return std::nullopt;
-  llvm::APInt offset(64, 0);
-  const llvm::Function& function = *load.getFunction();
-  const llvm::Value* base =
-      load.getPointerOperand()->stripAndAccumulateConstantOffsets(function.getDataLayout(), offset, true);
-  if (base != context_of(function)) return std::nullopt;
-  return offset.getZExtValue();
+  return place_in_context(*load.getPointerOperand(), *load.getFunction());
 }
 
 void store_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Value* value) {

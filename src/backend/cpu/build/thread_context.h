@@ -40,6 +40,9 @@ const llvm::Value* context_of(const llvm::Function& function);
 llvm::Value* load_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Type* type,
                         bool constant);
 
+/// Where in the context of its function an address lies, in bytes; nothing: elsewhere, or it is not known where.
+std::optional<uint64_t> place_in_context(const llvm::Value& address, const llvm::Function& function);
+
 /// The field, by its offset, that `load` reads as one that keeps its value; nothing for other loads.
 std::optional<size_t> constant_field(const llvm::LoadInst& load);
 

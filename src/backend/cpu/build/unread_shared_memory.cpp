@@ -40,29 +40,44 @@ bool is_compared(const Value& number) {
 class Window {
  public:
   explicit Window(llvm::Function& code) : layout_(code.getDataLayout()) {
-    for (Instruction& instruction : llvm::instructions(code)) {
+    for (const Instruction& instruction : llvm::instructions(code))
       if (llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction)) is_known_ = false;
-      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && is_window(*load, code))
-        follow(*load, std::pair<int64_t, int64_t>(0, 0));
-      if (!is_known_) return;
-    }
+    take_context(*context_of(code), 0);
   }
 
-  /// Nothing reads what they write.
+  /// Nothing reads what they write, and it lies in the window for certain: others fail maybe.
   llvm::SmallVector<Instruction*, 16> unread() const {
     llvm::SmallVector<Instruction*, 16> all;
     if (!is_known_) return all;
     for (const auto& [store, range] : writes_)
-      if (llvm::none_of(reads_, [&range](const Range& read) { return overlap(range, read); })) all.push_back(store);
+      if (range && range->first >= 0 && range->second <= static_cast<int64_t>(image::cpu::kSharedWindow) &&
+          llvm::none_of(reads_, [&range](const Range& read) { return overlap(range, read); }))
+        all.push_back(store);
     return all;
   }
 
  private:
-  bool is_window(const llvm::LoadInst& load, const llvm::Function& code) const {
-    llvm::APInt offset(layout_.getIndexSizeInBits(0), 0);
-    const Value* base = load.getPointerOperand()->stripAndAccumulateConstantOffsets(layout_, offset, true);
-    return load.getType()->isPointerTy() && base == context_of(code) &&
-           offset == offsetof(image::cpu::ThreadContext, shared_window);
+  /// `place`: of the context, where the pointer points to. The window's address is read there as what it is, or nothing
+  /// is known.
+  void take_context(Value& pointer, uint64_t place) {
+    constexpr uint64_t kBegin = offsetof(image::cpu::ThreadContext, shared_window), kEnd = kBegin + sizeof(void*);
+    for (llvm::User* user : pointer.users()) {
+      if (!is_known_) return;
+      llvm::APInt offset(layout_.getIndexSizeInBits(0), place);
+      auto* load = llvm::dyn_cast<llvm::LoadInst>(user);
+      const auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
+      if (auto* sum = llvm::dyn_cast<llvm::GetElementPtrInst>(user);
+          sum && sum->getType()->isPointerTy() && sum->accumulateConstantOffset(layout_, offset)) {
+        take_context(*sum, offset.getZExtValue());
+      } else if (load && load->getType()->isPointerTy() && place == kBegin) {
+        follow(*load, std::pair<int64_t, int64_t>(0, 0));
+      } else if (load || (store && store->getPointerOperand() == &pointer)) {
+        llvm::Type* type = llvm::getLoadStoreType(llvm::cast<Instruction>(user));
+        is_known_ = place >= kEnd || place + layout_.getTypeStoreSize(type).getFixedValue() <= kBegin;
+      } else {
+        is_known_ = false;
+      }
+    }
   }
 
   Range from(const Range& place, const llvm::Type* type) const {
@@ -127,8 +142,12 @@ void mark_whole_blocks(llvm::Function& code) {
   code.addFnAttr(kWholeBlocks);
 }
 
+bool runs_whole_blocks(const llvm::Function& code) {
+  return code.hasFnAttribute(kWholeBlocks);
+}
+
 void drop_unread_shared_stores(llvm::Function& code) {
-  if (!code.hasFnAttribute(kWholeBlocks)) return;
+  if (!runs_whole_blocks(code)) return;
   for (Instruction* store : Window(code).unread()) {
     llvm::SmallVector<llvm::WeakTrackingVH, 4> operands;
     for (Value* operand : store->operands())

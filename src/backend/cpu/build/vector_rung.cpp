@@ -193,7 +193,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   if (!may_run_alone(prepared, reach)) lone_loops.take_out(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
   const bool is_hot = code.hot && code.shape;
-  const bool in_order = is_hot && (meet_between_rows(*draft, reach, *code.shape) || meet_in_step(*draft, *code.shape));
+  const bool in_order = is_hot && meet_between_rows(*draft, reach, *code.shape);
   const bool in_grid_turns = is_hot && meet_in_grid_turns(*draft, reach, *code.shape);
   llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
@@ -291,11 +291,12 @@ class Rung {
     }
     prepare_for_lanes(*prepared);
     while (shape && write_out_few_turns(*prepared)) prepare_for_lanes(*prepared);
-    const bool is_stream = blocks && shape && is_short_stream(*prepared, *shape);
-    const size_t fewest = is_stream ? 0 : kFewestQuestions;
-    const bool has_inner = blocks && shape && asks_for_places(*prepared, *shape, fewest);
+    const size_t questions = blocks && shape ? questions_for_places(*prepared, *shape) : 0;
+    const bool is_stream =
+        blocks && shape && questions < kFewestQuestions && is_short_stream(*prepared, *shape, questions != 0);
+    const bool has_inner = is_stream || (questions >= kFewestQuestions && questions <= kMostQuestions);
     std::optional<InnerBlocks> inner;
-    if (is_hot_ && has_inner) inner = code_for_inner_blocks(*prepared, *shape, fewest);
+    if (is_hot_ && has_inner) inner = code_for_inner_blocks(*prepared, *shape);
     const Draft inner_code(inner ? inner->code : nullptr);
     Draft are_inner(inner ? inner->are_inner : nullptr);
     TRY(WarpBodies made, widen_prepared(*prepared, blocks, shape, report_));
@@ -303,8 +304,8 @@ class Rung {
     VectorRung rung{std::move(made)};
     if (!inner) return rung;
     prepare_for_lanes(*inner_code);
-    const std::optional<uint32_t> least_blocks = is_stream ? meet_in_step(*inner_code, *shape) : std::optional(0u);
-    if (!least_blocks) return rung;
+    const std::optional<uint32_t> least_blocks = is_stream ? meet_in_step(*inner_code, *shape) : 0;
+    if (!least_blocks) return rung;  // it is the same code
     Result<WarpBodies> inner_made = widen_prepared(*inner_code, blocks, shape, /*report=*/nullptr);
     if (!inner_made) return rung;
     for (const BlockClass one : image::kBlockClasses) {

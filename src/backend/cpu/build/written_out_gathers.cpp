@@ -5,14 +5,12 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/PatternMatch.h>
 #include <llvm/Target/TargetMachine.h>
 
 namespace cupola::cpu::build {
 namespace {
 
 using llvm::Value;
-using namespace llvm::PatternMatch;
 
 bool gathers_by_programs(const llvm::TargetMachine& machine) {
   return machine.getTargetCPU().starts_with("znver");
@@ -37,7 +35,8 @@ std::optional<Access> access_of(llvm::Instruction& instruction) {
   if (!is_gather && call->getIntrinsicID() != llvm::Intrinsic::masked_scatter) return std::nullopt;
   const Access access{call, is_gather};
   const unsigned bits = access.type()->getScalarSizeInBits();
-  if (!match(call->getArgOperand(is_gather ? 1 : 2), m_AllOnes()) || (bits != 32 && bits != 64)) return std::nullopt;
+  const auto* mask = llvm::dyn_cast<llvm::Constant>(call->getArgOperand(is_gather ? 1 : 2));
+  if (!mask || !mask->isAllOnesValue() || (bits != 32 && bits != 64)) return std::nullopt;
   return access;
 }
 
