@@ -310,6 +310,13 @@ TEST(LaterCost, NotWhereThreadsWaitForWhatAFunctionReads) {
   EXPECT_TRUE(begins_by_thread("%seen = call i32 @ask(ptr %p)\nstore i32 %seen, ptr %p")) << "in no loop";
 }
 
+/// What is kept of the only kernel of the text, to be compiled when it is launched.
+KernelUnit unit_of(llvm::LLVMContext& context, const std::string& text) {
+  const auto image = build(parse(context, text), {.target = "cpu:test", .later = true});
+  EXPECT_TRUE(image) << image.error().message;
+  return std::move(*read_unit(context, image->kernels[0].unit));
+}
+
 /// Whether hot code would be other code than the first for blocks of 256 threads, of a kernel with the thread's place
 /// %i, also as %wide.
 bool is_improvable(const std::string& body) {
@@ -332,10 +339,7 @@ bool is_improvable(const std::string& body) {
       ret void
     })";
   llvm::LLVMContext context;
-  const auto image = build(parse(context, text), {.target = "cpu:test", .later = true});
-  EXPECT_TRUE(image) << image.error().message;
-  const auto code =
-      build_unit(*read_unit(context, image->kernels[0].unit), {BlockClass::Rows, Dim3{256}}, {.target = "cpu:test"});
+  const auto code = build_unit(unit_of(context, text), {BlockClass::Rows, Dim3{256}}, {.target = "cpu:test"});
   EXPECT_TRUE(code) << code.error().message;
   return code->kernels[0].improvable;
 }
@@ -343,11 +347,9 @@ bool is_improvable(const std::string& body) {
 /// The functions of hot code for blocks of 256 threads, as they are given to LLVM's code generation.
 std::string hot_code(const std::string& text) {
   llvm::LLVMContext context;
-  const auto image = build(parse(context, text), {.target = "cpu:test", .later = true});
-  EXPECT_TRUE(image) << image.error().message;
   const std::string path = ::testing::TempDir() + "hot-" + std::to_string(getpid());
-  EXPECT_TRUE(build_unit(*read_unit(context, image->kernels[0].unit), {BlockClass::Rows, Dim3{256}, true},
-                         {.target = "cpu:test", .keep = path}));
+  EXPECT_TRUE(
+      build_unit(unit_of(context, text), {BlockClass::Rows, Dim3{256}, true}, {.target = "cpu:test", .keep = path}));
   std::ifstream file(path + ".host.ll");
   std::string code{std::istreambuf_iterator<char>(file), {}};
   for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
