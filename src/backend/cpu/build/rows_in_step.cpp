@@ -37,7 +37,7 @@ constexpr size_t kMostInstructions = 40;
 constexpr uint32_t kFewestThreads = 128;
 /// Of a block, from one meeting to the next, in bytes: half of the registers of 512 bits.
 constexpr uint64_t kMostKept = 1024;
-/// Of a grid, in bytes: what no cache holds. Of less, all of it is there before the warps ask in their own order.
+/// Of a grid, in bytes: what no cache holds. In caches the order does not matter.
 constexpr uint64_t kLargeFrom = 64 << 20;
 /// Arrays: one that is copied is copied as fast warp after warp.
 constexpr unsigned kFewestRead = 2;
