@@ -498,6 +498,75 @@ CASE(lanes_that_went_past_a_branch_and_out_are_not_waited_for) {
   }
 }
 
+// ---- lanes that find out who has the same number, of whom the first stores ----
+
+constexpr int kDigits = 8;
+
+__device__ unsigned peers_by_votes(int digit) {
+  unsigned peers = ~0u;
+  for (int bit = 0; bit < 3; ++bit) {
+    unsigned vote = __ballot_sync(~0u, digit >> bit & 1);
+    peers &= digit >> bit & 1 ? vote : ~vote;
+  }
+  return peers;
+}
+
+/// Of each of the grid's warps, by who has a digit: how many they are, and which one is the first, times ten.
+__global__ void counts_peers(const int* numbers, int (*counts)[kDigits], int (*scores)[kDigits]) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, warp = i / kWarp, lane = threadIdx.x % kWarp;
+  int digit = numbers[i] & (kDigits - 1);
+  unsigned peers = peers_by_votes(digit), matched = __match_any_sync(~0u, digit);
+  if ((peers & ((1u << lane) - 1)) == 0) counts[warp][digit] = __popc(peers);
+  if (lane == __ffs(matched) - 1) scores[warp][digit] = 10 * (__ffs(matched) - 1) + digit;
+}
+
+/// Lanes below `first` return. To the others they seem to have even digits.
+__global__ void counts_peers_from(const int* numbers, int first, int (*counts)[kDigits]) {
+  int i = threadIdx.x, lane = i % kWarp;
+  if (lane < first) return;
+  int digit = numbers[i] & 1;
+  unsigned vote = __ballot_sync(~0u, digit), peers = digit ? vote : ~vote;
+  if ((peers & ((1u << lane) - 1)) == 0) counts[i / kWarp][digit] = __popc(peers);
+}
+
+CASE(the_first_of_the_lanes_with_a_number_stores_for_all) {
+  constexpr int kBlocks = 3;
+  for (int threads : {32, 96, 256})
+    for (int spread : {0, 1, 2, 7, 1000}) {
+      const int warps = kBlocks * threads / kWarp;
+      check::Managed<int> numbers(kBlocks * threads), counts(warps * kDigits), scores(warps * kDigits);
+      for (int i = 0; i < kBlocks * threads; ++i) numbers[i] = i * 2654435 % (spread + 1);
+      for (int i = 0; i < warps * kDigits; ++i) counts[i] = scores[i] = -1;
+      const auto rows = [](int* all) { return reinterpret_cast<int (*)[kDigits]>(all); };
+      counts_peers<<<kBlocks, threads>>>(numbers, rows(counts), rows(scores));
+      CUDA_OK(cudaDeviceSynchronize());
+      for (int warp = 0; warp < warps; ++warp)
+        for (int digit = 0; digit < kDigits; ++digit) {
+          int count = 0, first = kWarp;
+          for (int lane = kWarp - 1; lane >= 0; --lane)
+            if ((numbers[warp * kWarp + lane] & (kDigits - 1)) == digit) ++count, first = lane;
+          EXPECT_EQUAL_AT(warp, counts[warp * kDigits + digit], count > 0 ? count : -1);
+          EXPECT_EQUAL_AT(warp, scores[warp * kDigits + digit], count > 0 ? 10 * first + digit : -1);
+        }
+    }
+}
+
+CASE(lanes_that_returned_are_the_first_of_those_without_a_bit) {
+  for (int first : {0, 1, 7, 31}) {
+    check::Managed<int> numbers(2 * kWarp), counts(2 * kDigits);
+    for (int i = 0; i < 2 * kWarp; ++i) numbers[i] = i * 7 % 5;
+    for (int i = 0; i < 2 * kDigits; ++i) counts[i] = -1;
+    counts_peers_from<<<1, 2 * kWarp>>>(numbers, first, reinterpret_cast<int (*)[kDigits]>(static_cast<int*>(counts)));
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int warp = 0; warp < 2; ++warp) {
+      int odd = 0;
+      for (int lane = first; lane < kWarp; ++lane) odd += numbers[warp * kWarp + lane] & 1;
+      EXPECT_EQUAL_AT(warp, counts[warp * kDigits], first == 0 ? kWarp - odd : -1);
+      EXPECT_EQUAL_AT(warp, counts[warp * kDigits + 1], odd > 0 ? odd : -1);
+    }
+  }
+}
+
 // Lanes below 24 leave a loop one by one and are on their way out; the others, which no operation of the loop names,
 // meet on their own.
 __global__ void goes_two_ways(const int* turns, int* out) {

@@ -13,6 +13,7 @@
 #include "backend/cpu/build/lone_lanes.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/object_file.h"
+#include "backend/cpu/build/peer_stores.h"
 #include "backend/cpu/build/test_program.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
@@ -58,6 +59,14 @@ class AnalysedKernel {
     EXPECT_FALSE(llvm::verifyFunction(*function_, &llvm::errs()));
     analyse();
     return exits_;
+  }
+
+  /// As the rung does before it takes lanes apart that return.
+  bool store_with_peers() {
+    const bool some = build::store_with_peers(*function_, blocks_);
+    EXPECT_FALSE(llvm::verifyFunction(*function_, &llvm::errs()));
+    analyse();
+    return some;
   }
 
   llvm::Instruction* value(const std::string& name) const {

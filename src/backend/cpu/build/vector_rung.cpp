@@ -19,6 +19,7 @@
 #include "backend/cpu/build/lone_loops.h"
 #include "backend/cpu/build/lone_threads.h"
 #include "backend/cpu/build/output_turns.h"
+#include "backend/cpu/build/peer_stores.h"
 #include "backend/cpu/build/row_turns.h"
 #include "backend/cpu/build/rows_behind.h"
 #include "backend/cpu/build/rows_in_step.h"
@@ -191,6 +192,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   const Draft draft(copy_of(prepared));
   set_known_sizes(*draft, blocks);
   if (!may_run_alone(prepared, reach)) lone_loops.take_out(*draft, blocks);
+  store_with_peers(*draft, blocks);
   const Exits exits = separate_exits(*draft, blocks);
   const bool is_hot = code.hot && code.shape;
   const bool in_order = is_hot && meet_between_rows(*draft, reach, *code.shape);

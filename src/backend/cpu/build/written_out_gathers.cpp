@@ -96,24 +96,63 @@ class Places {
   Value* pair_ = nullptr;
 };
 
-void write_out(const Access& access) {
+/// What a scatter writes, of one lane after the other. What has just been computed is taken out of memory: the
+/// processor's units for rows, which are to compute the next one, have no part in it.
+class Numbers {
+ public:
+  Numbers(llvm::IRBuilder<>& builder, const Access& access)
+      : builder_(builder), type_(access.type()), row_(access.call->getArgOperand(0)) {
+    const auto* computed = llvm::dyn_cast<llvm::Instruction>(row_);
+    if (!computed || llvm::isa<llvm::LoadInst, llvm::PHINode>(computed) ||
+        computed->getParent() != access.call->getParent())
+      return;
+    const llvm::Align line(64);
+    llvm::BasicBlock& entry = access.call->getFunction()->getEntryBlock();
+    room_ = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(type_);
+    room_->setAlignment(line);
+    builder.CreateAlignedStore(row_, room_, line, /*isVolatile=*/true);
+  }
+
+  Value* of(unsigned lane) {
+    if (!room_) return builder_.CreateExtractElement(row_, lane);
+    llvm::Type* type = type_->getElementType();
+    Value* place = builder_.CreateConstInBoundsGEP1_32(type, room_, lane);
+    return builder_.CreateAlignedLoad(type, place, llvm::Align(type->getScalarSizeInBits() / 8), /*isVolatile=*/true);
+  }
+
+ private:
+  llvm::IRBuilder<>& builder_;
+  llvm::FixedVectorType* type_;
+  Value* row_;
+  llvm::AllocaInst* room_ = nullptr;  ///< null: it is taken out of registers
+};
+
+void write_out_gather(const Access& access) {
   llvm::IRBuilder<> builder(access.call);
   Places places(builder, access);
   llvm::FixedVectorType* type = access.type();
-  const llvm::AAMDNodes scopes = access.call->getAAMetadata();
-  Value* row = access.is_gather ? llvm::PoisonValue::get(type) : access.call->getArgOperand(0);
+  Value* row = llvm::PoisonValue::get(type);
   for (unsigned lane = 0; lane < type->getNumElements(); ++lane) {
-    Value* place = places.of(lane);
-    if (access.is_gather) {
-      llvm::Instruction* read = builder.CreateAlignedLoad(type->getElementType(), place, access.alignment());
-      read->setAAMetadata(scopes);
-      row = builder.CreateInsertElement(row, read, lane);
-    } else {
-      Value* number = builder.CreateExtractElement(row, lane);
-      builder.CreateAlignedStore(number, place, access.alignment())->setAAMetadata(scopes);
-    }
+    llvm::Instruction* read = builder.CreateAlignedLoad(type->getElementType(), places.of(lane), access.alignment());
+    read->setAAMetadata(access.call->getAAMetadata());
+    row = builder.CreateInsertElement(row, read, lane);
   }
-  if (access.is_gather) access.call->replaceAllUsesWith(row);
+  access.call->replaceAllUsesWith(row);
+}
+
+void write_out_scatter(const Access& access) {
+  llvm::IRBuilder<> builder(access.call);
+  Places places(builder, access);
+  Numbers numbers(builder, access);
+  for (unsigned lane = 0; lane < access.type()->getNumElements(); ++lane) {
+    Value* place = places.of(lane);
+    builder.CreateAlignedStore(numbers.of(lane), place, access.alignment())
+        ->setAAMetadata(access.call->getAAMetadata());
+  }
+}
+
+void write_out(const Access& access) {
+  access.is_gather ? write_out_gather(access) : write_out_scatter(access);
   access.call->eraseFromParent();
 }
 

@@ -28,9 +28,9 @@ std::unique_ptr<llvm::TargetMachine> machine(const std::string& processor) {
 }
 
 /// @f(base, places, row): gathers to the row (`is_gather`) or scatters it, numbers of a type at `address` of each lane,
-/// which is made of the base and %i, the places.
+/// which is made of the base and %i, the places. `is_computed`: what is scattered is, not read.
 std::string text(bool is_gather, const std::string& type, const std::string& place, const std::string& address,
-                 const std::string& mask = "splat (i1 true)") {
+                 const std::string& mask = "splat (i1 true)", bool is_computed = false) {
   const std::string name =
       formatted("v16{}{}", type[0] == 'i' ? "i" : "f", type == "i64" || type == "double" ? 64 : 32);
   const std::string row = formatted("<16 x {}>", type);
@@ -40,9 +40,9 @@ std::string text(bool is_gather, const std::string& type, const std::string& pla
                       "store {0} %v, ptr %row, align 4\n",
                       row, name, mask)
                 : formatted(
-                      "%v = load {0}, ptr %row, align 4\ncall void @llvm.masked.scatter.{1}.v16p0({0} %v, "
-                      "<16 x ptr> align 4 %a, <16 x i1> {2})\n",
-                      row, name, mask);
+                      "%r = load {0}, ptr %row, align 4\n%v = freeze {0} %r\n"
+                      "call void @llvm.masked.scatter.{1}.v16p0({0} {3}, <16 x ptr> align 4 %a, <16 x i1> {2})\n",
+                      row, name, mask, is_computed ? "%v" : "%r");
   return formatted(R"(
     define void @f(ptr %base, ptr %places, ptr %row) {{
       %i = load <16 x {}>, ptr %places, align 4
@@ -67,9 +67,10 @@ bool has_access(kir::TestModule& module) {
 template <typename Number, typename Place>
 void expect_written_out(const std::string& type, const std::string& address, const std::array<Place, kLanes>& places,
                         uint64_t base_index) {
-  for (const bool is_gather : {true, false}) {
-    SCOPED_TRACE(address + (is_gather ? " gather" : " scatter"));
-    kir::TestModule module(text(is_gather, type, sizeof(Place) == 8 ? "i64" : "i32", address));
+  for (const auto& [is_gather, is_computed] : {std::pair(true, false), {false, false}, {false, true}}) {
+    SCOPED_TRACE(formatted("{} {}{}", address, is_gather ? "gather" : "scatter", is_computed ? " of sums" : ""));
+    kir::TestModule module(
+        text(is_gather, type, sizeof(Place) == 8 ? "i64" : "i32", address, "splat (i1 true)", is_computed));
     write_out_gathers(*module->getFunction("f"), *machine("znver4"));
     EXPECT_FALSE(has_access(module));
     std::array<Number, 64> memory{}, expected{};
@@ -154,6 +155,16 @@ TEST(WrittenOutGathers, TakeTwoPlacesAtATime) {
   EXPECT_THAT(code, Not(HasSubstr("vpgather")));
   EXPECT_THAT(code, HasSubstr("vpinsrd"));
   EXPECT_THAT(code, HasSubstr("sarq\t$32"));
+}
+
+TEST(WrittenOutGathers, TakeWhatWasJustComputedOutOfMemory) {
+  const auto has_room = [](bool is_computed) {
+    kir::TestModule module(text(false, "i32", "i32", sum("sext", "i32"), "splat (i1 true)", is_computed));
+    write_out_gathers(*module->getFunction("f"), *machine("znver4"));
+    return module.text().contains("alloca");
+  };
+  EXPECT_TRUE(has_room(true));
+  EXPECT_FALSE(has_room(false)) << "it is there";
 }
 
 }  // namespace

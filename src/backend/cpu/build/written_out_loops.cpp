@@ -5,6 +5,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
@@ -36,6 +37,18 @@ bool fills_registers(const llvm::Loop& loop, const llvm::TargetTransformInfo& ta
   return registers.needed >= registers.there_are;
 }
 
+/// Whether all lanes write where their numbers say: each turn is long then, a store for each lane.
+bool scatters(const llvm::Loop& loop) {
+  return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [](const llvm::Instruction& instruction) {
+      const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+      if (!call || call->getIntrinsicID() != llvm::Intrinsic::masked_scatter) return false;
+      const auto* mask = llvm::dyn_cast<llvm::Constant>(call->getArgOperand(2));
+      return mask && mask->isAllOnesValue();
+    });
+  });
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses MarkLoopsToWriteOut::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
@@ -46,7 +59,7 @@ llvm::PreservedAnalyses MarkLoopsToWriteOut::run(llvm::Function& function, llvm:
   uint64_t all = function.getInstructionCount();
   for (llvm::Loop* loop : llvm::reverse(loops.getLoopsInPreorder())) {
     if (!llvm::all_of(loop->getSubLoops(), [&](llvm::Loop* inner) { return written_out.contains(inner); })) continue;
-    if (loop->isInnermost() && fills_registers(*loop, target)) continue;
+    if (loop->isInnermost() && (fills_registers(*loop, target) || scatters(*loop))) continue;
     uint64_t once = 0;
     for (llvm::BasicBlock* block : loop->blocks())
       if (loops.getLoopFor(block) == loop) once += block->size();

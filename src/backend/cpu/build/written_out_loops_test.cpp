@@ -99,5 +99,29 @@ TEST(WrittenOutLoops, AreNotThoseThatFillRegisters) {
   EXPECT_EQ(sum("<8 x float>"), 40u);
 }
 
+TEST(WrittenOutLoops, AreNotThoseInWhichAllLanesScatter) {
+  const auto stores = [](const std::string& mask) {
+    llvm::LLVMContext context;
+    const auto module = parse(context, formatted(R"(
+      define void @k(ptr %p, <8 x ptr> %to, <8 x i32> %row, <8 x i1> %some) {{
+      start:
+        br label %turn
+      turn:
+        %i = phi i32 [ 0, %start ], [ %next, %turn ]
+        call void @llvm.masked.scatter.v8i32.v8p0(<8 x i32> %row, <8 x ptr> align 4 %to, <8 x i1> {})
+        {}
+        %next = add nuw nsw i32 %i, 1
+        %go = icmp ult i32 %next, 16
+        br i1 %go, label %turn, label %over
+      over:
+        ret void
+      }})",
+                                                 mask, repeated("store volatile i32 %i, ptr %p\n", 40)));
+    return stores_written_out(*module->getFunction("k"));
+  };
+  EXPECT_EQ(stores("splat (i1 true)"), 40u);
+  EXPECT_EQ(stores("%some"), 16u * 40);
+}
+
 }  // namespace
 }  // namespace cupola::cpu::build::testing
