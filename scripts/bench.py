@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+import growth
 from client_venv import venv_python, with_cupola
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -121,6 +122,10 @@ def run_metal(results, metrics):
         run_command("metal", [PROGRAMS / "metal", *modules], results, metrics, environment)
 
 
+def run_growth(results, metrics, rounds):
+    growth.run(lambda rows, environment, arguments: run_program("growth", rows, metrics, arguments, environment), results, metrics, ROOT / "build" / "bench" / "growth.svg", rounds)
+
+
 def run_python(results, metrics, arguments):
     """Numba's programs; the build folder's libraries are the CUDA that they find."""
     folder = ROOT / "build" / "clients" / "numba"
@@ -170,10 +175,10 @@ def print_table(results):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("suite", choices=sorted([*SUITES, "cpu", "python"]))
+    parser.add_argument("suite", choices=sorted([*SUITES, "cpu", "growth", "python"]))
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--only", default="", metavar="REGEX", help="cpu, python: the cases whose names match")
-    parser.add_argument("--rounds", default="11", metavar="N", help="cpu, python: how often each version is timed")
+    parser.add_argument("--rounds", default="11", metavar="N", help="cpu, growth, python: how often each version is timed")
     parser.add_argument("--level", default="", choices=["", "x86-64-v3"], help="cpu: the processor that kernels and loops are compiled for; this one, unless said")
     parser.add_argument("--cpu-time", action="store_true", help="cpu, python: count what threads work, not what passes: for a busy machine, no figures to report")
     arguments = parser.parse_args()
@@ -184,6 +189,8 @@ def main():
             run_cpu(results, metrics, arguments.level, [arguments.only, arguments.rounds, clock])
         else:
             run_python(results, metrics, ["--only", arguments.only, "--rounds", arguments.rounds, "--clock", clock])
+    elif arguments.suite == "growth":
+        run_growth(results, metrics, arguments.rounds)
     else:
         SUITES[arguments.suite](results, metrics)
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
