@@ -47,6 +47,8 @@ Part part_of(Value* value, uint64_t bits = ~uint64_t{0}) {
       bits &= constant;
     else if (match(value, m_LShr(m_Value(whole), m_ConstantInt(constant))) && constant < 32)
       bits = bits << constant & 0xffff'ffff;
+    else if (match(value, m_Shl(m_Value(whole), m_ConstantInt(constant))) && constant < 32)
+      bits = (bits & 0xffff'ffff) >> constant;
     else
       break;
   return {value, bits & possible_bits(value)};
@@ -91,10 +93,10 @@ std::optional<Bit> bit_of_number(Value* value) {
 }
 
 /// That all lanes of the warp vote on.
-std::optional<Bit> bit_of_ballot(Value* value) {
+std::optional<Bit> bit_of_ballot(Value* value, const Shapes& shapes) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(value);
   if (!call || kir::intrinsic_of(*call) != kir::Intrinsic::Vote || !match(call->getArgOperand(0), m_AllOnes()) ||
-      !match(call->getArgOperand(1), m_SpecificInt(kBallot)))
+      !match(call->getArgOperand(1), m_SpecificInt(kBallot)) || shapes.is_masked(call->getParent()))
     return std::nullopt;
   return bit_of_number(call->getArgOperand(2));
 }
@@ -109,28 +111,29 @@ std::optional<Bit> bit_of_row(Value* value) {
 }
 
 /// That lanes have alike whose bits the value has set, in each of them.
-std::optional<Bit> bit_alike(Value* value) {
+std::optional<Bit> bit_alike(Value* value, const Shapes& shapes) {
   Value *ballot = nullptr, *one = nullptr, *other = nullptr;
   std::optional<Bit> voted, differing;
   if (match(value, m_Xor(m_Value(one), m_Value(other)))) {
-    voted = bit_of_ballot(one);
+    voted = bit_of_ballot(one, shapes);
     differing = bit_of_row(other);
     if (!voted || !differing) {
-      voted = bit_of_ballot(other);
+      voted = bit_of_ballot(other, shapes);
       differing = bit_of_row(one);
     }
   } else if (match(value, m_Select(m_Value(one), m_Value(ballot), m_Not(m_Deferred(ballot))))) {
-    voted = bit_of_ballot(ballot);
+    voted = bit_of_ballot(ballot, shapes);
     if (const auto own = bit_of_answer(one)) differing = own->opposite();
   }
   return voted && differing && *voted == differing->opposite() ? voted : std::nullopt;
 }
 
 /// Adds the bits that the lanes have alike whose bits are set in `set`, in each of them. False: it is no such set.
-bool gather(Value* set, Part& alike) {
+bool gather(Value* set, Part& alike, const Shapes& shapes) {
   Value *one = nullptr, *other = nullptr;
-  if (match(set, m_And(m_Value(one), m_Value(other)))) return gather(one, alike) && gather(other, alike);
-  const auto bit = bit_alike(set);
+  if (match(set, m_And(m_Value(one), m_Value(other))))
+    return gather(one, alike, shapes) && gather(other, alike, shapes);
+  const auto bit = bit_alike(set, shapes);
   if (!bit) return false;
   if (alike.number && alike.number != bit->place.number) return false;
   alike = {bit->place.number, alike.bits | bit->place.bits};
@@ -139,18 +142,18 @@ bool gather(Value* set, Part& alike) {
 
 /// What lanes have alike whose bits are set in `set`, in each of them: these lanes and no others. Nothing: it is no
 /// such set.
-std::optional<Part> alike_in(Value* set) {
+std::optional<Part> alike_in(Value* set, const Shapes& shapes) {
   Value *matched = nullptr, *number = nullptr;
   if (match(set, m_Trunc(m_Value(matched)))) {
     const auto* call = llvm::dyn_cast<llvm::CallInst>(matched);
     const bool is_any = call && kir::intrinsic_of(*call) == kir::Intrinsic::Match &&
-                        match(call->getArgOperand(0), m_AllOnes()) &&
+                        !shapes.is_masked(call->getParent()) && match(call->getArgOperand(0), m_AllOnes()) &&
                         match(call->getArgOperand(1), m_SpecificInt(kMatchAny)) &&
                         match(call->getArgOperand(2), m_ZExtOrSExt(m_Value(number)));
     return is_any ? std::optional(part_of(number)) : std::nullopt;
   }
   Part alike;
-  return gather(set, alike) ? std::optional(alike) : std::nullopt;
+  return gather(set, alike, shapes) ? std::optional(alike) : std::nullopt;
 }
 
 bool is_register(Value* value, kir::Intrinsic wanted) {
@@ -182,7 +185,7 @@ struct Leaders {
   Part alike;                ///< which they have so, and no others
 };
 
-std::optional<Leaders> leaders_at(BasicBlock& block) {
+std::optional<Leaders> leaders_at(BasicBlock& block, const Shapes& shapes) {
   auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
   if (!branch || !branch->isConditional()) return std::nullopt;
   llvm::CmpPredicate predicate;
@@ -197,7 +200,7 @@ std::optional<Leaders> leaders_at(BasicBlock& block) {
     if (!is_lane(other) || !match(one, m_Intrinsic<llvm::Intrinsic::cttz>(m_Value(set), m_Value())))
       return std::nullopt;
   }
-  const std::optional<Part> alike = set ? alike_in(set) : std::nullopt;
+  const std::optional<Part> alike = set ? alike_in(set, shapes) : std::nullopt;
   if (!alike) return std::nullopt;
   BasicBlock* way = branch->getSuccessor(predicate == llvm::ICmpInst::ICMP_EQ ? 0 : 1);
   BasicBlock* behind = branch->getSuccessor(predicate == llvm::ICmpInst::ICMP_EQ ? 1 : 0);
@@ -231,16 +234,34 @@ class Alike {
   /// Each number's place is its own: no other's overlaps.
   bool is_own(const llvm::StoreInst& store) const {
     const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(store.getPointerOperand());
-    if (!place || !store.isSimple() || !is_uniform(place->getPointerOperand())) return false;
+    if (!place || !store.isSimple() || !is_uniform(place->getPointerOperand()) ||
+        !llvm::all_of(llvm::drop_end(place->indices()),
+                      [&](const llvm::Use& index) { return is_uniform(index.get()); }))
+      return false;
     const llvm::DataLayout& layout = store.getDataLayout();
-    const llvm::TypeSize size = layout.getTypeStoreSize(store.getValueOperand()->getType());
-    if (size > layout.getTypeAllocSize(place->getResultElementType())) return false;
-    Value* last = place->getOperand(place->getNumOperands() - 1);
-    (void)match(last, m_ZExtOrSExt(m_Value(last)));
-    const Part part = part_of(last);
-    return part.number == leaders_.alike.number && part.bits == leaders_.alike.bits &&
-           llvm::all_of(llvm::drop_end(place->indices()),
-                        [&](const llvm::Use& index) { return is_uniform(index.get()); });
+    const auto [index, distance] = without_sums(place->getOperand(place->getNumOperands() - 1),
+                                                layout.getTypeAllocSize(place->getResultElementType()));
+    return layout.getTypeStoreSize(store.getValueOperand()->getType()) <= distance && part_of(index) == leaders_.alike;
+  }
+
+  /// A number that differs where the index does, of which all lanes take the same sums; and how far apart the places of
+  /// numbers beside each other are, in bytes, where those of indices are that far.
+  std::pair<Value*, uint64_t> without_sums(Value* index, uint64_t distance) const {
+    while (true) {
+      Value *one = nullptr, *other = nullptr;
+      uint64_t constant = 0;
+      if (match(index, m_ZExtOrSExt(m_Value(one)))) {
+        index = one;
+      } else if (match(index, m_AddLike(m_Value(one), m_Value(other))) && (is_uniform(one) || is_uniform(other))) {
+        index = is_uniform(one) ? other : one;
+      } else if (index->getType()->isIntegerTy(64) && match(index, m_NUWShl(m_Value(one), m_ConstantInt(constant))) &&
+                 constant < 32) {
+        index = one;
+        distance <<= constant;
+      } else {
+        return {index, distance};
+      }
+    }
   }
 
   bool is_uniform(const Value* value) const {
@@ -268,13 +289,6 @@ bool asks_for_peers(const llvm::Instruction& instruction) {
   return known == kir::Intrinsic::Vote || known == kir::Intrinsic::Match;
 }
 
-/// Whether all lanes answer whenever one does.
-bool all_are_asked(llvm::Function& function, const Shapes& shapes) {
-  return llvm::all_of(llvm::instructions(function), [&](const llvm::Instruction& instruction) {
-    return !asks_for_peers(instruction) || !shapes.is_masked(instruction.getParent());
-  });
-}
-
 }  // namespace
 
 bool store_with_peers(llvm::Function& function, BlockClass blocks) {
@@ -283,10 +297,10 @@ bool store_with_peers(llvm::Function& function, BlockClass blocks) {
   const llvm::PostDominatorTree post_dominators(function);
   const llvm::LoopInfo loops(dominators);
   const Shapes shapes(function, blocks, loops, post_dominators);
-  if (!all_are_asked(function, shapes)) return false;
   llvm::SmallVector<Leaders, 2> found;
   for (BasicBlock& block : function)
-    if (const auto leaders = leaders_at(block); leaders && !shapes.is_masked(&block) && Alike(*leaders, shapes).all())
+    if (const auto leaders = leaders_at(block, shapes);
+        leaders && !shapes.is_masked(&block) && Alike(*leaders, shapes).all())
       found.push_back(*leaders);
   for (const Leaders& leaders : found) {
     leaders.behind->removePredecessor(leaders.branch->getParent(), /*KeepOneInputPHIs=*/true);

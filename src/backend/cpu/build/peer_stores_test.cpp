@@ -102,6 +102,26 @@ TEST(PeerStores, AllStoreWhatTheFirstOfTheirPeersDoes) {
                                   "%peers = trunc i64 %all to i32"}));
 }
 
+TEST(PeerStores, APlaceMayBeAmongThoseOfTheWarp) {
+  const auto at = [](const std::string& place, const std::string& store = "store i32 %n, ptr %place") {
+    return Leaders{.peers = kPeers, .way = "%warp = lshr i32 %i, 5\n" + place + "\n" + store};
+  };
+  const std::string row = "%row = shl i32 %warp, 3\n", wide = "%wide = zext i32 %index to i64\n",
+                    place = "%place = getelementptr i32, ptr %base, i64 %wide";
+  EXPECT_TRUE(all_store(at(row + "%index = add i32 %row, %digit\n" + wide + place)));
+  EXPECT_TRUE(all_store(at(row + "%index = or disjoint i32 %digit, %row\n" + wide + place)));
+  EXPECT_FALSE(all_store(at(row + "%index = or i32 %digit, %row\n" + wide + place)));
+  EXPECT_TRUE(all_store(at("%column = shl i32 %digit, 5\n%index = add i32 %column, %warp\n" + wide + place)));
+  EXPECT_FALSE(all_store(at("%column = shl i32 %digit, 30\n%index = add i32 %column, %warp\n" + wide + place)))
+      << "bits that are shifted out";
+  EXPECT_FALSE(all_store(at("%index = add i32 %i, %digit\n" + wide + place))) << "the lane's own";
+  const std::string bytes =
+      "%wide = zext i32 %digit to i64\n%bytes = shl nuw nsw i64 %wide, 2\n%place = getelementptr i8, "
+      "ptr %base, i64 %bytes";
+  EXPECT_TRUE(all_store(at(bytes)));
+  EXPECT_FALSE(all_store(at(bytes, "store i64 7, ptr %place"))) << "the next number's place as well";
+}
+
 TEST(PeerStores, NotIfSomePeersHaveOtherNumbers) {
   EXPECT_FALSE(all_store({.digit = "%digit = and i32 %x, 15", .peers = kPeers})) << "a bit that none voted on";
   EXPECT_FALSE(all_store({.digit = "%digit = mul i32 %x, 3", .peers = kPeers}));

@@ -31,7 +31,8 @@ class RandomKernel : RandomMeetings {
         budget_(2 + static_cast<int>(seed % 13)),
         leaves_(seed % 3 != 0),
         is_new_(seed < kFirstOld || seed >= kFirstNew),
-        asks_(asks(seed)) {}
+        asks_(asks(seed)),
+        finds_peers_(seed < kFirstOld || seed >= kFirstPeers) {}
 
   /// Whether it may ask where threads are.
   static bool asks(uint64_t seed) { return seed < kFirstOld || seed >= kFirstAsking; }
@@ -59,6 +60,7 @@ class RandomKernel : RandomMeetings {
     }
     if (variety_.spreads && chance(2)) know_as_warp();
     if (asks_ && chance(2)) ask_for_place();
+    if (finds_peers_ && meets_ && chance(2)) store_for_peers();
     while (budget_ > 0) statement({});
     if (meets_) part();
     for (const Variable& one : variables_) store_cell(one.type, load(one), Place::Rows);
@@ -86,6 +88,7 @@ class RandomKernel : RandomMeetings {
         "declare i32 @cupola.dot4(i32, i32, i32, i32) nounwind speculatable willreturn memory(none)\n"
         "declare i32 @cupola.dot2(i32, i32, i32, i32) nounwind speculatable willreturn memory(none)\n"
         "declare i32 @cupola.active_mask() convergent\n"
+        "declare i32 @llvm.ctpop.i32(i32)\n"
         "define internal i32 @half_or_triple(i32 %a, i32 %b) {\n"
         "  %odd = trunc i32 %a to i1\n  br i1 %odd, label %up, label %down\n"
         "up:\n  %t = mul i32 %a, 3\n  %s = add i32 %t, %b\n  ret i32 %s\n"
@@ -139,7 +142,12 @@ class RandomKernel : RandomMeetings {
   void statement(const Context& context) {
     --budget_;
     const bool may_nest = context.depth < 3 && budget_ > -12;
-    switch (pick(variety_.is_latest ? 41 : variety_.spreads ? 39 : asks_ ? 36 : is_new_ ? 33 : 28)) {
+    switch (pick(finds_peers_         ? 44
+                 : variety_.is_latest ? 41
+                 : variety_.spreads   ? 39
+                 : asks_              ? 36
+                 : is_new_            ? 33
+                                      : 28)) {
       case 0:
       case 1:
       case 2:
@@ -200,6 +208,14 @@ class RandomKernel : RandomMeetings {
       case 39:
       case 40:
         return count_turns(context);
+      case 41:
+      case 42:
+      case 43:
+      case 44:
+      case 45:
+      case 46:
+      case 47:
+        return meets_ && context.level == Level::Block ? store_for_peers() : assign();
       default:
         return meets_ ? together(context) : assign();
     }
@@ -368,17 +384,47 @@ class RandomKernel : RandomMeetings {
     barrier();
   }
 
+  /// Each warp's lanes vote on bits of a number, mostly on all of them, and the first of those that have it stores.
+  void store_for_peers() {
+    barrier();
+    const uint32_t bits = 1 + pick(3);
+    const std::string digit = let("and i32 {}, {}", int_expression(2), (1 << bits) - 1);
+    std::string peers = "-1";
+    for (uint32_t bit = 0; bit < bits; ++bit) {
+      if (chance(12)) continue;
+      const std::string own = let("and i32 {}, 1", let("lshr i32 {}, {}", digit, bit));
+      const std::string vote = let("call i32 @cupola.vote(i32 -1, i32 3, i32 {}) convergent", own);
+      const std::string alike = let("xor i32 {}, {}", vote, let("add i32 {}, -1", own));
+      peers = let("and i32 {}, {}", peers, alike);
+    }
+    const std::string below = let("xor i32 {}, -1", let("shl i32 -1, %laneid")), store = label(), on = label();
+    branch(let("icmp eq i32 {}, 0", let("and i32 {}, {}", peers, chance(8) ? let("xor i32 {}, -1", below) : below)),
+           store, on);
+    at(store);
+    std::string value = let("call i32 @llvm.ctpop.i32(i32 {})", peers);
+    if (chance(2)) value = let("add i32 {}, {}", value, chance(3) ? load(variable("i32")) : uniform());
+    const std::string first = let("sub i32 %lin, %laneid");
+    line("store i32 {}, ptr addrspace(3) {}", value, shared_cell("tile", "i32", let("add i32 {}, {}", first, digit)));
+    go(on);
+    at(on);
+    barrier();
+    keep("i32", let("load i32, ptr addrspace(3) {}", shared_cell("tile", "i32", "%lin")));
+    barrier();
+  }
+
   static constexpr const char* kPlaces[] = {"tid.x",   "tid.y",   "tid.z",    "ntid.x",   "ntid.y", "ntid.z",
                                             "ctaid.x", "ctaid.y", "nctaid.x", "nctaid.y", "laneid"};
 
   /// Seeds whose kernels were wrong once are kept, and with them what these kernels are: they have fewer statements.
   static constexpr uint64_t kFirstOld = 1'000'000'000, kFirstNew = 3'800'000'000, kFirstAsking = 4'600'000'000,
-                            kFirstSpread = 4'700'000'000, kFirstLatest = 4'900'000'000, kFirstShifting = 5'001'000'000;
+                            kFirstSpread = 4'700'000'000, kFirstLatest = 4'900'000'000, kFirstShifting = 5'001'000'000,
+                            kFirstPeers = 5'002'000'000;
 
   int budget_;
   const bool leaves_;
   const bool is_new_;  ///< more statements
   const bool asks_;    ///< where threads are, too
+  const bool finds_peers_;
 };
 
 }  // namespace cupola::cpu::build::testing
