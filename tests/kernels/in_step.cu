@@ -511,13 +511,26 @@ __device__ unsigned peers_by_votes(int digit) {
   return peers;
 }
 
-/// Of each of the grid's warps, by who has a digit: how many they are, and which one is the first, times ten.
+/// Of each of the grid's warps, by who has a digit: how many they are, and that in another way.
 __global__ void counts_peers(const int* numbers, int (*counts)[kDigits], int (*scores)[kDigits]) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x, warp = i / kWarp, lane = threadIdx.x % kWarp;
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x, warp = i / kWarp, lane = threadIdx.x % kWarp;
   int digit = numbers[i] & (kDigits - 1);
   unsigned peers = peers_by_votes(digit), matched = __match_any_sync(~0u, digit);
   if ((peers & ((1u << lane) - 1)) == 0) counts[warp][digit] = __popc(peers);
-  if (lane == __ffs(matched) - 1) scores[warp][digit] = 10 * (__ffs(matched) - 1) + digit;
+  if (lane == __ffs(matched) - 1) scores[warp][digit] = 10 * __popc(matched) + digit;
+}
+
+/// A lane's own array, of which the first of those of a digit leaves the address, and reads it there.
+__global__ void leaves_its_array(const int* numbers, int** arrays, int* read) {
+  int own[kDigits];
+  unsigned i = threadIdx.x, lane = i % kWarp;
+  int digit = numbers[i] & (kDigits - 1);
+  for (int k = 0; k < kDigits; ++k) own[k] = 1000 * i + numbers[k];
+  unsigned peers = peers_by_votes(digit);
+  const bool is_first = (peers & ((1u << lane) - 1)) == 0;
+  if (is_first) arrays[i / kWarp * kDigits + digit] = own;
+  __syncwarp();
+  if (is_first) read[i] = arrays[i / kWarp * kDigits + digit][digit];
 }
 
 /// Lanes below `first` return. To the others they seem to have even digits.
@@ -542,13 +555,26 @@ CASE(the_first_of_the_lanes_with_a_number_stores_for_all) {
       CUDA_OK(cudaDeviceSynchronize());
       for (int warp = 0; warp < warps; ++warp)
         for (int digit = 0; digit < kDigits; ++digit) {
-          int count = 0, first = kWarp;
-          for (int lane = kWarp - 1; lane >= 0; --lane)
-            if ((numbers[warp * kWarp + lane] & (kDigits - 1)) == digit) ++count, first = lane;
+          int count = 0;
+          for (int lane = 0; lane < kWarp; ++lane) count += (numbers[warp * kWarp + lane] & (kDigits - 1)) == digit;
           EXPECT_EQUAL_AT(warp, counts[warp * kDigits + digit], count > 0 ? count : -1);
-          EXPECT_EQUAL_AT(warp, scores[warp * kDigits + digit], count > 0 ? 10 * first + digit : -1);
+          EXPECT_EQUAL_AT(warp, scores[warp * kDigits + digit], count > 0 ? 10 * count + digit : -1);
         }
     }
+}
+
+CASE(the_first_of_the_lanes_with_a_number_leaves_what_is_its_own) {
+  constexpr int kThreads = 2 * kWarp;
+  check::Managed<int> numbers(kThreads), read(kThreads);
+  check::Managed<int*> arrays(kThreads / kWarp * kDigits);
+  for (int i = 0; i < kThreads; ++i) numbers[i] = i % 5, read[i] = -1;
+  leaves_its_array<<<1, kThreads>>>(numbers, arrays, read);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kThreads; ++i) {
+    bool is_first = true;
+    for (int k = i / kWarp * kWarp; k < i; ++k) is_first &= numbers[k] != numbers[i];
+    EXPECT_EQUAL_AT(i, read[i], is_first ? 1000 * i + numbers[numbers[i]] : -1);
+  }
 }
 
 CASE(lanes_that_returned_are_the_first_of_those_without_a_bit) {

@@ -1,5 +1,6 @@
 #include "backend/cpu/build/peer_stores.h"
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -190,8 +191,10 @@ std::optional<Leaders> leaders_at(BasicBlock& block, const Shapes& shapes) {
   if (!branch || !branch->isConditional()) return std::nullopt;
   llvm::CmpPredicate predicate;
   Value *one = nullptr, *other = nullptr, *set = nullptr;
-  if (!match(branch->getCondition(), m_ICmp(predicate, m_Value(one), m_Value(other))) ||
-      !llvm::ICmpInst::isEquality(predicate))
+  Value *condition = branch->getCondition(), *with_lanes = nullptr;  // a lane is in its own set: it has some
+  (void)match(condition,
+              m_LogicalAnd(m_SpecificICmp(llvm::ICmpInst::ICMP_NE, m_Value(with_lanes), m_Zero()), m_Value(condition)));
+  if (!match(condition, m_ICmp(predicate, m_Value(one), m_Value(other))) || !llvm::ICmpInst::isEquality(predicate))
     return std::nullopt;
   if (Value* a = nullptr, *b = nullptr; match(other, m_Zero()) && match(one, m_And(m_Value(a), m_Value(b)))) {
     set = is_lanes_below(b) ? a : is_lanes_below(a) ? b : nullptr;
@@ -200,6 +203,7 @@ std::optional<Leaders> leaders_at(BasicBlock& block, const Shapes& shapes) {
     if (!is_lane(other) || !match(one, m_Intrinsic<llvm::Intrinsic::cttz>(m_Value(set), m_Value())))
       return std::nullopt;
   }
+  if (condition != branch->getCondition() && with_lanes != set) return std::nullopt;
   const std::optional<Part> alike = set ? alike_in(set, shapes) : std::nullopt;
   if (!alike) return std::nullopt;
   BasicBlock* way = branch->getSuccessor(predicate == llvm::ICmpInst::ICMP_EQ ? 0 : 1);
@@ -214,7 +218,7 @@ class Alike {
  public:
   Alike(const Leaders& leaders, const Shapes& shapes) : leaders_(leaders), shapes_(shapes) {}
 
-  bool all() const {
+  bool all() {
     for (const llvm::PHINode& phi : leaders_.behind->phis())
       if (phi.getIncomingValueForBlock(leaders_.way) != phi.getIncomingValueForBlock(leaders_.branch->getParent()))
         return false;
@@ -223,7 +227,7 @@ class Alike {
       if (instruction.isTerminator()) continue;
       auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
       if (store ? !is_own(*store) || !is_same(store->getValueOperand())
-                : instruction.mayReadOrWriteMemory() || !llvm::isSafeToSpeculativelyExecute(&instruction))
+                : !llvm::isSafeToSpeculativelyExecute(&instruction))
         return false;
       stores |= store != nullptr;
     }
@@ -268,20 +272,30 @@ class Alike {
     return llvm::isa<llvm::Constant>(value) || shapes_.at(value, leaders_.way).is_uniform();
   }
 
-  bool is_same(Value* value) const {
-    if (value == leaders_.set || is_uniform(value)) return true;
+  bool is_same(Value* value) {
+    if (value == leaders_.set || is_uniform(value) || same_.contains(value)) return true;
     const Part part = part_of(value);
-    if (part.number == leaders_.alike.number && (part.bits & ~leaders_.alike.bits) == 0) return true;
-    const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
-    return instruction && !llvm::isa<llvm::PHINode>(instruction) && !instruction->mayReadOrWriteMemory() &&
-           (!llvm::isa<llvm::CallBase>(instruction) || llvm::isa<llvm::IntrinsicInst>(instruction)) &&
-           llvm::all_of(instruction->operands(), [&](const llvm::Use& operand) {
-             return llvm::isa<llvm::Function>(operand) || is_same(operand.get());
-           });
+    const bool is_part = part.number == leaders_.alike.number && (part.bits & ~leaders_.alike.bits) == 0;
+    if (!is_part &&
+        !(computes(value) && llvm::all_of(llvm::cast<llvm::User>(value)->operands(), [&](llvm::Use& operand) {
+            return llvm::isa<llvm::Function>(operand) || is_same(operand.get());
+          })))
+      return false;
+    same_.insert(value);
+    return true;
+  }
+
+  /// Of its operands alone: the same of the same ones.
+  static bool computes(const Value* value) {
+    const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+    return intrinsic ? !intrinsic->mayReadOrWriteMemory()
+                     : llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst, llvm::CmpInst,
+                                 llvm::SelectInst, llvm::GetElementPtrInst>(value);
   }
 
   const Leaders& leaders_;
   const Shapes& shapes_;
+  llvm::SmallPtrSet<const Value*, 16> same_;
 };
 
 bool asks_for_peers(const llvm::Instruction& instruction) {

@@ -130,6 +130,9 @@ TEST(PeerStores, NotIfSomePeersHaveOtherNumbers) {
                                          ballot(2, "%d2") + "%m2 = add i32 %d2, -1\n%a2 = xor i32 %b2, %m2\n")}))
       << "a bit more than the place has: two sets' place is the same";
   EXPECT_FALSE(all_store({.peers = by_sums(0) + by_sums(1) + "%peers = and i32 %a0, %a1"}));
+  EXPECT_FALSE(all_store({.peers = "%o2 = and i32 %i, 4\n%d2 = lshr i32 %o2, 2\n" + ballot(2, "%d2") +
+                                   "%m2 = add i32 %d2, -1\n%a2 = xor i32 %b2, %m2\n" + by_sums(0) + by_sums(1) +
+                                   "%two = and i32 %a2, %a0\n%peers = and i32 %two, %a1\n"}));
   EXPECT_FALSE(all_store({.peers = alike(by_sums(0) + by_sums(1) + "%o2 = and i32 %i, 4\n%d2 = lshr i32 %o2, 2\n" +
                                          ballot(2, "%d2") + "%m2 = add i32 %d2, -1\n%a2 = xor i32 %b2, %m2\n")}))
       << "bits of two numbers";
@@ -148,10 +151,14 @@ TEST(PeerStores, NotIfTheSetIsAnother) {
       << "those that have the other bit";
   EXPECT_FALSE(all_store(with_third(ballot(2, "%d1") + unlike))) << "another bit than voted on";
   EXPECT_FALSE(all_store(with_third(ballot(2, "%d2") + "%m2 = add i32 %d2, -1\n%a2 = or i32 %b2, %m2\n")));
-  EXPECT_FALSE(all_store({.digit = "%digit = mul i32 %x, 3",
-                          .peers = "%w = zext i32 %digit to i64\n%all = call i64 @cupola.match(i32 -1, i32 1, i64 %w)\n"
-                                   "%peers = trunc i64 %all to i32"}))
-      << "all or nobody";
+  const auto matched = [](const std::string& operands) {
+    return Leaders{.digit = "%digit = mul i32 %x, 3",
+                   .peers = "%w = zext i32 %digit to i64\n%all = call i64 @cupola.match(" + operands +
+                            ", i64 %w)\n%peers = trunc i64 %all to i32"};
+  };
+  ASSERT_TRUE(all_store(matched("i32 -1, i32 0")));
+  EXPECT_FALSE(all_store(matched("i32 -1, i32 1"))) << "all or nobody";
+  EXPECT_FALSE(all_store(matched("i32 %n, i32 0"))) << "of some lanes";
 }
 
 TEST(PeerStores, NotIfAnotherThanTheFirstStores) {
@@ -165,6 +172,23 @@ TEST(PeerStores, NotIfAnotherThanTheFirstStores) {
   EXPECT_FALSE(all_store(where("%f = call i32 @llvm.cttz.i32(i32 %peers, i1 true)\n%c = icmp eq i32 %f, %i")));
 }
 
+TEST(PeerStores, TheFirstIsKnownInSeveralForms) {
+  const auto where = [](const std::string& condition) {
+    return Leaders{.peers = kPeers, .first = condition + "\nbr i1 %c, label %way, label %behind"};
+  };
+  EXPECT_TRUE(
+      all_store(where("%bit = shl i32 1, %lane\n%less = add i32 %bit, -1\n%mine = and i32 %peers, %less\n%c = icmp "
+                      "eq i32 %mine, 0")));
+  EXPECT_TRUE(
+      all_store(where("%own = call i32 @cupola.laneid()\n%no = shl i32 -1, %own\n%less = xor i32 %no, -1\n%mine = "
+                      "and i32 %peers, %less\n%c = icmp eq i32 %mine, 0")));
+  const std::string first = "%f = call i32 @llvm.cttz.i32(i32 %peers, i1 true)\n";
+  EXPECT_TRUE(all_store(where(first + "%c = icmp eq i32 %lane, %f")));
+  const std::string some = first + "%is = icmp eq i32 %f, %lane\n%some = icmp ne i32 %peers, 0\n";
+  EXPECT_TRUE(all_store(where(some + "%c = select i1 %some, i1 %is, i1 false"))) << "__ffs(peers) - 1";
+  EXPECT_FALSE(all_store(where(some + "%other = icmp ne i32 %x, 0\n%c = select i1 %other, i1 %is, i1 false")));
+}
+
 TEST(PeerStores, NotIfTheyWouldStoreSomethingElseOrElsewhere) {
   const auto doing = [](const std::string& value, const std::string& place, const std::string& store) {
     return Leaders{.peers = kPeers, .way = value + "\n%wide = zext i32 %digit to i64\n" + place + "\n" + store};
@@ -173,6 +197,16 @@ TEST(PeerStores, NotIfTheyWouldStoreSomethingElseOrElsewhere) {
   ASSERT_TRUE(all_store(doing("%v = mul i32 %digit, %n", place, store)));
   EXPECT_FALSE(all_store(doing("%v = mul i32 %lane, %n", place, store))) << "the lane's own";
   EXPECT_FALSE(all_store(doing("%v = load i32, ptr %base", place, store))) << "that others may have written";
+  EXPECT_FALSE(all_store(doing("%v = and i32 %x, 15", place, store))) << "a bit that they do not have alike";
+  Leaders array = doing("%a = ptrtoint ptr %own to i64\n%v = trunc i64 %a to i32", place, store);
+  array.digit = "%own = alloca i32\n" + array.digit;
+  EXPECT_FALSE(all_store(array)) << "where the lane's own array is";
+  EXPECT_FALSE(all_store(doing("%v = add i32 %n, 1\n%seen = load volatile i32, ptr %in", place, store)))
+      << "more than to store";
+  EXPECT_FALSE(all_store(doing("%v = add i32 %n, 1", place, ""))) << "nothing";
+  EXPECT_FALSE(
+      all_store(doing("%v = add i32 %n, 1", "%place = getelementptr [8 x i32], ptr %base, i64 %far, i64 %wide", store)))
+      << "in a row of the lane's own";
   EXPECT_FALSE(all_store(doing("%v = add i32 %n, 1", place, "store volatile i32 %v, ptr %place")));
   EXPECT_FALSE(all_store(doing("%v = add i32 %n, 1", place, "%old = atomicrmw add ptr %place, i32 %v monotonic")));
   EXPECT_FALSE(all_store(doing("%v = udiv i32 7, %digit", place, store))) << "by zero, of a lane that would not";
@@ -195,6 +229,18 @@ TEST(PeerStores, NotIfALaneMayNotBeThere) {
       << "all go the same way";
   EXPECT_FALSE(all_store({.peers = kPeers, .outer = "%o = icmp slt i32 %i, %n\nbr i1 %o, label %ask, label %behind"}))
       << "some return early";
+  EXPECT_FALSE(
+      all_store({.peers = kPeers,
+                 .first = "%near = icmp slt i32 %x, %n\nbr i1 %near, label %look, label %behind\nlook:\n%mine = "
+                          "and i32 %peers, %below\n%c = icmp eq i32 %mine, 0\nbr i1 %c, label %way, label "
+                          "%behind"}))
+      << "all vote, and some store";
+  EXPECT_FALSE(
+      all_store({.peers = kPeers,
+                 .first = "%seen = load volatile i32, ptr %from\n%again = icmp slt i32 %seen, %n\nbr i1 %again, label "
+                          "%ask, label %after\nafter:\n%mine = and i32 %peers, %below\n%c = icmp eq i32 %mine, "
+                          "0\nbr i1 %c, label %way, label %behind"}))
+      << "in a loop that lanes leave at different turns";
 }
 
 }  // namespace
