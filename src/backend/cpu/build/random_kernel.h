@@ -211,10 +211,6 @@ class RandomKernel : RandomMeetings {
       case 41:
       case 42:
       case 43:
-      case 44:
-      case 45:
-      case 46:
-      case 47:
         return meets_ && context.level == Level::Block ? store_for_peers() : assign();
       default:
         return meets_ ? together(context) : assign();

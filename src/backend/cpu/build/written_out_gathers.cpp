@@ -28,16 +28,19 @@ struct Access {
   }
 };
 
+bool is_for_all(const llvm::IntrinsicInst& call, unsigned mask_operand) {
+  const auto* mask = llvm::dyn_cast<llvm::Constant>(call.getArgOperand(mask_operand));
+  return mask && mask->isAllOnesValue();
+}
+
 std::optional<Access> access_of(llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   if (!call) return std::nullopt;
   const bool is_gather = call->getIntrinsicID() == llvm::Intrinsic::masked_gather;
-  if (!is_gather && call->getIntrinsicID() != llvm::Intrinsic::masked_scatter) return std::nullopt;
+  if (is_gather ? !is_for_all(*call, 1) : !scatters_all_lanes(instruction)) return std::nullopt;
   const Access access{call, is_gather};
   const unsigned bits = access.type()->getScalarSizeInBits();
-  const auto* mask = llvm::dyn_cast<llvm::Constant>(call->getArgOperand(is_gather ? 1 : 2));
-  if (!mask || !mask->isAllOnesValue() || (bits != 32 && bits != 64)) return std::nullopt;
-  return access;
+  return bits == 32 || bits == 64 ? std::optional(access) : std::nullopt;
 }
 
 bool stores_a_row(const llvm::BasicBlock& block) {
@@ -160,6 +163,11 @@ void write_out(const Access& access) {
 constexpr size_t kMostWrittenOut = 32;
 
 }  // namespace
+
+bool scatters_all_lanes(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call && call->getIntrinsicID() == llvm::Intrinsic::masked_scatter && is_for_all(*call, 2);
+}
 
 void write_out_gathers(llvm::Function& function, const llvm::TargetMachine& machine) {
   if (!gathers_by_programs(machine)) return;

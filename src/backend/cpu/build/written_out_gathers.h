@@ -2,6 +2,7 @@
 
 namespace llvm {
 class Function;
+class Instruction;
 class TargetMachine;
 }  // namespace llvm
 
@@ -10,8 +11,11 @@ namespace cupola::cpu::build {
 /// Reads and writes what all lanes gather and scatter one by one on processors of which such an instruction is a
 /// program of its own, during which they start nothing else: AMD's of Zen's line. 16 numbers of the first cache, whose
 /// places lie in registers, take Zen 4 two thirds of its gather's time and three quarters of its scatter's. Places of
-/// 32 bits are taken two at a time. Under masks both stay, and where code only comes that looked for a row and found
-/// none. After make_addresses_beside_gathers.
+/// 32 bits are taken two at a time, numbers that were just computed out of memory. Under masks both stay, and where
+/// code only comes that looked for a row and found none. After make_addresses_beside_gathers.
 void write_out_gathers(llvm::Function& function, const llvm::TargetMachine& machine);
+
+/// Whether all lanes write, each where its number says.
+bool scatters_all_lanes(const llvm::Instruction& instruction);
 
 }  // namespace cupola::cpu::build

@@ -5,11 +5,11 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "backend/cpu/build/crowded_loops.h"
+#include "backend/cpu/build/written_out_gathers.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -39,14 +39,8 @@ bool fills_registers(const llvm::Loop& loop, const llvm::TargetTransformInfo& ta
 
 /// Whether all lanes write where their numbers say: each turn is long then, a store for each lane.
 bool scatters(const llvm::Loop& loop) {
-  return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
-    return llvm::any_of(*block, [](const llvm::Instruction& instruction) {
-      const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-      if (!call || call->getIntrinsicID() != llvm::Intrinsic::masked_scatter) return false;
-      const auto* mask = llvm::dyn_cast<llvm::Constant>(call->getArgOperand(2));
-      return mask && mask->isAllOnesValue();
-    });
-  });
+  return llvm::any_of(loop.blocks(),
+                      [](const llvm::BasicBlock* block) { return llvm::any_of(*block, scatters_all_lanes); });
 }
 
 }  // namespace
