@@ -300,8 +300,8 @@ class CpuQueue::State final : public std::enable_shared_from_this<State>,
 
   // ---- host threads that wait ----
 
-  bool help(uint64_t value) override {
-    return services_.pool.help(*this, [this, value] { return progress_->value() >= value; });
+  bool help(const std::function<bool()>& over, HostPatience& patience) override {
+    return services_.pool.help(*this, over, patience);
   }
 
   const QueueServices services_;

@@ -1,7 +1,6 @@
 #include "backend/cpu/run/cpu_semaphore.h"
 
 #include "backend/cpu/run/ready.h"
-#include "backend/cpu/run/spin.h"
 #include "base/pause.h"
 #include "base/platform.h"
 #include "base/steady_clock.h"
@@ -15,9 +14,6 @@ namespace cupola::cpu {
 namespace {
 
 constexpr uint32_t kReached = 1, kFault = 2;
-
-/// Nanoseconds: while all workers have something to do, who waits takes a core from one of them.
-constexpr uint64_t kMostSpinning = 20'000;
 
 /// A host thread that sleeps.
 class Sleeper final : public SemaphoreWaiter, public DeviceFault::Sleeper {
@@ -81,13 +77,12 @@ void CpuSemaphore::signal(uint64_t value) {
 }
 
 Result<> CpuSemaphore::wait(uint64_t value) {
-  CUPOLA_NEAR_THREAD_LOCAL static constinit SpinBudget budget(kMostSpinning);
+  CUPOLA_NEAR_THREAD_LOCAL static constinit HostPatience patience;
   const auto over = [&] { return this->value() >= value || domain_->faults.any(); };
   if (!over()) {
-    if (const auto helper = helper_.lock())
-      while (!over() && helper->help(value)) {
-      }
-    if (!budget.spin(over)) budget.came_at(sleep(value));
+    const auto helper = helper_.lock();
+    if (!(helper ? helper->help(over, patience) : patience.spin(/*has_place=*/false, over)))
+      patience.came_at(sleep(value));
   }
   if (auto error = domain_->faults.get()) return fail(std::move(*error));
   return {};

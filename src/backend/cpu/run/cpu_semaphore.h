@@ -1,9 +1,11 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "backend/cpu/run/cpu_domain.h"
+#include "backend/cpu/run/spin.h"
 #include "base/mutex.h"
 #include "hal/semaphore.h"
 
@@ -32,9 +34,9 @@ class SemaphoreWaiter {
 /// Lends a hand to what raises a semaphore.
 class SemaphoreHelper {
  public:
-  /// Does a part of the work on the calling thread, and returns soon after the value is reached. False when there was
-  /// nothing to do.
-  virtual bool help(uint64_t value) = 0;
+  /// Does parts of the work on the calling thread, and returns soon after `over()` is true. False when nothing has come
+  /// for a while: then the thread sleeps.
+  virtual bool help(const std::function<bool()>& over, HostPatience& patience) = 0;
 
  protected:
   ~SemaphoreHelper() = default;

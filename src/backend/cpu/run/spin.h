@@ -47,4 +47,25 @@ class SpinBudget {
   uint64_t most_, nanoseconds_, began_ = 0;
 };
 
+/// How long a host thread that waits for the device looks. One thread's.
+class HostPatience {
+ public:
+  /// `has_place`: a core is free for what may come next, which this thread would take: twice as long as the waking of
+  /// another one lasts. Else it takes a core from a worker.
+  template <typename Ready>
+  bool spin(bool has_place, const Ready& ready) {
+    had_place_ = has_place;
+    return last().spin(ready);
+  }
+
+  /// As SpinBudget's, of the last time.
+  void came_at(uint64_t time) { last().came_at(time); }
+
+ private:
+  SpinBudget& last() { return had_place_ ? beside_free_cores_ : beside_workers_; }
+
+  SpinBudget beside_free_cores_{200'000}, beside_workers_{20'000};
+  bool had_place_ = false;
+};
+
 }  // namespace cupola::cpu

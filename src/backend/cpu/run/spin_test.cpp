@@ -42,5 +42,22 @@ TEST(SpinBudget, ThatIsPaidForIsWhole) {
   EXPECT_EQ(budget.nanoseconds(), is_alone ? 50'000u : 100'000u);
 }
 
+TEST(HostPatience, IsShorterWhereAWorkerHasTheCore) {
+  if (is_alone) GTEST_SKIP() << "nobody looks where there is one core";
+  HostPatience patience;
+  const auto never = [] { return false; };
+  const auto looks = [&](bool has_place) {
+    const uint64_t began = steady_nanoseconds();
+    EXPECT_FALSE(patience.spin(has_place, never));
+    return steady_nanoseconds() - began;
+  };
+  EXPECT_GE(looks(true), 200'000u);
+  patience.came_at(steady_nanoseconds() + 10'000'000'000);
+  uint64_t shortest = looks(false);
+  for (int i = 0; i < 100; ++i) shortest = std::min(shortest, looks(false));
+  EXPECT_GE(shortest, 20'000u);
+  EXPECT_LT(shortest, 100'000u) << "half of what the other was, which had waited in vain";
+}
+
 }  // namespace
 }  // namespace cupola::cpu

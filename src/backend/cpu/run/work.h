@@ -71,9 +71,10 @@ class Work {
   std::atomic<uint64_t> unfinished_;
   std::atomic<bool> failed_{false};
   // Under the pool's lock.
-  ItemsLeft items_;      ///< that no worker has
-  uint64_t number_ = 0;  ///< the pool's, from 1 on
-  Link links_[2];        ///< in the pool's lists
+  ItemsLeft items_;          ///< that no worker has
+  uint64_t number_ = 0;      ///< the pool's, from 1 on
+  bool is_of_host_ = false;  ///< a host thread brought it, which may wait for it next
+  Link links_[2];            ///< in the pool's lists
   // Of the thread that gives the work up.
   uint64_t given_up_ = 0;
   Work* next_given_up_ = nullptr;

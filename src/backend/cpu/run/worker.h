@@ -57,6 +57,9 @@ class Worker {
   /// True when nothing is begun or pending here.
   bool has_nothing() const { return residents_.empty() && pending_.empty(); }
 
+  /// True on a thread that has a worker.
+  static bool is_this_thread();
+
   /// True on a thread that has a worker of the pool and will ask for this work next.
   static bool this_thread_will_look(const WorkerPool& pool, const Work& work);
 
@@ -108,7 +111,7 @@ class Worker {
   WaitWord word_;
   std::atomic<uint64_t> woken_at_{0};  ///< by the steady clock: when someone last woke it
   Cores::Sleeper sleeper_;
-  SpinBudget spin_budget_{100'000};
+  SpinBudget spin_budget_{200'000};
   uint32_t left_ = 0;               ///< times in a row that others had all done when it looked
   std::atomic<bool> looks_{false};  ///< changes under the pool's lock
   // Under the pool's lock.

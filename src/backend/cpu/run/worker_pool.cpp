@@ -19,13 +19,15 @@
 //
 // A host thread that waits takes the place of a worker that sleeps, and is on its core already; so that there is a
 // place, all workers but one look for a while before they park, and where hosts helped lately the last one that sleeps
-// is woken only when who took of a work takes of it again, or there are other works.
+// is woken only when who took of a work takes of it again, or there are other works, or no host will come: the work was
+// brought by a worker, that went on in its queue, and the hosts that wait for it are asleep.
 
 namespace cupola::cpu {
 
 namespace {
 
 constexpr uint32_t kMostDoublings = 4;  // of the time that a worker leaves to others
+constexpr uint32_t kMostVainLooks = 8;  // of a host thread, in a row, at works that it can do nothing for
 
 /// A host thread: not on one that runs kernels already, nor where a kernel's fault would end the process.
 bool may_run_kernels_here() {
@@ -86,6 +88,7 @@ Result<> WorkerPool::submit(Work& work) {
     if (work.domain().faults.any()) work.fail();
     if (!work.one_at_a_time()) work.items_.divide(most_threads_);
     work.number_ = ++submitted_;
+    work.is_of_host_ = !Worker::is_this_thread();
     active_.push_back(work);
     open_.push_back(work);
     open_count_.fetch_add(1, std::memory_order_relaxed);
@@ -140,6 +143,13 @@ Result<> WorkerPool::start_threads(const Work& work) {
 /// The last worker that sleeps, if no host thread has a place yet.
 bool WorkerPool::has_place_for_host() const {
   return borrowed_ == 0 && parked_.has_one();
+}
+
+/// Whether a host may come for what is left of the work. Of other works it may have no part, and this one may wait for
+/// them.
+bool WorkerPool::is_left_to_host(const Work& work) const {
+  const bool is_all = open_.first() == &work && !open_.after(work);
+  return is_all && (work.is_of_host_ || hosts_awake_.load(std::memory_order_relaxed) != 0);
 }
 
 /// Who is to be woken, after the lock: null when none sleeps, or one looks already.
@@ -208,9 +218,7 @@ bool WorkerPool::take(Worker& worker, Range& range) {
     if (work) {
       const bool again = std::exchange(worker.took_, work->number_) == work->number_;
       if (again && has_place_for_host()) hosts_help_.store(false, std::memory_order_relaxed);  // none came
-      // Of other works the host may have no part, and this one may wait for them.
-      const bool is_all = open_.first() == work && !open_.after(*work);
-      if (!open_.empty()) woken = worker_to_wake(is_all && !again ? Last::NotYet : Last::Too);
+      if (!open_.empty()) woken = worker_to_wake(!again && is_left_to_host(*work) ? Last::NotYet : Last::Too);
       worker.left_ = std::min(worker.left_, kMostDoublings) / 2;
     }
     worker.may_spin_ = looking_ < workers_wanted_;
@@ -309,7 +317,35 @@ void WorkerPool::nap(Worker& worker, uint64_t seen, uint32_t microseconds) {
 
 // ---- host threads that help ----
 
-bool WorkerPool::help(const Work::Owner& owner, const std::function<bool()>& enough) {
+bool WorkerPool::help(const Work::Owner& owner, const std::function<bool()>& enough, HostPatience& patience) {
+  if (!may_run_kernels_here()) return patience.spin(/*has_place=*/false, enough);
+  hosts_awake_.fetch_add(1, std::memory_order_relaxed);
+  for (uint32_t vain = 0; vain < kMostVainLooks; ++vain) {
+    const uint64_t seen = epoch();
+    while (!enough() && help_now(owner, enough)) vain = 0;
+    if (enough() || !patience.spin(has_place(), [&] { return enough() || epoch() != seen; })) break;
+  }
+  host_sleeps();
+  return enough();
+}
+
+/// One that was awake, or its wait is over.
+void WorkerPool::host_sleeps() {
+  Worker* woken = nullptr;
+  {
+    Lock lock(mutex_);
+    hosts_awake_.fetch_sub(1, std::memory_order_relaxed);
+    if (!open_.empty()) woken = worker_to_wake();
+  }
+  wake(woken, Beside::Yes);
+}
+
+bool WorkerPool::has_place() {
+  Lock lock(mutex_);
+  return !parked_.empty();
+}
+
+bool WorkerPool::help_now(const Work::Owner& owner, const std::function<bool()>& enough) {
   if (open_count_.load(std::memory_order_relaxed) == 0 || !may_run_kernels_here()) return false;
   Range range;
   Worker* const worker = borrow(owner, range);

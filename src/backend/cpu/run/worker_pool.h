@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/cpu/run/cores.h"
+#include "backend/cpu/run/spin.h"
 #include "backend/cpu/run/work.h"
 #include "base/mutex.h"
 #include "base/result.h"
@@ -64,9 +65,12 @@ class WorkerPool {
   /// Gives all works of the domain up.
   void fail_all(const CpuDomain& domain);
 
-  /// For a host thread that waits for works of the owner: takes the place of a worker that sleeps and runs items of
-  /// such a work, until none is left or `enough()` is true. False when there is none, or no worker sleeps.
-  bool help(const Work::Owner& owner, const std::function<bool()>& enough);
+  /// For a host thread that waits for works of the owner: while a worker sleeps, takes its place and runs items of such
+  /// works, and looks for more, until `enough()` is true. False when none has come for a while.
+  bool help(const Work::Owner& owner, const std::function<bool()>& enough, HostPatience& patience);
+
+  /// The same once, without looking: until no items are left. False when there are none, or no worker sleeps.
+  bool help_now(const Work::Owner& owner, const std::function<bool()>& enough);
 
   // -- for workers --
 
@@ -96,6 +100,9 @@ class WorkerPool {
   enum class Last : bool { NotYet, Too };
   Worker* worker_to_wake(Last last = Last::Too) REQUIRES(mutex_);
   bool has_place_for_host() const REQUIRES(mutex_);
+  bool is_left_to_host(const Work& work) const REQUIRES(mutex_);
+  bool has_place() EXCLUDES(mutex_);
+  void host_sleeps() EXCLUDES(mutex_);
   /// Whether there is something to do beside what the waking thread may do itself.
   enum class Beside : bool { No, Yes };
   void wake(Worker* worker, Beside beside);
@@ -116,6 +123,7 @@ class WorkerPool {
   alignas(64) std::atomic<uint64_t> epoch_{0};
   alignas(64) std::atomic<uint32_t> open_count_{0};  ///< works in open_
   std::atomic<bool> hosts_help_{false};       ///< one tried to lately: it needs the place of a worker that sleeps
+  std::atomic<uint32_t> hosts_awake_{0};      ///< that wait, and look for something to help with
   std::atomic<bool> submitter_looks_{false};  ///< for work: who brought the last one
   Mutex mutex_;
   Condition idle_;

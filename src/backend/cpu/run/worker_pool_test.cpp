@@ -152,7 +152,7 @@ class PoolOfTwo : public testing::Test {
     std::atomic<bool> tried{false};
     Shared work(kItems, domain_, [&](const Shared&) { return tried.load(); });
     ASSERT_TRUE(pool_.submit(work));
-    pool_.help(work, [] { return true; });
+    pool_.help_now(work, [] { return true; });
     tried = true;
     ASSERT_TRUE(Shared::until([&] { return work.is_done(); }));
   }
@@ -174,7 +174,7 @@ TEST_F(PoolOfTwo, TheLastWorkersPlaceIsLeftToAHostThatHelps) {
     ASSERT_TRUE(Shared::until([&] { return work.by_worker[0].load() + work.by_worker[1].load() != 0; }));
     for (int i = 0; i < 100 && work.by_host.load() == 0; ++i) {
       std::this_thread::yield();
-      pool_.help(work, [] { return false; });
+      pool_.help_now(work, [] { return false; });
     }
     tried = true;
     ASSERT_TRUE(Shared::until([&] { return work.is_done(); }));
@@ -193,6 +193,83 @@ TEST_F(PoolOfTwo, WhereNoHostComesTheLastWorkerIsWoken) {
   EXPECT_TRUE(Shared::until([&] { return work.is_done(); }));
   EXPECT_NE(work.by_worker[0].load(), 0u);
   EXPECT_NE(work.by_worker[1].load(), 0u);
+}
+
+/// Two works, the second of which the end of the first brings, as in a queue: on a worker.
+class InARow final : private Work::Owner {
+ public:
+  InARow(WorkerPool& pool, CpuDomain& domain, std::function<bool(const InARow&)> may_end)
+      : pool_(pool), may_end_(std::move(may_end)), first_(*this, domain, 1), second_(*this, domain, 1000) {}
+
+  Result<> begin() { return pool_.submit(first_); }
+  void end_first() { may_end_first_ = true; }
+  bool is_done() const { return done_; }
+  bool help(HostPatience& patience, const std::function<bool()>& enough) { return pool_.help(*this, enough, patience); }
+
+  std::atomic<uint64_t> by_host{0}, by_worker[2] = {};  ///< items of the second
+
+ private:
+  struct Items final : Work {
+    Items(InARow& all, CpuDomain& domain, uint64_t count) : Work(count, domain, all), all(all) {}
+    Ran run(Worker& worker, uint64_t, uint64_t) override {
+      all.run(*this, worker);
+      return {1, 1};
+    }
+    InARow& all;
+  };
+
+  void run(const Items& items, const Worker& worker) {
+    if (&items == &first_) return void(Shared::until([this] { return may_end_first_.load(); }));
+    ++(std::this_thread::get_id() == host_ ? by_host : by_worker[worker.index()]);
+    Shared::until([this] { return may_end_(*this); });
+  }
+  void work_done() override {
+    if (std::exchange(is_second_, true))
+      done_ = true;
+    else
+      EXPECT_TRUE(pool_.submit(second_));
+  }
+
+  WorkerPool& pool_;
+  const std::function<bool(const InARow&)> may_end_;
+  const std::thread::id host_ = std::this_thread::get_id();
+  Items first_, second_;
+  bool is_second_ = false;
+  std::atomic<bool> may_end_first_{false}, done_{false};
+};
+
+// The host sleeps by then.
+TEST_F(PoolOfTwo, WhatAWorkerBringsIsNotLeftToAHost) {
+  let_it_know();
+  const auto both_came = [](const InARow& all) { return all.by_worker[0].load() != 0 && all.by_worker[1].load() != 0; };
+  InARow works(pool_, domain_, both_came);
+  ASSERT_TRUE(works.begin());
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until the other worker sleeps
+  works.end_first();
+  EXPECT_TRUE(Shared::until([&] { return both_came(works); }));
+  EXPECT_TRUE(Shared::until([&] { return works.is_done(); }));
+}
+
+TEST_F(PoolOfTwo, AHostThatWaitsLooksForMore) {
+  constexpr int kRounds = 100;
+  HostPatience patience;
+  int helped = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    std::atomic<bool> over{false};
+    InARow works(pool_, domain_, [&](const InARow& all) { return all.by_host.load() != 0 || over.load(); });
+    ASSERT_TRUE(works.begin());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // until the other worker sleeps
+    int looks = 0;
+    works.help(patience, [&] {
+      if (++looks == 10) works.end_first();
+      return works.is_done();
+    });
+    works.end_first();
+    over = true;
+    ASSERT_TRUE(Shared::until([&] { return works.is_done(); }));
+    helped += works.by_host.load() != 0;
+  }
+  EXPECT_GT(helped, kRounds / 2);
 }
 
 /// Runs on the thread that brings it, if it is short.
