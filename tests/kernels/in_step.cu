@@ -593,6 +593,63 @@ CASE(lanes_that_returned_are_the_first_of_those_without_a_bit) {
   }
 }
 
+// ---- counters in shared memory, a row for each warp, that are cleared after each round ----
+
+constexpr int kRounds = 3, kCounted = 256;
+
+/// How many of a round's numbers with the same digit come before the warp `shift` further on, and before the lane in
+/// its own.
+template <bool kOwn>
+__global__ void __launch_bounds__(256)
+    ranks_in_rounds(const unsigned* numbers, const int* places, unsigned* out, int shift) {
+  __shared__ unsigned counts[8][kCounted];
+  unsigned i = threadIdx.x, warp = i / kWarp, lane = i % kWarp;
+  for (int row = 0; row < 8; ++row) counts[row][i] = 0;
+  __syncthreads();
+  for (int round = 0; round < kRounds; ++round) {
+    unsigned digit = numbers[round * 256 + i] & (kCounted - 1), peers = ~0u;
+    for (int bit = 0; bit < 8; ++bit) {
+      unsigned vote = __ballot_sync(~0u, digit >> bit & 1);
+      peers &= digit >> bit & 1 ? vote : ~vote;
+    }
+    unsigned rank = __popc(peers & ((1u << lane) - 1));
+    if (rank == 0) counts[warp][digit] = __popc(peers);
+    __syncthreads();
+    unsigned running = 0;
+    for (int row = 0; row < 8; ++row) {
+      unsigned count = counts[row][i];
+      counts[row][i] = running;
+      running += count;
+    }
+    __syncthreads();
+    out[places[round * 256 + i]] = counts[kOwn ? warp : (warp + shift) & 7][digit] + rank;
+    __syncthreads();
+    for (int row = 0; row < 8; ++row) counts[row][i] = 0;
+    __syncthreads();
+  }
+}
+
+CASE(rows_of_counters_are_cleared_after_their_last_use) {
+  constexpr int kAll = kRounds * 256;
+  for (int shift : {0, 1, 5})
+    for (unsigned spread : {1u, 3u, 40u, 1000u}) {
+      check::Managed<unsigned> numbers(kAll), out(kAll);
+      check::Managed<int> places(kAll);
+      for (unsigned i = 0; i < kAll; ++i)
+        numbers[i] = (i * 2654435761u >> 7 & 0xffff) % spread, places[i] = i * 5 % kAll;
+      (shift == 0 ? ranks_in_rounds<true> : ranks_in_rounds<false>)<<<1, 256>>>(numbers, places, out, shift);
+      CUDA_OK(cudaDeviceSynchronize());
+      const auto digit = [&](int i) { return numbers[i] & (kCounted - 1); };
+      for (int i = 0; i < kAll; ++i) {
+        const int begin = i / 256 * 256, warp = (i % 256 / kWarp + shift) % 8;
+        unsigned expected = 0;
+        for (int k = begin; k < begin + warp * kWarp; ++k) expected += digit(k) == digit(i);
+        for (int k = i / kWarp * kWarp; k < i; ++k) expected += digit(k) == digit(i);
+        EXPECT_EQUAL_AT(i, out[places[i]], expected);
+      }
+    }
+}
+
 // Lanes below 24 leave a loop one by one and are on their way out; the others, which no operation of the loop names,
 // meet on their own.
 __global__ void goes_two_ways(const int* turns, int* out) {

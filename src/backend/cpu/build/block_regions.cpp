@@ -9,6 +9,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/Support/KnownBits.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -475,7 +477,19 @@ class Cutting {
     }
     Value* address = slot(value, region, firsts_[&region]->getIterator());
     if (llvm::isa<llvm::AllocaInst>(value)) return address;
-    return builder_.CreateAlignedLoad(value->getType(), address, slots_.alignment(value), value->getName());
+    llvm::LoadInst* load =
+        builder_.CreateAlignedLoad(value->getType(), address, slots_.alignment(value), value->getName());
+    keep_range(*load, *value);
+    return load;
+  }
+
+  /// What is known of the number where it is made stays known: that an index is no more than a mask leaves.
+  void keep_range(llvm::LoadInst& load, const Value& value) const {
+    if (!value.getType()->isIntOrIntVectorTy()) return;
+    const llvm::APInt most = llvm::computeKnownBits(&value, layout_).getMaxValue();
+    if (most.isAllOnes()) return;
+    const llvm::APInt end = most + 1, zero = llvm::APInt::getZero(end.getBitWidth());
+    load.setMetadata(llvm::LLVMContext::MD_range, llvm::MDBuilder(load.getContext()).createRange(zero, end));
   }
 
   void replace_array(Instruction& array) {

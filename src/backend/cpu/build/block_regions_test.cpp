@@ -1,7 +1,9 @@
 #include "backend/cpu/build/block_regions.h"
 
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
 
 #include "backend/cpu/build/cut_code.h"
 
@@ -98,6 +100,28 @@ TEST(BlockRegions, WarpsKeepWhatCannotBeMadeAgain) {
   EXPECT_EQ(kept("%one = insertelement <32 x i32> zeroinitializer, i32 %t, i32 0\n"
                  "%v = udiv <32 x i32> splat (i32 100), %one"),
             128u);  // takes longer than to read it
+}
+
+/// What is known of what a warp takes from its frame, as the end of its range; 0: nothing.
+uint64_t end_of_range(const std::string& made, const std::string& type = "<32 x i32>") {
+  const Cut cut(made + "\n" + kMeet + "store " + type + " %v, ptr %q");
+  EXPECT_TRUE(cut) << made;
+  if (!cut) return 0;
+  uint64_t end = 0;
+  for (const llvm::Instruction& instruction : llvm::instructions(*cut.regions->regions.front().begin->getParent()))
+    if (const llvm::MDNode* range = instruction.getMetadata(llvm::LLVMContext::MD_range)) {
+      EXPECT_TRUE(llvm::mdconst::extract<llvm::ConstantInt>(range->getOperand(0))->isZero());
+      end = llvm::mdconst::extract<llvm::ConstantInt>(range->getOperand(1))->getZExtValue();
+    }
+  return end;
+}
+
+TEST(BlockRegions, WhatIsKnownOfANumberStaysKnown) {
+  const std::string load = "%r = load <32 x i32>, ptr %p\n";
+  EXPECT_EQ(end_of_range(load + "%v = and <32 x i32> %r, splat (i32 255)\nstore <32 x i32> %r, ptr %q"), 256u);
+  EXPECT_EQ(end_of_range(load + "%m = and <32 x i32> %r, splat (i32 2147483647)\n%v = mul <32 x i32> %m, %r"), 0u);
+  EXPECT_EQ(end_of_range("%r = load i16, ptr %p\n%x = zext i16 %r to i32\n%v = mul i32 %x, 3", "i32"), 1u << 18);
+  EXPECT_EQ(end_of_range("%v = load <32 x float>, ptr %p", "<32 x float>"), 0u);
 }
 
 // What is made again of what is made again comes from the region's own warp.

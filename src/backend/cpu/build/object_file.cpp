@@ -29,6 +29,7 @@
 
 #include "backend/cpu/build/bit_tests.h"
 #include "backend/cpu/build/crowded_loops.h"
+#include "backend/cpu/build/early_clears.h"
 #include "backend/cpu/build/first_lanes.h"
 #include "backend/cpu/build/gather_addresses.h"
 #include "backend/cpu/build/known_shifts.h"
@@ -180,6 +181,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     if (function.isDeclaration()) continue;
     drop_unread_shared_stores(function);
     drop_overwritten_notes(function);
+    clear_early(function);
     make_addresses_beside_gathers(function);
     ask_for_whole_turns(function);
     move_masks_as_numbers(function, machine);

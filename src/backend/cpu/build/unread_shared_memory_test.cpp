@@ -62,6 +62,25 @@ TEST(UnreadSharedMemory, IsWrittenWhereItIsRead) {
     EXPECT_EQ(left(kThree + read), 3u) << read;
 }
 
+/// By what is known of numbers.
+TEST(UnreadSharedMemory, IsWrittenWhereANumberMaySay) {
+  const auto with = [](const std::string& number, const std::string& sum) {
+    return left(kThree + number + "%there = getelementptr " + sum +
+                "\n%r = call <4 x i32> @llvm.masked.gather.v4i32.v4p0(<4 x ptr> %there, <4 x i1> %m, <4 x i32> %v)\n");
+  };
+  const std::string small = "%n = and <4 x i64> %far, <i64 3, i64 1, i64 0, i64 2>\n";
+  EXPECT_EQ(with(small, "i32, ptr %w, <4 x i64> %n"), 2u) << "the first 16 bytes";
+  EXPECT_EQ(with(small, "i8, ptr %w, <4 x i64> %n"), 2u) << "7 bytes";
+  EXPECT_EQ(with(small, "i32, ptr %at16, <4 x i64> %n"), 1u);
+  EXPECT_EQ(with("%n = and <4 x i64> %far, splat (i64 -4)\n", "i32, ptr %w, <4 x i64> %n"), 3u) << "maybe below it";
+  EXPECT_EQ(with("%s = trunc <4 x i64> %far to <4 x i8>\n%n = sext <4 x i8> %s to <4 x i64>\n",
+                 "i32, ptr %at16, <4 x i64> %n"),
+            3u);
+  EXPECT_EQ(with("%s = trunc <4 x i64> %far to <4 x i2>\n%n = zext <4 x i2> %s to <4 x i32>\n",
+                 "i32, ptr %at16, <4 x i32> %n"),
+            1u);
+}
+
 TEST(UnreadSharedMemory, IsWrittenWhereItMayBeRead) {
   for (const char* what : {"call void @other()\n",  // which has the context
                            "%r = atomicrmw add ptr %at4, i32 1 monotonic\n",

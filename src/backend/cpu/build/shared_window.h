@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace llvm {
+class Function;
+class Instruction;
+}  // namespace llvm
+
+namespace cupola::cpu::build {
+
+/// Bytes of a block's window of shared memory, without the end; nothing: they may be anywhere.
+using WindowRange = std::optional<std::pair<int64_t, int64_t>>;
+
+bool overlap(const WindowRange& one, const WindowRange& other);
+
+/// Whether all of it lies in the window for certain: what is read or written elsewhere fails maybe.
+bool is_inside(const WindowRange& range);
+
+/// Code reads or writes the window of its block, or may.
+struct WindowAccess {
+  llvm::Instruction* instruction;  ///< a load or a simple store, or those under a mask
+  WindowRange range;
+  bool writes;
+};
+
+/// All that the code does with the window, in no order. Nothing: that cannot be told, because its address goes
+/// elsewhere, or the code calls others.
+std::optional<std::vector<WindowAccess>> accesses_of_window(llvm::Function& code);
+
+}  // namespace cupola::cpu::build
