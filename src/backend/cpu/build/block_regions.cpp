@@ -25,6 +25,7 @@
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_lanes.h"
 #include "backend/cpu/build/warp_coroutine.h"
+#include "backend/cpu/build/written_out_gathers.h"
 #include "image/cpu_abi.h"
 #include "kir/block_uniformity.h"
 #include "kir/branch_ways.h"
@@ -69,7 +70,11 @@ class Cutting {
  public:
   /// `places`: of its arguments, those that differ between warps; `first_thread`: threadIdx.x, null if it has none.
   Cutting(llvm::Function& code, llvm::ArrayRef<Value*> places, const Value* first_thread, llvm::TargetMachine& machine)
-      : code_(code), first_thread_(first_thread), layout_(code.getDataLayout()), builder_(code.getContext()) {
+      : code_(code),
+        first_thread_(first_thread),
+        layout_(code.getDataLayout()),
+        machine_(machine),
+        builder_(code.getContext()) {
     kir::PassAnalyses analyses(&machine);
     llvm::FunctionPassManager form;
     form.addPass(llvm::LoopSimplifyPass());
@@ -348,7 +353,7 @@ class Cutting {
   /// a region that makes nothing else is gone.
   void recompute_from_kept() {
     for (Value* value : llvm::SmallVector<Value*, 32>(slots_.values())) {
-      if (is_read_again_.contains(value)) continue;
+      if (is_read_again_.contains(value) || is_number_of_written_out_gather(*value, machine_)) continue;
       Value* source = nullptr;
       unsigned left = kMostRecomputed;
       if (!is_of_one_kept(value, source, left, /*is_result=*/true) || !source || size_of(source) > size_of(value))
@@ -540,6 +545,7 @@ class Cutting {
   llvm::Function& code_;
   const Value* first_thread_;
   const llvm::DataLayout& layout_;
+  const llvm::TargetMachine& machine_;
   llvm::IRBuilder<> builder_;
   llvm::PostDominatorTree post_dominators_;
   std::optional<kir::BlockUniformity> uniformity_;

@@ -6,6 +6,7 @@
 #include <llvm/IR/InstIterator.h>
 
 #include "backend/cpu/build/cut_code.h"
+#include "backend/cpu/build/test_machine.h"
 
 // Which code is cut, and what is kept from region to region. What the regions compute is VectorDifferential's to show.
 
@@ -122,6 +123,28 @@ TEST(BlockRegions, WhatIsKnownOfANumberStaysKnown) {
   EXPECT_EQ(end_of_range(load + "%m = and <32 x i32> %r, splat (i32 2147483647)\n%v = mul <32 x i32> %m, %r"), 0u);
   EXPECT_EQ(end_of_range("%r = load i16, ptr %p\n%x = zext i16 %r to i32\n%v = mul i32 %x, 3", "i32"), 1u << 18);
   EXPECT_EQ(end_of_range("%v = load <32 x float>, ptr %p", "<32 x float>"), 0u);
+}
+
+// It would be made of what is kept anyway.
+TEST(BlockRegions, PlacesOfGathersAreKeptWhereThoseAreWrittenOut) {
+  const auto kept_on = [](const char* processor, const std::string& use) {
+    const Cut cut("%v = load <32 x i32>, ptr %p\n%i = and <32 x i32> %v, splat (i32 255)\n" + kMeet +
+                      "%far = zext <32 x i32> %i to <32 x i64>\n%all = getelementptr i32, ptr %q, <32 x i64> %far\n" +
+                      use + "store <32 x i32> %v, ptr %q\n",
+                  4096, /*beside=*/false, machine_of(processor));
+    EXPECT_TRUE(cut);
+    return cut ? cut.regions->frame_bytes : 0;
+  };
+  const auto gather = [](const std::string& mask) {
+    return "%g = call <32 x i32> @llvm.masked.gather.v32i32.v32p0(<32 x ptr> align 4 %all, <32 x i1> " + mask +
+           ", <32 x i32> zeroinitializer)\nstore <32 x i32> %g, ptr %p\n";
+  };
+  const std::string all = gather("splat (i1 true)"),
+                    some = "%m = icmp eq <32 x i32> %v, zeroinitializer\n" + gather("%m");
+  EXPECT_EQ(kept_on("znver4", all), 256u);
+  EXPECT_EQ(kept_on("znver4", some), 128u);
+  EXPECT_EQ(kept_on("znver4", "store <32 x i64> %far, ptr %p\n"), 128u);
+  EXPECT_EQ(kept_on("sapphirerapids", all), 128u);
 }
 
 // What is made again of what is made again comes from the region's own warp.

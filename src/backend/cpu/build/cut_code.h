@@ -16,12 +16,14 @@ namespace cupola::cpu::build::testing {
 /// place, %b the block's.
 class Cut {
  public:
-  explicit Cut(const std::string& body, uint64_t most_bytes = 4096, bool beside = false) {
+  explicit Cut(const std::string& body, uint64_t most_bytes = 4096, bool beside = false,
+               std::unique_ptr<llvm::TargetMachine> machine = std::move(*machine_for("cpu:test"))) {
     module_ = parse(context_, R"(
       declare i32 @cupola.tid.x()
       declare i32 @cupola.ctaid.x()
       declare i32 @cupola.ntid.x()
       declare void @cupola.barrier(i32, i32)
+      declare <32 x i32> @llvm.masked.gather.v32i32.v32p0(<32 x ptr>, <32 x i1>, <32 x i32>)
       declare i32 @cupola.barrier_reduce(i32, i32, i32, i32)
       define internal void @warp(ptr %context, ptr noalias %p, ptr noalias %q, i32 %n) {
       start:
@@ -31,10 +33,9 @@ class Cut {
         )" + body + R"(
         ret void
       })");
-    auto machine = machine_for("cpu:test");
-    EXPECT_TRUE(machine && retarget(*module_, **machine) && lower_intrinsics(*module_, 0));
+    EXPECT_TRUE(retarget(*module_, *machine) && lower_intrinsics(*module_, 0));
     const PlacedCode placed = give_places_as_arguments(*module_->getFunction("warp"));
-    regions = cut_at_barriers(placed, most_bytes, beside, **machine);
+    regions = cut_at_barriers(placed, most_bytes, beside, *machine);
   }
 
   explicit operator bool() const { return regions.has_value(); }

@@ -4,14 +4,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
 #include <array>
 #include <random>
 
 #include "backend/cpu/build/object_file.h"
+#include "backend/cpu/build/test_machine.h"
 #include "kir/test_module.h"
 
 namespace cupola::cpu::build::testing {
@@ -117,14 +116,10 @@ TEST(DotProducts, InPlainInstructionsAreTheSame) {
 
 /// The instructions for a processor.
 std::string assembly(const std::string& processor) {
-  const auto host = machine_for("cpu:x86_64:host");
-  llvm::Triple triple((*host)->getTargetTriple());
-  std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      llvm::TargetRegistry::lookupTarget(triple, error)->createTargetMachine(triple, processor, "", {}, std::nullopt));
+  const auto machine = machine_of(processor);
   llvm::LLVMContext context;
   llvm::Module module("m", context);
-  module.setTargetTriple(triple);
+  module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   add_functions(module, *machine);
   return emit_assembly(module, *machine);

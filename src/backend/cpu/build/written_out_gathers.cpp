@@ -169,6 +169,19 @@ bool scatters_all_lanes(const llvm::Instruction& instruction) {
   return call && call->getIntrinsicID() == llvm::Intrinsic::masked_scatter && is_for_all(*call, 2);
 }
 
+bool is_number_of_written_out_gather(const llvm::Value& number, const llvm::TargetMachine& machine) {
+  const auto is_gather = [](const llvm::User* user) {
+    const auto access = access_of(*llvm::cast<llvm::Instruction>(const_cast<llvm::User*>(user)));
+    return access && access->is_gather;
+  };
+  const auto is_place = [&](const llvm::User* user) {
+    return llvm::isa<llvm::GetElementPtrInst>(user) && llvm::any_of(user->users(), is_gather);
+  };
+  return gathers_by_programs(machine) && llvm::any_of(number.users(), [&](const llvm::User* user) {
+           return llvm::isa<llvm::SExtInst, llvm::ZExtInst>(user) && llvm::any_of(user->users(), is_place);
+         });
+}
+
 void write_out_gathers(llvm::Function& function, const llvm::TargetMachine& machine) {
   if (!gathers_by_programs(machine)) return;
   llvm::SmallVector<Access, 16> accesses;

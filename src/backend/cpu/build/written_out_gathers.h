@@ -4,6 +4,7 @@ namespace llvm {
 class Function;
 class Instruction;
 class TargetMachine;
+class Value;
 }  // namespace llvm
 
 namespace cupola::cpu::build {
@@ -14,6 +15,10 @@ namespace cupola::cpu::build {
 /// 32 bits are taken two at a time, numbers that were just computed out of memory. Under masks both stay, and where
 /// code only comes that looked for a row and found none. After make_addresses_beside_gathers.
 void write_out_gathers(llvm::Function& function, const llvm::TargetMachine& machine);
+
+/// Whether such a gather, in code for the machine, takes its places from a number as it is. Where that lies in memory
+/// they are read there two at a time, without the units that take numbers out of a register.
+bool is_number_of_written_out_gather(const llvm::Value& number, const llvm::TargetMachine& machine);
 
 /// Whether all lanes write, each where its number says.
 bool scatters_all_lanes(const llvm::Instruction& instruction);

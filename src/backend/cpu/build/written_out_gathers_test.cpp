@@ -1,13 +1,12 @@
 #include "backend/cpu/build/written_out_gathers.h"
 
 #include <gmock/gmock.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include <array>
 #include <bit>
 
 #include "backend/cpu/build/object_file.h"
+#include "backend/cpu/build/test_machine.h"
 #include "backend/cpu/build/test_program.h"
 #include "kir/test_module.h"
 
@@ -18,14 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr unsigned kLanes = 16;
-
-std::unique_ptr<llvm::TargetMachine> machine(const std::string& processor) {
-  const auto host = machine_for("cpu:x86_64:host");
-  const llvm::Triple triple((*host)->getTargetTriple());
-  std::string error;
-  return std::unique_ptr<llvm::TargetMachine>(
-      llvm::TargetRegistry::lookupTarget(triple, error)->createTargetMachine(triple, processor, "", {}, std::nullopt));
-}
 
 /// @f(base, places, row): gathers to the row (`is_gather`) or scatters it, numbers of a type at `address` of each lane,
 /// which is made of the base and %i, the places. `is_computed`: what is scattered is, not read.
@@ -71,7 +62,7 @@ void expect_written_out(const std::string& type, const std::string& address, con
     SCOPED_TRACE(formatted("{} {}{}", address, is_gather ? "gather" : "scatter", is_computed ? " of sums" : ""));
     kir::TestModule module(
         text(is_gather, type, sizeof(Place) == 8 ? "i64" : "i32", address, "splat (i1 true)", is_computed));
-    write_out_gathers(*module->getFunction("f"), *machine("znver4"));
+    write_out_gathers(*module->getFunction("f"), *machine_of("znver4"));
     EXPECT_FALSE(has_access(module));
     std::array<Number, 64> memory{}, expected{};
     std::array<Number, kLanes> row{}, read{};
@@ -107,10 +98,10 @@ TEST(WrittenOutGathers, StayUnderMasksAndWhereTheProcessorIsFasterAtThem) {
   for (const bool is_gather : {true, false}) {
     kir::TestModule masked(text(is_gather, "i32", "i32",
                                 "%there = icmp slt <16 x i32> %i, splat (i32 9)\n" + sum("sext", "i32"), "%there"));
-    write_out_gathers(*masked->getFunction("f"), *machine("znver4"));
+    write_out_gathers(*masked->getFunction("f"), *machine_of("znver4"));
     EXPECT_TRUE(has_access(masked));
     kir::TestModule all(text(is_gather, "i32", "i32", sum("sext", "i32")));
-    write_out_gathers(*all->getFunction("f"), *machine("sapphirerapids"));
+    write_out_gathers(*all->getFunction("f"), *machine_of("sapphirerapids"));
     EXPECT_TRUE(has_access(all));
   }
 }
@@ -136,7 +127,7 @@ std::string looks_for_row(bool is_gather, const std::string& other) {
 TEST(WrittenOutGathers, StayWhereNoRowWasFound) {
   const auto stays = [](const std::string& code) {
     kir::TestModule module(code);
-    write_out_gathers(*module->getFunction("f"), *machine("znver4"));
+    write_out_gathers(*module->getFunction("f"), *machine_of("znver4"));
     return has_access(module);
   };
   EXPECT_TRUE(stays(looks_for_row(true, "%r = load <16 x i32>, ptr %base, align 4\n")));
@@ -146,7 +137,7 @@ TEST(WrittenOutGathers, StayWhereNoRowWasFound) {
 
 TEST(WrittenOutGathers, TakeTwoPlacesAtATime) {
   kir::TestModule module(text(true, "i32", "i32", sum("sext", "i32")));
-  const auto zen = machine("znver4");
+  const auto zen = machine_of("znver4");
   if (zen->getTargetTriple().getArch() != llvm::Triple::x86_64) GTEST_SKIP();
   module->setTargetTriple(zen->getTargetTriple());
   module->setDataLayout(zen->createDataLayout());
@@ -160,7 +151,7 @@ TEST(WrittenOutGathers, TakeTwoPlacesAtATime) {
 TEST(WrittenOutGathers, TakeWhatWasJustComputedOutOfMemory) {
   const auto has_room = [](bool is_computed) {
     kir::TestModule module(text(false, "i32", "i32", sum("sext", "i32"), "splat (i1 true)", is_computed));
-    write_out_gathers(*module->getFunction("f"), *machine("znver4"));
+    write_out_gathers(*module->getFunction("f"), *machine_of("znver4"));
     return module.text().contains("alloca");
   };
   EXPECT_TRUE(has_room(true));
