@@ -62,6 +62,8 @@ struct ThreadContext {
   uint32_t votes, voters, last_votes, last_voters;
   uint32_t blocks;       ///< that it is to run yet, from ctaid on, that one included; both follow as it goes on
   uint32_t blocks_left;  ///< of these, the last ones, which other code will run; 0 between the code's calls
+  uint32_t kept_blocks;  ///< before this one, whose outputs the code has kept: it is to write them with this one's
+  uint32_t keeps_on;     ///< 1: or with a later one's; 0, where nobody says otherwise
 };
 
 static_assert(offsetof(ThreadContext, tid) == 24);
@@ -70,7 +72,7 @@ static_assert(offsetof(ThreadContext, fuel) == 92);
 static_assert(offsetof(ThreadContext, executor) == 104);
 static_assert(offsetof(ThreadContext, last_error) == 112);
 static_assert(offsetof(ThreadContext, places) == 120);
-static_assert(sizeof(ThreadContext) == 176);
+static_assert(sizeof(ThreadContext) == 184);
 
 /// A kernel's code for one thread, for a warp, or for all threads of some blocks: runs it from its first instruction to
 /// its return, given the first thread's context. `parameters` is the launch's parameter block, which the code only

@@ -650,6 +650,62 @@ CASE(rows_of_counters_are_cleared_after_their_last_use) {
     }
 }
 
+// ---- tables of which each block fills a column ----
+
+/// Sums down columns of `rows` rows, which lie 4 KiB and more apart.
+__global__ void sums_into_columns(const int* in, int rows, int pitch, int* out) {
+  int sum = 0;
+  for (int row = 0; row < rows; ++row) sum += in[row * pitch + blockIdx.x * blockDim.x + threadIdx.x];
+  out[threadIdx.x * gridDim.x + blockIdx.x] = sum;
+}
+
+/// Of each block's numbers, how many have a digit; in a table for each row of blocks.
+__global__ void counts_into_columns(const int* in, int of_block, int* out) {
+  __shared__ int mine[256];
+  mine[threadIdx.x] = 0;
+  __syncthreads();
+  int block = blockIdx.y * gridDim.x + blockIdx.x;
+  for (int i = threadIdx.x; i < of_block; i += 256) atomicAdd(&mine[in[block * of_block + i] & 255], 1);
+  __syncthreads();
+  out[(blockIdx.y * 256 + threadIdx.x) * gridDim.x + blockIdx.x] = mine[threadIdx.x];
+}
+
+CASE(columns_of_blocks_are_written_in_the_end) {
+  constexpr int kRows = 21;
+  for (int blocks : {1, 15, 16, 40, 129})
+    for (int threads : {32, 256}) {
+      const int pitch = blocks * threads + 1024;
+      check::Managed<int> in(kRows * pitch), out(blocks * threads + 1);
+      for (int i = 0; i < kRows * pitch; ++i) in[i] = i * 2654435 >> 3 & 0xffff;
+      out[blocks * threads] = 7;
+      sums_into_columns<<<blocks, threads>>>(in, kRows, pitch, out);
+      CUDA_OK(cudaDeviceSynchronize());
+      for (int i = 0; i < blocks * threads; ++i) {
+        int sum = 0;
+        for (int row = 0; row < kRows; ++row) sum += in[row * pitch + i % blocks * threads + i / blocks];
+        EXPECT_EQUAL_AT(i, out[i], sum);
+      }
+      EXPECT_EQUAL_AT(0, out[blocks * threads], 7);
+    }
+}
+
+CASE(counts_of_blocks_are_columns) {
+  constexpr int kOfBlock = 1000;
+  for (dim3 grid : {dim3(1), dim3(16), dim3(37), dim3(5, 7), dim3(16, 2), dim3(33, 3)}) {
+    const int blocks = grid.x * grid.y;
+    check::Managed<int> in(blocks * kOfBlock), out(blocks * 256);
+    for (int i = 0; i < blocks * kOfBlock; ++i) in[i] = i * 40503 >> 4;
+    counts_into_columns<<<grid, 256>>>(in, kOfBlock, out);
+    CUDA_OK(cudaDeviceSynchronize());
+    std::vector<int> expected(blocks * 256);
+    for (int i = 0; i < blocks * kOfBlock; ++i) {
+      const int block = i / kOfBlock, x = block % grid.x, y = block / grid.x;
+      ++expected[(y * 256 + (in[i] & 255)) * grid.x + x];
+    }
+    for (int i = 0; i < blocks * 256; ++i) EXPECT_EQUAL_AT(i, out[i], expected[i]);
+  }
+}
+
 // Lanes below 24 leave a loop one by one and are on their way out; the others, which no operation of the loop names,
 // meet on their own.
 __global__ void goes_two_ways(const int* turns, int* out) {

@@ -12,6 +12,7 @@
 #include "backend/cpu/build/block_regions.h"
 #include "backend/cpu/build/block_updates.h"
 #include "backend/cpu/build/block_votes.h"
+#include "backend/cpu/build/kept_columns.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/place_notes.h"
 #include "backend/cpu/build/thread_context.h"
@@ -396,10 +397,16 @@ class BlockLoop {
     const Turns turns = begin_turns("block");
     llvm::PHINode* left = counter(turns, "left", all);
     const Position position = counters(turns, "ctaid", first);
+    const bool keeps = llvm::is_contained(placed_.fields, offsetof(ThreadContext, kept_blocks));
+    llvm::PHINode* kept = keeps ? counter(turns, "kept", builder_.getInt32(0)) : nullptr;
     for (unsigned d = 1; d < 3; ++d) note_place(offsetof(ThreadContext, ctaid) + 4 * d, block_[d] = position[d]);
     note_place(offsetof(ThreadContext, blocks), left_blocks_ = left);
+    if (kept) keep_outputs(kept, position[0], grid_size[0]);
     Value* step = body(position[0], builder_.CreateSub(left, unasked_blocks_));
     advance(position, step, grid_size);
+    if (kept)
+      kept->addIncoming(builder_.CreateMul(builder_.CreateAdd(kept, builder_.getInt32(1)), keeps_on_),
+                        builder_.GetInsertBlock());
     Value* rest = builder_.CreateSub(left, step);
     left->addIncoming(rest, builder_.GetInsertBlock());
     end_turns(turns, builder_.CreateICmpNE(rest, unasked_blocks_));
@@ -538,6 +545,18 @@ class BlockLoop {
     return position;
   }
 
+  /// Of blocks one after the other: `kept` of them have kept their outputs before this one, which is to keep its own
+  /// too if another one follows in its row, as long as they fill a line.
+  void keep_outputs(Value* kept, Value* block, Value* row) {
+    Value* one = builder_.getInt32(1);
+    Value* has_room = builder_.CreateICmpULT(kept, builder_.getInt32(kMostKeptBlocks - 1));
+    Value* is_followed = builder_.CreateICmpUGT(builder_.CreateSub(left_blocks_, unasked_blocks_), one);
+    Value* is_in_row = builder_.CreateICmpULT(builder_.CreateAdd(block, one), row);
+    kept_blocks_ = kept;
+    keeps_on_ = builder_.CreateZExt(builder_.CreateAnd(has_room, builder_.CreateAnd(is_followed, is_in_row)),
+                                    builder_.getInt32Ty());
+  }
+
   /// `position` goes on by `step` in x, and to the next row or plane where it reaches the size.
   void advance(const Position& position, Value* step, llvm::ArrayRef<Value*> size) {
     Value* carry = step;
@@ -571,6 +590,8 @@ class BlockLoop {
     }
     if (field == offsetof(ThreadContext, shared_window)) return block_window_;
     if (field == offsetof(ThreadContext, blocks)) return left_blocks_;
+    if (field == offsetof(ThreadContext, kept_blocks)) return kept_blocks_;
+    if (field == offsetof(ThreadContext, keeps_on)) return keeps_on_;
     if (field == offsetof(ThreadContext, warp)) return builder_.CreateLShr(warp.index, uint64_t{5});
     if (field == offsetof(ThreadContext, lanes)) return lanes_of(warp);
     return builder_.CreateAnd(warp.index, builder_.getInt32(kWarp - 1));  // the first thread's lane
@@ -607,6 +628,7 @@ class BlockLoop {
   Value* block_[3] = {};             ///< blockIdx
   Value* left_blocks_ = nullptr;     ///< with that one
   Value* unasked_blocks_ = nullptr;  ///< of these, the last ones
+  Value *kept_blocks_ = nullptr, *keeps_on_ = nullptr;
   uint64_t frame_bytes_ = 0;
   Value* block_frames_ = nullptr;                           ///< bytes of the frames of a block
   Value *window_ = nullptr, *window_bytes_ = nullptr;       ///< of shared memory; bytes: of blocks beside each other

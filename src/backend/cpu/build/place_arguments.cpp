@@ -21,6 +21,7 @@ bool lies_in(size_t field, size_t begin, size_t bytes) {
 /// What the context holds of the block that goes on alone.
 bool is_of_block(size_t field) {
   return field == offsetof(ThreadContext, shared_window) || field == offsetof(ThreadContext, blocks) ||
+         field == offsetof(ThreadContext, kept_blocks) || field == offsetof(ThreadContext, keeps_on) ||
          lies_in(field, offsetof(ThreadContext, ctaid), sizeof ThreadContext::ctaid);
 }
 

@@ -14,6 +14,7 @@
 
 #include <utility>
 
+#include "backend/cpu/build/last_store.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_steps.h"
 #include "image/cpu_abi.h"
@@ -102,7 +103,7 @@ class Turning {
     for (Instruction& instruction : llvm::instructions(function_)) {
       if (!is_understood(instruction)) return nullptr;
       auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-      if (store && store->isSimple() && !loops_.getLoopFor(store->getParent()) && is_last(*store)) last = store;
+      if (store && store->isSimple() && !loops_.getLoopFor(store->getParent()) && is_last_access(*store)) last = store;
     }
     return last;
   }
@@ -117,21 +118,6 @@ class Turning {
       return load->isSimple() && constant_field(*load) != offsetof(ThreadContext, shared_window);
     if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return store->isSimple();
     return llvm::isa<llvm::IntrinsicInst>(instruction) || !instruction.mayReadOrWriteMemory();
-  }
-
-  bool is_last(const llvm::StoreInst& store) const {
-    const auto touches = [](const Instruction& instruction) { return instruction.mayReadOrWriteMemory(); };
-    for (const Instruction* next = store.getNextNode(); next; next = next->getNextNode())
-      if (touches(*next)) return false;
-    llvm::SmallPtrSet<const BasicBlock*, 8> behind;
-    llvm::SmallVector<const BasicBlock*, 8> work(llvm::successors(store.getParent()));
-    while (!work.empty()) {
-      const BasicBlock* block = work.pop_back_val();
-      if (!behind.insert(block).second) continue;
-      if (llvm::any_of(*block, touches)) return false;
-      work.append(llvm::succ_begin(block), llvm::succ_end(block));
-    }
-    return true;
   }
 
   bool is_down_a_column(llvm::StoreInst& store) {

@@ -15,6 +15,7 @@
 #include "backend/cpu/build/grid_turns.h"
 #include "backend/cpu/build/inner_blocks.h"
 #include "backend/cpu/build/intrinsics.h"
+#include "backend/cpu/build/kept_columns.h"
 #include "backend/cpu/build/lone_lanes.h"
 #include "backend/cpu/build/lone_loops.h"
 #include "backend/cpu/build/lone_threads.h"
@@ -193,8 +194,9 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   set_known_sizes(*draft, blocks);
   if (!may_run_alone(prepared, reach)) lone_loops.take_out(*draft, blocks);
   store_with_peers(*draft, blocks);
-  const Exits exits = separate_exits(*draft, blocks);
   const bool is_hot = code.hot && code.shape;
+  if (is_hot && blocks == BlockClass::Rows) lone_loops.add(keep_columns(*draft, *code.shape));
+  const Exits exits = separate_exits(*draft, blocks);
   const bool in_order = is_hot && meet_between_rows(*draft, reach, *code.shape);
   const bool in_grid_turns = is_hot && meet_in_grid_turns(*draft, reach, *code.shape);
   llvm::DominatorTree dominators(*draft);

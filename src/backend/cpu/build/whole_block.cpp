@@ -11,6 +11,7 @@
 #include "backend/cpu/build/block_loop.h"
 #include "backend/cpu/build/block_regions.h"
 #include "backend/cpu/build/block_votes.h"
+#include "backend/cpu/build/kept_columns.h"
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/shared_memory.h"
 #include "backend/cpu/build/streaming_stores.h"
@@ -69,7 +70,7 @@ bool counts_threads(const llvm::Function& code) {
 /// Whether blocks whose warps take turns may do so beside each other, each with shared memory of its own.
 bool can_take_turns_beside(const WideBody& body) {
   return !counts_threads(*body.code) && shared_alignment(*body.code) <= kSharedAlignment &&
-         !has_turned_stores(*body.code);
+         !has_turned_stores(*body.code) && !keeps_columns(*body.code);
 }
 
 /// Whether a call may run blocks beside each other from barrier to barrier, each with shared memory of its own, a row

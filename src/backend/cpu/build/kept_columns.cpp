@@ -1,0 +1,206 @@
+#include "backend/cpu/build/kept_columns.h"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+#include "backend/cpu/build/last_store.h"
+#include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_steps.h"
+#include "image/cpu_abi.h"
+#include "kir/intrinsics.h"
+
+namespace cupola::cpu::build {
+namespace {
+
+using image::cpu::kSharedWindow;
+using image::cpu::ThreadContext;
+using kir::Intrinsic;
+using llvm::Value;
+
+/// Of a thread, in bytes.
+constexpr uint64_t kWord = 4, kLine = kWord * kMostKeptBlocks;
+/// Lines of more threads would take too much of the first cache.
+constexpr uint32_t kMostThreads = 256;
+/// Threads that are nearer share lines, or lie in different sets of the first cache.
+constexpr uint64_t kFar = 512;
+
+bool is_in_range(const Dim3& shape) {
+  return shape.y == 1 && shape.z == 1 && shape.x % image::cpu::kWarp == 0 && shape.x <= kMostThreads;
+}
+
+/// A place that moves by a word from block to block: a number behind a base that all blocks share.
+struct Column {
+  Value *base, *number;
+  bool is_signed;  ///< how the number is extended
+};
+
+class Keeping {
+ public:
+  explicit Keeping(llvm::Function& kernel)
+      : kernel_(kernel),
+        dominators_(kernel),
+        post_dominators_(kernel),
+        loops_(dominators_),
+        evolution_(kernel, loops_, dominators_) {}
+
+  llvm::Function* run(const Dim3& shape) {
+    for (llvm::Instruction& instruction : llvm::instructions(kernel_)) {
+      auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+      if (!store || !is_by_all(*store) || !is_last_access(*store)) continue;
+      const std::optional<Column> column = column_of(*store);
+      return column ? keep(*store, *column, shape) : nullptr;
+    }
+    return nullptr;
+  }
+
+ private:
+  // ---- whether ----
+
+  /// A word, written once by each thread.
+  bool is_by_all(const llvm::StoreInst& store) const {
+    return store.isSimple() && kernel_.getDataLayout().getTypeStoreSize(store.getValueOperand()->getType()) == kWord &&
+           !store.getValueOperand()->getType()->isVectorTy() && !loops_.getLoopFor(store.getParent()) &&
+           post_dominators_.dominates(store.getParent(), &kernel_.getEntryBlock());
+  }
+
+  std::optional<Column> column_of(llvm::StoreInst& store) {
+    auto* sum = llvm::dyn_cast<llvm::GetElementPtrInst>(store.getPointerOperand());
+    if (!sum || sum->getNumIndices() != 1 || sum->getSourceElementType()->isVectorTy() ||
+        kernel_.getDataLayout().getTypeAllocSize(sum->getSourceElementType()) != kWord)
+      return std::nullopt;
+    Column column{sum->getPointerOperand(), sum->getOperand(1), /*is_signed=*/true};
+    if (auto* cast = llvm::dyn_cast<llvm::CastInst>(column.number);
+        cast && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast))
+      column = {column.base, cast->getOperand(0), llvm::isa<llvm::SExtInst>(cast)};
+    const llvm::SCEV* number = (*evolution_).getSCEV(column.number);
+    if (!moves_by(Intrinsic::CtaidX, column.base, 0) || !moves_by(Intrinsic::CtaidX, column.number, 1) ||
+        may_wrap_inside(number) || !is_far(store))
+      return std::nullopt;
+    return column;
+  }
+
+  bool moves_by(Intrinsic which, Value* value, uint64_t step) {
+    const auto* constant =
+        llvm::dyn_cast_or_null<llvm::SCEVConstant>(Steps(*evolution_, which).of((*evolution_).getSCEV(value)));
+    return constant && constant->getAPInt() == step;
+  }
+
+  /// Steps are by what does not wrap. Where only registers and arguments are extended, the number itself alone may, and
+  /// that is looked at when the words are written.
+  static bool may_wrap_inside(const llvm::SCEV* number) {
+    return llvm::SCEVExprContains(number, [](const llvm::SCEV* part) {
+      if (const auto* cast = llvm::dyn_cast<llvm::SCEVCastExpr>(part))
+        return !llvm::isa<llvm::SCEVUnknown>(cast->getOperand());
+      return !llvm::isa<llvm::SCEVConstant, llvm::SCEVUnknown, llvm::SCEVAddExpr, llvm::SCEVMulExpr>(part);
+    });
+  }
+
+  bool is_far(llvm::StoreInst& store) {
+    const llvm::SCEV* step = Steps(*evolution_, Intrinsic::TidX).of((*evolution_).getSCEV(store.getPointerOperand()));
+    const auto* constant = llvm::dyn_cast_or_null<llvm::SCEVConstant>(step);
+    return step && (!constant || constant->getAPInt().abs().uge(kFar));
+  }
+
+  // ---- doing it ----
+
+  Value* field(llvm::IRBuilder<>& builder, size_t offset, llvm::Type* type) {
+    return load_field(builder, context_of(kernel_), offset, type, /*constant=*/true);
+  }
+
+  llvm::Function* keep(llvm::StoreInst& store, const Column& column, const Dim3& shape) {
+    llvm::Type* word = store.getValueOperand()->getType();
+    llvm::Function* write = make_write(column, word, store.getAlign());
+    llvm::IRBuilder<> builder(&store);
+    Value* window = field(builder, offsetof(ThreadContext, shared_window), builder.getPtrTy());
+    Value* thread = builder.CreateCall(kir::declare(*kernel_.getParent(), Intrinsic::TidX));
+    Value* line = builder.CreateGEP(
+        builder.getInt8Ty(), window,
+        builder.CreateAdd(
+            builder.getInt64(kSharedWindow - shape.x * kLine),
+            builder.CreateMul(builder.CreateZExt(thread, builder.getInt64Ty()), builder.getInt64(kLine))));
+    Value* kept = field(builder, offsetof(ThreadContext, kept_blocks), builder.getInt32Ty());
+    builder.CreateStore(store.getValueOperand(),
+                        builder.CreateGEP(word, line, builder.CreateZExt(kept, builder.getInt64Ty())));
+    Value* is_over = builder.CreateICmpEQ(field(builder, offsetof(ThreadContext, keeps_on), builder.getInt32Ty()),
+                                          builder.getInt32(0));
+    llvm::Instruction* then = llvm::SplitBlockAndInsertIfThen(is_over, &store, /*Unreachable=*/false);
+    builder.SetInsertPoint(then);
+    builder.SetCurrentDebugLocation(store.getDebugLoc());
+    Value* first = builder.CreateSub(column.number, builder.CreateZExtOrTrunc(kept, column.number->getType()));
+    builder.CreateCall(write, {line, column.base, first, builder.CreateAdd(kept, builder.getInt32(1))});
+    store.eraseFromParent();
+    return write;
+  }
+
+  /// write(line, base, first, count) writes the line's first words to where their numbers say, from `first` on.
+  llvm::Function* make_write(const Column& column, llvm::Type* word, llvm::Align alignment) {
+    llvm::LLVMContext& context = kernel_.getContext();
+    llvm::IRBuilder<> builder(context);
+    llvm::Type* number = column.number->getType();
+    auto* write = llvm::Function::Create(
+        llvm::FunctionType::get(builder.getVoidTy(),
+                                {builder.getPtrTy(), builder.getPtrTy(), number, builder.getInt32Ty()}, false),
+        llvm::GlobalValue::InternalLinkage, "kept.words", kernel_.getParent());
+    write->addFnAttrs(llvm::AttrBuilder(context, kernel_.getAttributes().getFnAttrs()));
+    Value *line = write->getArg(0), *base = write->getArg(1), *first = write->getArg(2), *count = write->getArg(3);
+    auto *begin = llvm::BasicBlock::Create(context, "", write), *all = llvm::BasicBlock::Create(context, "all", write),
+         *some = llvm::BasicBlock::Create(context, "some", write),
+         *over = llvm::BasicBlock::Create(context, "over", write);
+    const auto place = [&](Value* of) {
+      return builder.CreateGEP(word, base, builder.CreateIntCast(of, builder.getInt64Ty(), column.is_signed));
+    };
+    builder.SetInsertPoint(begin);
+    const unsigned bits = number->getIntegerBitWidth();
+    const llvm::APInt most = column.is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+    Value* last = builder.getInt(most - (kMostKeptBlocks - 1));
+    Value* wraps = column.is_signed ? builder.CreateICmpSGT(first, last) : builder.CreateICmpUGT(first, last);
+    Value* is_whole = builder.CreateICmpEQ(count, builder.getInt32(kMostKeptBlocks));
+    builder.CreateCondBr(builder.CreateAnd(is_whole, builder.CreateNot(wraps)), all, some);
+
+    builder.SetInsertPoint(all);
+    auto* words = llvm::FixedVectorType::get(word, kMostKeptBlocks);
+    builder.CreateAlignedStore(builder.CreateAlignedLoad(words, line, llvm::Align(kLine)), place(first), alignment);
+    builder.CreateBr(over);
+
+    builder.SetInsertPoint(some);
+    llvm::PHINode* index = builder.CreatePHI(builder.getInt32Ty(), 2);
+    index->addIncoming(builder.getInt32(0), begin);
+    Value* one =
+        builder.CreateLoad(word, builder.CreateGEP(word, line, builder.CreateZExt(index, builder.getInt64Ty())));
+    builder.CreateAlignedStore(one, place(builder.CreateAdd(first, builder.CreateZExtOrTrunc(index, number))),
+                               alignment);
+    Value* next = builder.CreateAdd(index, builder.getInt32(1));
+    index->addIncoming(next, some);
+    builder.CreateCondBr(builder.CreateICmpULT(next, count), some, over);
+    builder.SetInsertPoint(over);
+    builder.CreateRetVoid();
+    return write;
+  }
+
+  llvm::Function& kernel_;
+  llvm::DominatorTree dominators_;
+  llvm::PostDominatorTree post_dominators_;
+  llvm::LoopInfo loops_;
+  Evolution evolution_;
+};
+
+}  // namespace
+
+llvm::Function* keep_columns(llvm::Function& kernel, const Dim3& shape) {
+  return is_in_range(shape) ? Keeping(kernel).run(shape) : nullptr;
+}
+
+bool keeps_columns(const llvm::Function& code) {
+  return llvm::any_of(llvm::instructions(code), [](const llvm::Instruction& instruction) {
+    const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    return load && constant_field(*load) == offsetof(ThreadContext, kept_blocks);
+  });
+}
+
+}  // namespace cupola::cpu::build
