@@ -280,7 +280,7 @@ class Cutting {
       }
       for (llvm::Use& use : instruction.operands()) plan(use);
     }
-    recompute_from_kept();
+    recompute_from_kept(most_bytes);
     for (llvm::PHINode* phi : kept_phis_) share_slots(*phi);
     result_.frame_bytes = slots_.settle();
     return result_.frame_bytes <= most_bytes;
@@ -351,9 +351,12 @@ class Cutting {
 
   /// What little makes of one value that is kept and of what is the same for all warps is not kept beside it, and often
   /// a region that makes nothing else is gone.
-  void recompute_from_kept() {
+  void recompute_from_kept(uint64_t most_bytes) {
+    uint64_t bytes = 0;
+    for (Value* value : slots_.values()) bytes += size_of(value);
+    const bool has_room = bytes <= most_bytes;
     for (Value* value : llvm::SmallVector<Value*, 32>(slots_.values())) {
-      if (is_read_again_.contains(value) || is_number_of_written_out_gather(*value, machine_)) continue;
+      if (is_read_again_.contains(value) || (has_room && is_number_of_written_out_gather(*value, machine_))) continue;
       Value* source = nullptr;
       unsigned left = kMostRecomputed;
       if (!is_of_one_kept(value, source, left, /*is_result=*/true) || !source || size_of(source) > size_of(value))

@@ -54,7 +54,7 @@ class Keeping {
       auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
       if (!store || !is_by_all(*store) || !is_last_access(*store)) continue;
       const std::optional<Column> column = column_of(*store);
-      return column ? keep(*store, *column, shape) : nullptr;
+      return column ? keep(*store, *column, shape) : nullptr;  // no second one is by all threads, and the last
     }
     return nullptr;
   }
@@ -78,27 +78,29 @@ class Keeping {
     if (auto* cast = llvm::dyn_cast<llvm::CastInst>(column.number);
         cast && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast))
       column = {column.base, cast->getOperand(0), llvm::isa<llvm::SExtInst>(cast)};
-    const llvm::SCEV* number = (*evolution_).getSCEV(column.number);
-    if (!moves_by(Intrinsic::CtaidX, column.base, 0) || !moves_by(Intrinsic::CtaidX, column.number, 1) ||
-        may_wrap_inside(number) || !is_far(store))
-      return std::nullopt;
+    if (!moves_by(0, column.base) || !moves_by(1, column.number) || !is_far(store)) return std::nullopt;
     return column;
   }
 
-  bool moves_by(Intrinsic which, Value* value, uint64_t step) {
-    const auto* constant =
-        llvm::dyn_cast_or_null<llvm::SCEVConstant>(Steps(*evolution_, which).of((*evolution_).getSCEV(value)));
+  /// `value` is made of arguments, constants and registers alone, by sums and products that do not wrap before they are
+  /// extended, and is so much more in the next block: Steps, who go by what mostly is, know it for certain then.
+  bool moves_by(uint64_t step, Value* value) {
+    const llvm::SCEV* all = (*evolution_).getSCEV(value);
+    if (llvm::SCEVExprContains(all, [&](const llvm::SCEV* part) { return !is_plain(part); })) return false;
+    const auto* constant = llvm::dyn_cast_or_null<llvm::SCEVConstant>(Steps(*evolution_, Intrinsic::CtaidX).of(all));
     return constant && constant->getAPInt() == step;
   }
 
-  /// Steps are by what does not wrap. Where only registers and arguments are extended, the number itself alone may, and
-  /// that is looked at when the words are written.
-  static bool may_wrap_inside(const llvm::SCEV* number) {
-    return llvm::SCEVExprContains(number, [](const llvm::SCEV* part) {
-      if (const auto* cast = llvm::dyn_cast<llvm::SCEVCastExpr>(part))
-        return !llvm::isa<llvm::SCEVUnknown>(cast->getOperand());
-      return !llvm::isa<llvm::SCEVConstant, llvm::SCEVUnknown, llvm::SCEVAddExpr, llvm::SCEVMulExpr>(part);
-    });
+  /// No choice, nothing that was read or that a loop made, and no sum that may wrap within another one. The number
+  /// itself may: that is looked at when words are written.
+  static bool is_plain(const llvm::SCEV* part) {
+    if (const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part)) {
+      const auto known = register_of(unknown);
+      return known ? is_place_or_size(*known) : llvm::isa<llvm::Argument, llvm::Constant>(unknown->getValue());
+    }
+    if (const auto* cast = llvm::dyn_cast<llvm::SCEVCastExpr>(part))
+      return llvm::isa<llvm::SCEVUnknown>(cast->getOperand());
+    return llvm::isa<llvm::SCEVConstant, llvm::SCEVAddExpr, llvm::SCEVMulExpr>(part);
   }
 
   bool is_far(llvm::StoreInst& store) {

@@ -6,7 +6,6 @@
 
 namespace llvm {
 class Function;
-
 }  // namespace llvm
 
 // Tables of which each block fills a column: counts[digit * blocks + block], a digit for each thread. Its threads'

@@ -179,8 +179,8 @@ void LoneLoops::take_out(llvm::Function& kernel, image::BlockClass blocks) {
     if (Outline outline(*loop); outline.is_small()) functions_.push_back(outline.run());
 }
 
-void LoneLoops::add(llvm::Function* function) {
-  if (function) functions_.push_back(function);
+void LoneLoops::add(llvm::Function& function) {
+  functions_.push_back(&function);
 }
 
 void LoneLoops::put_back(llvm::Function& code) const {

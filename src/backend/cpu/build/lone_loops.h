@@ -26,8 +26,8 @@ class LoneLoops {
 
   /// Takes them out of a prepared kernel; none of one that code for warps cannot be written for (vector_prepare.h).
   void take_out(llvm::Function& kernel, image::BlockClass blocks);
-  /// One more, that was made otherwise; null: none.
-  void add(llvm::Function* function);
+  /// One more function of which the same is done.
+  void add(llvm::Function& function);
   /// Into the code for warps, in place of the calls.
   void put_back(llvm::Function& code) const;
 

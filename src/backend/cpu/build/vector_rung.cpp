@@ -195,7 +195,8 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   if (!may_run_alone(prepared, reach)) lone_loops.take_out(*draft, blocks);
   store_with_peers(*draft, blocks);
   const bool is_hot = code.hot && code.shape;
-  if (is_hot && blocks == BlockClass::Rows) lone_loops.add(keep_columns(*draft, *code.shape));
+  if (is_hot && blocks == BlockClass::Rows)
+    if (llvm::Function* write = keep_columns(*draft, *code.shape)) lone_loops.add(*write);
   const Exits exits = separate_exits(*draft, blocks);
   const bool in_order = is_hot && meet_between_rows(*draft, reach, *code.shape);
   const bool in_grid_turns = is_hot && meet_in_grid_turns(*draft, reach, *code.shape);

@@ -52,7 +52,8 @@ class Steps {
   /// From thread to thread.
   Steps(llvm::ScalarEvolution& evolution, kir::Intrinsic moves) : evolution_(evolution), moves_(moves) {}
 
-  /// Null: it is not known to move evenly.
+  /// Null: it is not known to move evenly. No proof: besides wraps, a choice between fixed values counts as fixed, and
+  /// so does what a loop before made of them.
   const llvm::SCEV* of(const llvm::SCEV* value) const;
 
  private:

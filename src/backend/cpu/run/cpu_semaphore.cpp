@@ -80,9 +80,11 @@ Result<> CpuSemaphore::wait(uint64_t value) {
   CUPOLA_NEAR_THREAD_LOCAL static constinit HostPatience patience;
   const auto over = [&] { return this->value() >= value || domain_->faults.any(); };
   if (!over()) {
-    const auto helper = helper_.lock();
-    if (!(helper ? helper->help(over, patience) : patience.spin(/*has_place=*/false, over)))
-      patience.came_at(sleep(value));
+    const auto wait_awake = [&] {
+      const auto helper = helper_.lock();
+      return helper ? helper->help(over, patience) : patience.spin(/*has_place=*/false, over);
+    };
+    if (!wait_awake()) patience.came_at(sleep(value));
   }
   if (auto error = domain_->faults.get()) return fail(std::move(*error));
   return {};

@@ -7,6 +7,8 @@
 #include <new>
 #include <system_error>
 
+#include "base/platform.h"
+
 namespace cupola::cpu {
 namespace {
 
@@ -18,7 +20,13 @@ void name_this_thread(const std::string& name) {
 #endif
 }
 
+CUPOLA_NEAR_THREAD_LOCAL constinit bool this_is_one = false;
+
 }  // namespace
+
+bool is_device_thread() {
+  return this_is_one;
+}
 
 void lower_priority_of_this_thread() {
 #if defined(__APPLE__)
@@ -39,6 +47,7 @@ Result<std::thread> start_device_thread(const std::string& name, std::function<v
   try {
     result = std::thread([name, body = std::move(body)] {
       name_this_thread(name);
+      this_is_one = true;
       body();
     });
   } catch (const std::system_error& error) {

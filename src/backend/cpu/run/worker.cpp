@@ -33,10 +33,6 @@ Worker::OnThread::~OnThread() {
   this_worker = nullptr;
 }
 
-bool Worker::is_this_thread() {
-  return this_worker != nullptr;
-}
-
 bool Worker::this_thread_will_look(const WorkerPool& pool, const Work& work) {
   const Worker* const worker = this_worker;
   if (!worker || &worker->pool_ != &pool || worker->in_item_ || !worker->has_nothing()) return false;

@@ -57,9 +57,6 @@ class Worker {
   /// True when nothing is begun or pending here.
   bool has_nothing() const { return residents_.empty() && pending_.empty(); }
 
-  /// True on a thread that has a worker.
-  static bool is_this_thread();
-
   /// True on a thread that has a worker of the pool and will ask for this work next.
   static bool this_thread_will_look(const WorkerPool& pool, const Work& work);
 

@@ -88,7 +88,7 @@ Result<> WorkerPool::submit(Work& work) {
     if (work.domain().faults.any()) work.fail();
     if (!work.one_at_a_time()) work.items_.divide(most_threads_);
     work.number_ = ++submitted_;
-    work.is_of_host_ = !Worker::is_this_thread();
+    work.is_of_host_ = !is_device_thread();
     active_.push_back(work);
     open_.push_back(work);
     open_count_.fetch_add(1, std::memory_order_relaxed);
@@ -325,12 +325,12 @@ bool WorkerPool::help(const Work::Owner& owner, const std::function<bool()>& eno
     while (!enough() && help_now(owner, enough)) vain = 0;
     if (enough() || !patience.spin(has_place(), [&] { return enough() || epoch() != seen; })) break;
   }
-  host_sleeps();
+  host_looks_no_more();
   return enough();
 }
 
-/// One that was awake, or its wait is over.
-void WorkerPool::host_sleeps() {
+/// It sleeps, or its wait is over: what was left to it a worker has.
+void WorkerPool::host_looks_no_more() {
   Worker* woken = nullptr;
   {
     Lock lock(mutex_);
@@ -340,7 +340,9 @@ void WorkerPool::host_sleeps() {
   wake(woken, Beside::Yes);
 }
 
+/// Whether a core is free for the one host thread that looks.
 bool WorkerPool::has_place() {
+  if (hosts_awake_.load(std::memory_order_relaxed) > 1) return false;
   Lock lock(mutex_);
   return !parked_.empty();
 }

@@ -102,7 +102,7 @@ class WorkerPool {
   bool has_place_for_host() const REQUIRES(mutex_);
   bool is_left_to_host(const Work& work) const REQUIRES(mutex_);
   bool has_place() EXCLUDES(mutex_);
-  void host_sleeps() EXCLUDES(mutex_);
+  void host_looks_no_more() EXCLUDES(mutex_);
   /// Whether there is something to do beside what the waking thread may do itself.
   enum class Beside : bool { No, Yes };
   void wake(Worker* worker, Beside beside);

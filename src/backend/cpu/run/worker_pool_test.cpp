@@ -254,6 +254,30 @@ TEST_F(PoolOfTwo, WhatAWorkerBringsIsNotLeftToAHost) {
   EXPECT_TRUE(Shared::until([&] { return works.is_done(); }));
 }
 
+// It waits for something else.
+TEST_F(PoolOfTwo, WhatIsLeftToAHostThatFallsAsleepAWorkerHas) {
+  const auto both_came = [](const InARow& all) { return all.by_worker[0].load() != 0 && all.by_worker[1].load() != 0; };
+  for (int round = 0; round < 10; ++round) {  // in the first one the pool learns that hosts help
+    InARow works(pool_, domain_, both_came);
+    ASSERT_TRUE(works.begin());
+    ASSERT_TRUE(Shared::until([&] { return works.has_begun.load(); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until the other worker sleeps
+    Shared other(1, domain_, [](const Shared&) { return true; });
+    HostPatience patience;
+    int looks = 0;
+    EXPECT_FALSE(pool_.help(
+        other,
+        [&] {
+          if (++looks == 10) works.end_first();
+          return false;
+        },
+        patience));
+    works.end_first();
+    ASSERT_TRUE(Shared::until([&] { return both_came(works); }));
+    ASSERT_TRUE(Shared::until([&] { return works.is_done(); }));
+  }
+}
+
 TEST_F(PoolOfTwo, AHostThatWaitsLooksForMore) {
   constexpr int kMostRounds = 2000, kEnough = 20;  // a busy machine may let the host sleep first
   HostPatience patience;
