@@ -176,8 +176,8 @@ TEST(KeptColumns, AreWrittenInTheEnd) {
   }
 }
 
-/// A table of random places: rows and columns by sums of what blocks and threads have, may choose, read or have come to
-/// in loops, each within its own part.
+/// A table of random places: rows and columns by sums of what blocks and threads have, choose or read, for each word
+/// another one.
 class RandomTable {
  public:
   explicit RandomTable(uint32_t seed) : random_(seed) {}
@@ -189,8 +189,9 @@ class RandomTable {
     const std::string choice = "%c" + std::to_string(pick(4));
     const std::string moved = one_of({"%away = add i32 0, 0", "%away = select i1 " + choice + ", i32 0, i32 6400",
                                       "%away = mul i32 %bit, 6400", "%away = add i32 3, 4"});
-    const std::string row = one_of({"%row.of = mul i32 %x, %blocks", "%row.of = mul i32 %x, 190",
-                                    "%turned = sub i32 31, %x\n%row.of = mul i32 %turned, 190"});
+    const std::string row =
+        one_of({"%rows = mul i32 %blocks, 5\n%row.of = mul i32 %x, %rows", "%row.of = mul i32 %x, 190",
+                "%turned = sub i32 31, %x\n%row.of = mul i32 %turned, 190"});
     const std::string column = one_of({"%column = add i32 %block, 0", "%column = add i32 %block, 100",
                                        "%column = select i1 " + choice + ", i32 %block, i32 %late",
                                        "%column = sub i32 150, %block", "%column = and i32 %block, 63"});
