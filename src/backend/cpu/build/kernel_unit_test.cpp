@@ -356,6 +356,38 @@ std::string hot_code(const std::string& text) {
   return code;
 }
 
+// A warp's row of counters is cleared before the next warp reads of its own.
+TEST(HotCode, ClearsSharedMemoryBehindItsLastUse) {
+  std::string clears;
+  for (int row = 0; row < 8; ++row)
+    clears += formatted(
+        "%cell{0} = getelementptr [256 x i32], ptr addrspace(3) @counts, i32 {0}, i32 %t\n"
+        "store i32 0, ptr addrspace(3) %cell{0}\n",
+        row);
+  const std::string code = hot_code(R"(
+    declare i32 @cupola.tid.x()
+    declare void @cupola.barrier(i32, i32)
+    @counts = internal addrspace(3) global [8 x [256 x i32]] poison
+    define ptx_kernel void @ranks(ptr %p, ptr %q) {
+      %t = call i32 @cupola.tid.x()
+      %warp = lshr i32 %t, 5
+      %wide = zext i32 %t to i64
+      %in = getelementptr i32, ptr %p, i64 %wide
+      %v = load i32, ptr %in
+      %digit = and i32 %v, 255
+      %count = getelementptr [256 x i32], ptr addrspace(3) @counts, i32 %warp, i32 %digit
+      %rank = load i32, ptr addrspace(3) %count
+      store i32 %rank, ptr %in
+      call void @cupola.barrier(i32 0, i32 0)
+      )" + clears + R"(
+      ret void
+    })");
+  const size_t first_clear = code.find("store <32 x i32> zeroinitializer"), last_row = code.rfind("load <32 x i32>");
+  ASSERT_NE(first_clear, std::string::npos) << code;
+  ASSERT_NE(last_row, std::string::npos) << code;
+  EXPECT_LT(first_clear, last_row);
+}
+
 // What a tree of sums leaves in shared memory for the next step is in registers.
 TEST(HotCode, WritesNoSharedMemoryThatNothingReads) {
   const std::string code = hot_code(R"(

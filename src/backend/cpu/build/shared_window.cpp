@@ -112,14 +112,15 @@ class Window {
     llvm::APInt offset(bits, 0);
     if (!place || !llvm::cast<llvm::GEPOperator>(sum).collectOffset(layout_, bits, numbers, offset))
       return std::nullopt;
-    int64_t span = 0;
+    Place all(std::pair(place->first + offset.getSExtValue(), place->second + offset.getSExtValue()));
     for (const auto& [number, size] : numbers) {
       const llvm::KnownBits known = llvm::computeKnownBits(number, layout_);
       if (!known.isNonNegative() || known.getMaxValue().ugt(kSharedWindow) || size.ugt(kSharedWindow))
         return std::nullopt;
-      span += static_cast<int64_t>(known.getMaxValue().getZExtValue() * size.getZExtValue());
+      all->first += static_cast<int64_t>(known.getMinValue().getZExtValue() * size.getZExtValue());
+      all->second += static_cast<int64_t>(known.getMaxValue().getZExtValue() * size.getZExtValue());
     }
-    return std::pair(place->first + offset.getSExtValue(), place->second + offset.getSExtValue() + span);
+    return all;
   }
 
   void take_call(llvm::IntrinsicInst& call, const llvm::Use& use, const Place& place) {

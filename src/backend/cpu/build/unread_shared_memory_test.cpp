@@ -72,6 +72,10 @@ TEST(UnreadSharedMemory, IsWrittenWhereANumberMaySay) {
   EXPECT_EQ(with(small, "i32, ptr %w, <4 x i64> %n"), 2u) << "the first 16 bytes";
   EXPECT_EQ(with(small, "i8, ptr %w, <4 x i64> %n"), 2u) << "7 bytes";
   EXPECT_EQ(with(small, "i32, ptr %at16, <4 x i64> %n"), 1u);
+  EXPECT_EQ(with("%some = and <4 x i64> %far, splat (i64 3)\n%n = or <4 x i64> %some, splat (i64 4)\n",
+                 "i32, ptr %w, <4 x i64> %n"),
+            1u)
+      << "from 16 on";
   EXPECT_EQ(with("%n = and <4 x i64> %far, splat (i64 -4)\n", "i32, ptr %w, <4 x i64> %n"), 3u) << "maybe below it";
   EXPECT_EQ(with("%s = trunc <4 x i64> %far to <4 x i8>\n%n = sext <4 x i8> %s to <4 x i64>\n",
                  "i32, ptr %at16, <4 x i64> %n"),
