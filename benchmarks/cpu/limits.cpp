@@ -2,29 +2,56 @@
 
 #include <omp.h>
 
+#include <algorithm>
+
 #include "simd.h"
 
 namespace bench {
 
-void limit_copy(const float* from, float* to, size_t count) {
-#pragma omp parallel for
-  for (size_t i = 0; i < count; i += kLanes) stream(to + i, load(from + i));
-}
+namespace {
 
-float limit_read(const float* from, size_t count) {
+/// Turns through kReads arrays, kLines lines of each before the next one, and kAhead lines further asked for; what they
+/// sum up to is written to `to` where there is one: past the caches, or, if it is one of those read, through them.
+template <int kReads, int kLines, int kAhead>
+void move(const Arrays& arrays) {
+  constexpr size_t kStep = size_t{kLines} * kLanes, kPiece = size_t{1} << 12;
+  const float* from[kReads];
+  std::copy_n(arrays.from.begin(), kReads, from);
+  float* const to = arrays.to;
+  const bool in_place = std::find(from, from + kReads, to) != from + kReads;
   float total = 0;
 #pragma omp parallel for reduction(+ : total)
-  for (size_t begin = 0; begin < count; begin += 1 << 16) {
-    Floats a{}, b{}, c{}, d{};
-    for (size_t i = begin; i < begin + (1 << 16); i += 4 * kLanes) {
-      a += load(from + i);
-      b += load(from + i + kLanes);
-      c += load(from + i + 2 * kLanes);
-      d += load(from + i + 3 * kLanes);
+  for (size_t begin = 0; begin < arrays.count; begin += kPiece) {
+    Floats sums[kLines] = {};
+    for (size_t i = begin; i < begin + kPiece; i += kStep) {
+      if (to) std::fill_n(sums, kLines, Floats{});
+      for (int array = 0; array < kReads; ++array) {
+        for (int line = 0; line < kLines; ++line) {
+          const float* p = from[array] + i + line * kLanes;
+          if (kAhead > 0) __builtin_prefetch(p + kAhead * kLanes, 0, 2);  // to the second cache, which waits for more
+          sums[line] += load(p);
+        }
+        asm volatile("" ::: "memory");  // in this order
+      }
+      if (!to) continue;
+      for (int line = 0; line < kLines; ++line)
+        in_place ? store(to + i + line * kLanes, sums[line]) : stream(to + i + line * kLanes, sums[line]);
     }
-    total += sum(a + b + c + d);
+    for (const Floats& some : sums) total += some[0];
   }
-  return total;
+  asm volatile("" ::"m"(total));  // somebody may read it
+}
+
+template <int kReads>
+std::vector<std::function<void()>> moves(const Arrays& arrays) {
+  return {[=] { move<kReads, 1, 0>(arrays); }, [=] { move<kReads, 4, 0>(arrays); },
+          [=] { move<kReads, 1, 32>(arrays); }, [=] { move<kReads, 4, 32>(arrays); }};
+}
+
+}  // namespace
+
+std::vector<std::function<void()>> limit_moves(const Arrays& arrays) {
+  return arrays.from.size() == 1 ? moves<1>(arrays) : moves<2>(arrays);
 }
 
 double limit_flops(long rounds) {

@@ -40,9 +40,14 @@ bench::Machine measure_machine(bench::Clock clock) {
   constexpr size_t kCount = size_t{1} << 26;
   constexpr long kRounds = 1'000'000;
   bench::Array<float> from(kCount), to(kCount);
-  volatile float kept = 0;
-  const double copied = 8.0 * kCount / best_seconds(clock, [&] { bench::limit_copy(from, to, kCount); });
-  const double read = 4.0 * kCount / best_seconds(clock, [&] { kept = bench::limit_read(from, kCount); });
+  volatile double kept = 0;
+  const auto bytes_per_second = [&](const bench::Arrays& arrays) {
+    double best = 0;
+    for (const std::function<void()>& move : bench::limit_moves(arrays))
+      best = std::max(best, 4.0 * kCount * (arrays.to ? 2 : 1) / best_seconds(clock, move));
+    return best;
+  };
+  const double copied = bytes_per_second({{from}, to, kCount}), read = bytes_per_second({{from}, nullptr, kCount});
   bench::Machine machine = {
       .bytes = std::max(copied, read),
       .flops = bench::limit_flops(0) / best_seconds(clock, [&] { kept = bench::limit_flops(kRounds); }) * kRounds,

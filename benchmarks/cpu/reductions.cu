@@ -140,6 +140,7 @@ void run_sums(Suite& suite) {
   const auto clear = [&] { total[0] = 0; };
   const auto loops = [&](const Reductions& loops) { total[0] = loops.sum(x, n); };
   const Output sum = near(total, 1e-3);  // running sums of many floats
+  const auto reads = limit_moves({{x}, nullptr, x.size()});
 
   suite.run(Case<Reductions>{.name = "sum/tree",
                              .trait = "barriers",
@@ -152,14 +153,16 @@ void run_sums(Suite& suite) {
                                  [&](OpenCl& cl) {
                                    cl.launch("sum_tree", tree_grid * threads, threads, x, parts, n);
                                    cl.launch("sum_pass", threads, threads, parts, total, tree_grid);
-                                 }});
+                                 },
+                             .limits = reads});
   suite.run(Case<Reductions>{.name = "sum/shuffles",
                              .trait = "shuffles",
                              .work = work,
                              .outputs = {sum},
                              .prepare = clear,
                              .ours = [&] { sum_shuffles<<<grid, kThreads>>>(x, total, n); },
-                             .loops = loops});
+                             .loops = loops,
+                             .limits = reads});
   suite.run(Case<Reductions>{.name = "sum/two-pass",
                              .trait = "barriers",
                              .work = work,
@@ -175,7 +178,8 @@ void run_sums(Suite& suite) {
                                  [&](OpenCl& cl) {
                                    cl.launch("sum_pass", grid * threads, threads, x, parts, n);
                                    cl.launch("sum_pass", threads, threads, parts, total, grid);
-                                 }});
+                                 },
+                             .limits = reads});
 }
 
 void run_reductions(Suite& suite) {

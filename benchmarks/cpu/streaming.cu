@@ -86,27 +86,31 @@ void run_streaming(Suite& suite) {
                             .outputs = {near(z, 0)},
                             .ours = [&] { copy<<<n / threads, threads>>>(x, z, n); },
                             .loops = [&](const Streaming& loops) { loops.copy(x, z, n); },
-                            .opencl = [&](OpenCl& cl) { cl.launch("copy", n, threads, x, z, n); }});
+                            .opencl = [&](OpenCl& cl) { cl.launch("copy", n, threads, x, z, n); },
+                            .limits = limit_moves({{x}, z, x.size()})});
   suite.run(Case<Streaming>{.name = "triad",
                             .work = {.bytes = 3 * bytes},
                             .outputs = {near(z, 1e-6)},
                             .ours = [&] { triad<<<n / threads, threads>>>(a, x, y, z, n); },
                             .loops = [&](const Streaming& loops) { loops.triad(a, x, y, z, n); },
-                            .opencl = [&](OpenCl& cl) { cl.launch("triad", n, threads, a, x, y, z, n); }});
+                            .opencl = [&](OpenCl& cl) { cl.launch("triad", n, threads, a, x, y, z, n); },
+                            .limits = limit_moves({{x, y}, z, x.size()})});
   suite.run(Case<Streaming>{.name = "saxpy",
                             .work = {.bytes = 3 * bytes},
                             .outputs = {near(z, 1e-6)},
                             .prepare = [&] { std::memcpy(z, y, y.bytes()); },
                             .ours = [&] { saxpy<<<n / threads, threads>>>(a, x, z, n); },
                             .loops = [&](const Streaming& loops) { loops.saxpy(a, x, z, n); },
-                            .opencl = [&](OpenCl& cl) { cl.launch("saxpy", n, threads, a, x, z, n); }});
+                            .opencl = [&](OpenCl& cl) { cl.launch("saxpy", n, threads, a, x, z, n); },
+                            .limits = limit_moves({{x, z}, z, x.size()})});
   suite.run(Case<Streaming>{
       .name = "float4",
       .work = {.bytes = 2 * bytes},
       .outputs = {near(z, 0)},
       .ours = [&] { scale_points<<<points / threads, threads>>>(a, x.as<float4>(), z.as<float4>(), points); },
       .loops = [&](const Streaming& loops) { loops.scale_points(a, x, z, points); },
-      .opencl = [&](OpenCl& cl) { cl.launch("scale_points", points, threads, a, x, z, points); }});
+      .opencl = [&](OpenCl& cl) { cl.launch("scale_points", points, threads, a, x, z, points); },
+      .limits = limit_moves({{x}, z, x.size()})});
 
   const int blocks = 512;
   Array<float> total(1), totals(blocks);
@@ -123,7 +127,8 @@ void run_streaming(Suite& suite) {
                                   cl.finish();
                                   total[0] = 0;
                                   for (size_t i = 0; i < totals.size(); ++i) total[0] += totals[i];
-                                }});
+                                },
+                            .limits = limit_moves({{x, y}, nullptr, x.size()})});
 }
 
 }  // namespace bench

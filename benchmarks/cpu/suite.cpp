@@ -60,8 +60,9 @@ bool Suite::check(const std::string& name, const std::vector<Output>& outputs, c
 
 void Suite::compare(const std::string& name, const std::string& trait, const Work& work,
                     const std::vector<Output>& outputs, const std::function<void()>& prepare,
-                    std::vector<Version> versions) {
+                    std::vector<Version> versions, const std::vector<std::function<void()>>& limits) {
   if (!check(name, outputs, prepare, versions)) failed_ = true;
+  for (const std::function<void()>& move : limits) versions.push_back({"limit", move});
   for (int round = 0; round < rounds_; ++round)
     for (Version& version : versions) {
       if (prepare) prepare();
@@ -72,13 +73,17 @@ void Suite::compare(const std::string& name, const std::string& trait, const Wor
     }
   opencl_.forget_buffers();
 
-  double ours = 0;
+  double ours = 0, limit = limits.empty() ? limit_seconds(work) : HUGE_VAL;
   std::string details = trait.empty() ? "" : ", \"trait\": \"" + trait + "\"";
   details += ", \"versions\": {";
   std::vector<std::pair<std::string, double>> results;
   for (Version& version : versions) {
     std::sort(version.times.begin(), version.times.end());
     const double median = quantile(version.times, 0.5);
+    if (version.name == "limit") {
+      limit = std::min(limit, median);
+      continue;
+    }
     char line[160];
     std::snprintf(line, sizeof line, "%s\"%s\": {\"seconds\": %.6g, \"quartiles\": [%.6g, %.6g]}",
                   &version == versions.data() ? "" : ", ", version.name.c_str(), median, quantile(version.times, 0.25),
@@ -93,7 +98,7 @@ void Suite::compare(const std::string& name, const std::string& trait, const Wor
     else
       results.insert(results.begin(), {"omp", median});
   }
-  report(name, ours, limit_seconds(work), results, details + "}");
+  report(name, ours, limit, results, details + "}");
 }
 
 }  // namespace bench

@@ -15,6 +15,7 @@
 
 #include "../opencl.h"
 #include "array.h"
+#include "limits.h"
 #include "loops.h"
 
 namespace bench {
@@ -80,6 +81,9 @@ struct Case {
   std::function<void()> ours;
   std::function<void(const Loops&)> loops;
   std::function<void(OpenCl&)> opencl = {};
+  /// Of cases that memory bounds: loops that move the same bytes and do nothing else. The fastest one's time is the
+  /// limit, which without them is what the machine's figures make of `work`.
+  std::vector<std::function<void()>> limits = {};
 };
 
 class Suite {
@@ -113,7 +117,7 @@ class Suite {
                             c.opencl(opencl_);
                             opencl_.finish();
                           }});
-    compare(c.name, c.trait, c.work, c.outputs, c.prepare, std::move(versions));
+    compare(c.name, c.trait, c.work, c.outputs, c.prepare, std::move(versions), c.limits);
   }
 
   bool failed() const { return failed_; }
@@ -126,7 +130,8 @@ class Suite {
   };
 
   void compare(const std::string& name, const std::string& trait, const Work& work, const std::vector<Output>& outputs,
-               const std::function<void()>& prepare, std::vector<Version> versions);
+               const std::function<void()>& prepare, std::vector<Version> versions,
+               const std::vector<std::function<void()>>& limits);
   bool check(const std::string& name, const std::vector<Output>& outputs, const std::function<void()>& prepare,
              std::vector<Version>& versions);
   double limit_seconds(const Work& work) const;

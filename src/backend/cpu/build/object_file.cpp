@@ -180,7 +180,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     drop_unread_shared_stores(function);
-    drop_overwritten_notes(function);
+    drop_overwritten_notes(function, analyses.functions);
     clear_early(function);
     make_addresses_beside_gathers(function);
     ask_for_whole_turns(function);

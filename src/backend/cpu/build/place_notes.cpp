@@ -1,11 +1,19 @@
 #include "backend/cpu/build/place_notes.h"
 
-#include <llvm/ADT/SmallSet.h>
+#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/Transforms/Scalar/LoopDeletion.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+
+#include <optional>
+#include <utility>
 
 #include "backend/cpu/build/thread_context.h"
 
@@ -34,20 +42,76 @@ std::optional<uint64_t> place_of_note(const llvm::Instruction& instruction) {
   return place_in_context(*store->getPointerOperand(), *instruction.getFunction());
 }
 
-}  // namespace
-
-void drop_overwritten_notes(llvm::Function& code) {
-  for (llvm::BasicBlock& block : code) {
-    llvm::SmallSet<uint64_t, 8> overwritten;
-    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::reverse(block))) {
-      if (const auto place = place_of_note(instruction)) {
-        if (!overwritten.insert(*place).second) instruction.eraseFromParent();
-      } else if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-                 instruction.mayReadOrWriteMemory() && !(call && call->getIntrinsicID() == llvm::Intrinsic::prefetch)) {
-        overwritten.clear();
+/// In which places notes are made before anything is done that could fail or tell, on whichever way it goes on.
+class OverwrittenNotes {
+ public:
+  explicit OverwrittenNotes(llvm::Function& code) {
+    // From nothing that could fail or tell to less: a loop that does nothing of the kind hides none that follow it.
+    for (llvm::BasicBlock* block : llvm::post_order(&code)) before_[block] = kAll;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (llvm::BasicBlock* block : llvm::post_order(&code)) {
+        Places places = behind(*block);
+        for (llvm::Instruction& instruction : llvm::reverse(*block)) pass(instruction, places);
+        changed |= std::exchange(before_[block], places) != places;
       }
     }
   }
+
+  /// Whether there was any.
+  bool drop() {
+    bool dropped = false;
+    for (const auto& [block, _] : before_) {
+      Places places = behind(*block);
+      for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::reverse(*block)))
+        if (pass(instruction, places)) {
+          instruction.eraseFromParent();
+          dropped = true;
+        }
+    }
+    return dropped;
+  }
+
+ private:
+  using Places = uint64_t;  ///< a bit for each word of the context
+  static constexpr Places kAll = ~uint64_t{0};
+  static_assert(sizeof(image::cpu::ThreadContext) / sizeof(uint32_t) <= 64);
+
+  Places behind(llvm::BasicBlock& block) const {
+    if (llvm::succ_empty(&block)) return 0;
+    Places places = kAll;
+    for (llvm::BasicBlock* next : llvm::successors(&block)) places &= before_.lookup(next);
+    return places;
+  }
+
+  /// Goes before the instruction. Whether it is a note that another one overwrites.
+  static bool pass(const llvm::Instruction& instruction, Places& places) {
+    if (const auto place = place_of_note(instruction)) {
+      const Places bit = Places{1} << *place / sizeof(uint32_t);
+      return std::exchange(places, places | bit) & bit;
+    }
+    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    const bool only_asks = call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
+    if (instruction.mayReadOrWriteMemory() && !only_asks) places = 0;
+    return false;
+  }
+
+  llvm::MapVector<llvm::BasicBlock*, Places> before_;
+};
+
+bool is_idle(const llvm::Loop* loop) {
+  return llvm::none_of(loop->blocks(), [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [](const llvm::Instruction& instruction) { return instruction.mayHaveSideEffects(); });
+  });
+}
+
+}  // namespace
+
+void drop_overwritten_notes(llvm::Function& code, llvm::FunctionAnalysisManager& analyses) {
+  if (!OverwrittenNotes(code).drop()) return;
+  analyses.invalidate(code, llvm::PreservedAnalyses::none());
+  if (llvm::any_of(analyses.getResult<llvm::LoopAnalysis>(code).getLoopsInPreorder(), is_idle))
+    llvm::createFunctionToLoopPassAdaptor(llvm::LoopDeletionPass()).run(code, analyses);
 }
 
 void tell_notes_apart(llvm::Function& code, llvm::ArrayRef<llvm::StoreInst*> notes) {

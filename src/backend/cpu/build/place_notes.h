@@ -1,6 +1,7 @@
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>
+#include <llvm/IR/PassManager.h>
 
 namespace llvm {
 class Function;
@@ -14,7 +15,8 @@ namespace cupola::cpu::build {
 /// so in `code`.
 void tell_notes_apart(llvm::Function& code, llvm::ArrayRef<llvm::StoreInst*> notes);
 
-/// Removes notes in whose place others are made before anything is done that could fail or tell. For the end.
-void drop_overwritten_notes(llvm::Function& code);
+/// Removes notes in whose place others are made before anything is done that could fail or tell, whichever way the code
+/// goes, and the loops that did nothing else. For the end.
+void drop_overwritten_notes(llvm::Function& code, llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace cupola::cpu::build

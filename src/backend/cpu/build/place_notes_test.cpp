@@ -60,22 +60,30 @@ TEST(PlaceNotes, MayBeInTheContext) {
               Not(HasSubstr("%v")));
 }
 
-/// How many notes are left of those in the code, in which %warp and %block are places of notes.
-size_t left(const std::string& code) {
+/// What is left of code in which %warp and %block are places of notes.
+struct Left {
+  size_t notes, blocks;
+};
+Left left_of(const std::string& code) {
   llvm::LLVMContext context;
   const auto module = parse(context, R"(
     declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
     declare void @other()
-    define void @k(ptr %context, ptr %p, i1 %some) {
+    define void @k(ptr %context, ptr %p, i1 %some, i32 %n) {
       %warp = getelementptr inbounds i8, ptr %context, i64 76
       %block = getelementptr inbounds i8, ptr %context, i64 36
       %again = getelementptr inbounds i8, ptr %context, i64 76
 )" + code + "ret void }");
   llvm::Function& function = *module->getFunction("k");
-  drop_overwritten_notes(function);
-  return static_cast<size_t>(llvm::count_if(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+  kir::PassAnalyses analyses;
+  drop_overwritten_notes(function, analyses.functions);
+  const auto notes = llvm::count_if(llvm::instructions(function), [](const llvm::Instruction& instruction) {
     return llvm::isa<llvm::StoreInst>(instruction) && instruction.isVolatile();
-  }));
+  });
+  return {static_cast<size_t>(notes), function.size()};
+}
+size_t left(const std::string& code) {
+  return left_of(code).notes;
 }
 
 TEST(PlaceNotes, AreDroppedWhereOthersFollow) {
@@ -87,13 +95,41 @@ TEST(PlaceNotes, AreDroppedWhereOthersFollow) {
 
 TEST(PlaceNotes, StayWhereSomethingMayFailOrTell) {
   const std::string warp = "store volatile i32 1, ptr %warp\n";
-  for (const char* between :
-       {"%x = load i32, ptr %p\n", "store i32 1, ptr %p\n", "call void @other()\n", "fence seq_cst\n",
-        "%x = atomicrmw add ptr %p, i32 1 monotonic\n", "br i1 %some, label %on, label %on\non:\n"})
+  for (const char* between : {"%x = load i32, ptr %p\n", "store i32 1, ptr %p\n", "call void @other()\n",
+                              "fence seq_cst\n", "%x = atomicrmw add ptr %p, i32 1 monotonic\n"})
     EXPECT_EQ(left(warp + between + warp), 2u) << between;
   const std::string other = "store volatile i32 1, ptr %p\n";
   EXPECT_EQ(left(other + other), 2u) << "the kernel's own";
   EXPECT_EQ(left("store volatile i8 1, ptr %warp\n" + warp), 2u);
+}
+
+TEST(PlaceNotes, AreDroppedWhereOthersFollowOnEachWay) {
+  const std::string warp = "store volatile i32 1, ptr %warp\n";
+  const auto parted = [&](const std::string& one, const std::string& other, const std::string& behind) {
+    return left(warp + "br i1 %some, label %a, label %b\na:\n" + one + "br label %on\nb:\n" + other +
+                "br label %on\non:\n" + behind);
+  };
+  EXPECT_EQ(parted(warp, warp, ""), 2u);
+  EXPECT_EQ(parted("", "", warp), 1u);
+  EXPECT_EQ(parted(warp, "", ""), 2u) << "the other way returns with the first one";
+  EXPECT_EQ(parted("store i32 1, ptr %p\n", "", warp), 2u);
+}
+
+/// A loop of %n turns that does `turn`, then `behind`.
+std::string loop(const std::string& turn, const std::string& behind) {
+  return "br label %turn\nturn:\n%i = phi i32 [ 0, %0 ], [ %next, %turn ]\n" + turn +
+         "%next = add nuw i32 %i, 1\n%more = icmp ult i32 %next, %n\nbr i1 %more, label %turn, label %on\non:\n" +
+         behind;
+}
+
+TEST(PlaceNotes, LoopsThatOnlyMakeThemGoWithThem) {
+  const std::string warp = "store volatile i32 %i, ptr %warp\n", last = "store volatile i32 7, ptr %warp\n";
+  const Left idle = left_of(loop(warp, last));
+  EXPECT_EQ(idle.notes, 1u);
+  const Left busy = left_of(loop(warp + "store i32 %i, ptr %p\n", last));
+  EXPECT_EQ(busy.notes, 2u);
+  EXPECT_LT(idle.blocks, busy.blocks);
+  EXPECT_EQ(left(loop(warp, "")), 1u) << "it says where the code was last";
 }
 
 }  // namespace
