@@ -65,8 +65,7 @@ std::string with_barriers(std::string text, const Barriers& barriers) {
 }
 
 void run(MetalKernels& kernels, const Dim3& block, DifferentialMemory& memory, bool cooperative) {
-  DifferentialMemory::Parameters parameters = memory.parameters();
-  for (std::byte*& place : parameters.memory) place -= kArena;
+  const DifferentialMemory::Parameters parameters = memory.parameters(kArena);
   const MetalKernels::Outcome outcome =
       kernels.run(0, {kGrid}, block, std::as_bytes(std::span(&parameters, 1)), 0, cooperative);
   if (!outcome.result) memory.failure = outcome.result.error().message;

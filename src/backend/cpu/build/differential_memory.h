@@ -43,13 +43,15 @@ class Fenced {
 
 /// What kernels of random_kernel.h are given and write.
 struct DifferentialMemory {
-  std::vector<Fenced> bytes;  ///< in the order of the kernel's parameters
+  static constexpr const char* kNames[] = {"o8", "o16", "o32", "o64", "in", "sums", "table"};
+  std::vector<Fenced> bytes;  ///< in the order of kNames
   std::string failure;
 
   explicit DifferentialMemory(uint64_t threads) {
     for (const uint64_t width : {1, 2, 4, 8}) bytes.emplace_back(threads * (kCells + kMostFields) * width);
     bytes.emplace_back(kInputs * 4);
     bytes.emplace_back(kSums * 4);
+    bytes.emplace_back(size_t{kTableRows} * kTableColumns * 4);
     std::mt19937 random(5);
     for (std::byte& one : bytes[4].bytes()) one = static_cast<std::byte>(random() >> (random() % 24));
   }
@@ -59,8 +61,7 @@ struct DifferentialMemory {
   std::string compare(const DifferentialMemory& other) const {
     if (!failure.empty()) return formatted("the reference failed: {}", failure);
     if (!other.failure.empty()) return formatted("failed: {}", other.failure);
-    static constexpr const char* kNames[] = {"o8", "o16", "o32", "o64", "in", "sums"};
-    for (int i = 0; i < 6; ++i) {
+    for (size_t i = 0; i < bytes.size(); ++i) {
       const std::span<std::byte> ours = bytes[i].bytes(), theirs = other.bytes[i].bytes();
       const auto [our, their] = std::ranges::mismatch(ours, theirs);
       if (our != ours.end())
@@ -75,10 +76,13 @@ struct DifferentialMemory {
     std::byte* memory[6];
     int32_t n = 37;
     uint32_t total;
+    std::byte* table;
   };
-  Parameters parameters() const {
+  /// `arena`: how far from there the kernel's addresses are.
+  Parameters parameters(uint64_t arena = 0) const {
     Parameters made;
-    for (int i = 0; i < 6; ++i) made.memory[i] = bytes[i].bytes().data();
+    for (size_t i = 0; i < std::size(made.memory); ++i) made.memory[i] = bytes[i].bytes().data() - arena;
+    made.table = bytes.back().bytes().data() - arena;
     made.total = static_cast<uint32_t>(bytes[0].bytes().size() / (kCells + kMostFields));
     return made;
   }

@@ -16,10 +16,11 @@
 // or where the members that are not there come to no other operation; what is read of a lane that may be gone is
 // dropped; nothing overflows to infinity, and loops count down.
 //
-//   kernel @k(ptr o8, ptr o16, ptr o32, ptr o64, ptr in, ptr sums, i32 n, i32 total)
+//   kernel @k(ptr o8, ptr o16, ptr o32, ptr o64, ptr in, ptr sums, i32 n, i32 total, ptr table)
 //
 // oW: kCells cells of W bits for each of the `total` threads, and behind them a structure for each; in: kInputs words;
-// sums: kSums words; n: any number.
+// sums: kSums words; table: kTableRows rows of kTableColumns words, a row for each thread of a block, a column for each
+// block; n: any number.
 
 namespace cupola::cpu::build::testing {
 
@@ -32,7 +33,8 @@ class RandomKernel : RandomMeetings {
         leaves_(seed % 3 != 0),
         is_new_(seed < kFirstOld || seed >= kFirstNew),
         asks_(asks(seed)),
-        finds_peers_(seed < kFirstOld || seed >= kFirstPeers) {}
+        finds_peers_(seed < kFirstOld || seed >= kFirstPeers),
+        fills_columns_(seed < kFirstOld || seed >= kFirstColumns) {}
 
   /// Whether it may ask where threads are.
   static bool asks(uint64_t seed) { return seed < kFirstOld || seed >= kFirstAsking; }
@@ -64,6 +66,7 @@ class RandomKernel : RandomMeetings {
     while (budget_ > 0) statement({});
     if (meets_) part();
     for (const Variable& one : variables_) store_cell(one.type, load(one), Place::Rows);
+    if (fills_columns_ && !chance(3)) fill_column();
     line("ret void");
     return declarations() + slots_ + body_ + "}\n";
   }
@@ -102,8 +105,8 @@ class RandomKernel : RandomMeetings {
                         i, i % 3 == 0 ? 2 * i + 3 : i * 77 + 1);
     return text +
            "  ret i32 %v210\n}\n"
-           "define ptx_kernel void @k(ptr %o8, ptr %o16, ptr %o32, ptr %o64, ptr %in, ptr %sums, i32 %n, i32 %total) "
-           "{\n";
+           "define ptx_kernel void @k(ptr %o8, ptr %o16, ptr %o32, ptr %o64, ptr %in, ptr %sums, i32 %n, "
+           "i32 %total, ptr %table) {\n";
   }
 
   void begin() {
@@ -408,19 +411,58 @@ class RandomKernel : RandomMeetings {
     barrier();
   }
 
+  /// Each block a column of the table, in their order or in another one, from a place on that it may have computed.
+  void fill_column() {
+    const std::string row = chance(8) ? let("xor i32 %lin, {}", pick(8)) : "%lin";
+    std::string column = "%block";
+    switch (pick(10)) {
+      case 0:
+        column = let("xor i32 %block, {}", 1 + pick(3));
+        break;
+      case 1:
+        column = let("shl i32 %block, 1");
+        break;
+      case 2:
+        column = let("sub i32 63, %block");
+        break;
+      case 3:  // some blocks elsewhere
+        column = let("add i32 %block, {}", let("shl i32 {}, 6", let("and i32 %block, {}", 1 + pick(3))));
+        break;
+      case 4:
+      case 5: {
+        const std::string which = let("icmp {} i32 %block, {}", one_of({"ult", "eq", "sgt"}), pick(20));
+        column = let("add i32 %block, {}", let("select i1 {}, i32 0, i32 64", which));
+        break;
+      }
+      case 6: {
+        const std::string read = let("load i32, ptr {}", element("i32", "%in", "%block"));
+        column = let("add i32 %block, {}", let("shl i32 {}, 6", let("and i32 {}, 7", read)));
+        break;
+      }
+      default:
+        break;
+    }
+    if (chance(4)) column = let("add i32 {}, {}", column, let("and i32 {}, 15", one_of({"%n", "%total", "%ntid.x"})));
+    const std::string before = let("mul {}i32 {}, {}", one_of({"", "nuw nsw "}), row, kTableColumns);
+    const std::string place = chance(2) ? let("add i32 {}, {}", before, column) : let("add i32 {}, {}", column, before);
+    const std::string type = chance(3) ? "float" : "i32", value = expression(type, 1);
+    line("store {} {}, ptr {}", type, value, element(type, "%table", place));
+  }
+
   static constexpr const char* kPlaces[] = {"tid.x",   "tid.y",   "tid.z",    "ntid.x",   "ntid.y", "ntid.z",
                                             "ctaid.x", "ctaid.y", "nctaid.x", "nctaid.y", "laneid"};
 
   /// Seeds whose kernels were wrong once are kept, and with them what these kernels are: they have fewer statements.
   static constexpr uint64_t kFirstOld = 1'000'000'000, kFirstNew = 3'800'000'000, kFirstAsking = 4'600'000'000,
                             kFirstSpread = 4'700'000'000, kFirstLatest = 4'900'000'000, kFirstShifting = 5'001'000'000,
-                            kFirstPeers = 5'002'000'000;
+                            kFirstPeers = 5'002'000'000, kFirstColumns = 5'003'000'000;
 
   int budget_;
   const bool leaves_;
   const bool is_new_;  ///< more statements
   const bool asks_;    ///< where threads are, too
   const bool finds_peers_;
+  const bool fills_columns_;
 };
 
 }  // namespace cupola::cpu::build::testing

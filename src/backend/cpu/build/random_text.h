@@ -15,6 +15,8 @@ namespace cupola::cpu::build::testing {
 /// Cells and, behind those of all threads, a structure of up to kMostFields.
 inline constexpr unsigned kCells = 16, kMostFields = 4;
 inline constexpr unsigned kInputs = 1024, kSums = 256;
+/// More rows than a block has threads, and more columns than a grid has blocks, wherever they put them.
+inline constexpr unsigned kTableRows = 264, kTableColumns = 528;
 
 class RandomText {
  protected:
