@@ -1,8 +1,9 @@
 #pragma once
 
 // The frame of ./bench cpu. A case is a kernel in CUDA, the loops that do the same in OpenMP and, for most, the kernel
-// in OpenCL. All versions are first run once and compared with the natural loops; then they are timed in turns (ours,
-// g++, clang++, expert, OpenCL, ours, ...), so that what disturbs the machine disturbs all of them.
+// in OpenCL. All versions are first run once and compared with the natural loops; then they and the limit's loops
+// are timed in turns (g++, clang++, expert, ours, OpenCL, limits, g++, ...), so that what disturbs the machine disturbs
+// all of them.
 
 #include <algorithm>
 #include <cmath>

@@ -17,6 +17,8 @@ inline constexpr uint32_t kWarp = 32;
 
 /// Size and alignment of the shared window, so that `address & ~(kSharedWindow - 1)` is its base.
 inline constexpr uint64_t kSharedWindow = 256 * 1024;
+/// How much of it launches may have. What lies behind is the generated code's own.
+inline constexpr uint64_t kSharedOfLaunch = 240 * 1024;
 
 /// Size and alignment of a thread's local window, which is its stack. Frames above it fault.
 inline constexpr uint64_t kLocalWindow = 512 * 1024;
@@ -62,8 +64,10 @@ struct ThreadContext {
   uint32_t votes, voters, last_votes, last_voters;
   uint32_t blocks;       ///< that it is to run yet, from ctaid on, that one included; both follow as it goes on
   uint32_t blocks_left;  ///< of these, the last ones, which other code will run; 0 between the code's calls
-  uint32_t kept_blocks;  ///< before this one, whose outputs the code has kept: it is to write them with this one's
-  uint32_t keeps_on;     ///< 1: or with a later one's; 0, where nobody says otherwise
+  // Of code that keeps what a block's threads write last for the blocks after it: the loop over blocks gives it others
+  // in registers. Nobody writes these: 0, each block writes at once.
+  uint32_t kept_blocks;  ///< the blocks before this one whose words are kept yet
+  uint32_t keeps_on;     ///< 1: this one's are kept too; 0: all are written
 };
 
 static_assert(offsetof(ThreadContext, tid) == 24);
@@ -72,7 +76,7 @@ static_assert(offsetof(ThreadContext, fuel) == 92);
 static_assert(offsetof(ThreadContext, executor) == 104);
 static_assert(offsetof(ThreadContext, last_error) == 112);
 static_assert(offsetof(ThreadContext, places) == 120);
-static_assert(sizeof(ThreadContext) == 184);
+static_assert(sizeof(ThreadContext) == 184, "raise image::kFormatVersion");
 
 /// A kernel's code for one thread, for a warp, or for all threads of some blocks: runs it from its first instruction to
 /// its return, given the first thread's context. `parameters` is the launch's parameter block, which the code only

@@ -10,7 +10,7 @@
 
 namespace cupola::image {
 
-inline constexpr uint32_t kFormatVersion = 18;
+inline constexpr uint32_t kFormatVersion = 19;
 
 void begin_image(wire::Writer& out, std::string_view target);
 std::vector<std::byte> end_image(wire::Writer out);

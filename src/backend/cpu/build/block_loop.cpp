@@ -16,7 +16,6 @@
 #include "backend/cpu/build/place_arguments.h"
 #include "backend/cpu/build/place_notes.h"
 #include "backend/cpu/build/thread_context.h"
-#include "backend/cpu/build/unread_shared_memory.h"
 #include "backend/cpu/build/vector_shape.h"
 #include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/warp_coroutine.h"

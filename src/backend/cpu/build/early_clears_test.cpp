@@ -7,6 +7,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "backend/cpu/build/test_program.h"
+#include "backend/cpu/build/whole_block.h"
 
 namespace cupola::cpu::build::testing {
 namespace {
@@ -29,7 +30,7 @@ std::string order(const llvm::Function& function) {
 
 /// The order of code for the window of its block, %window, with places there (%row0 and %row1, 2 KiB each, one behind
 /// the other, and %both), numbers below 512 (%n), any numbers (%far) and memory elsewhere (%out, %p).
-std::string after(const std::string& code) {
+std::string after(const std::string& code, bool runs_whole_blocks = true) {
   llvm::LLVMContext context;
   const auto module = parse(context, R"(
     declare void @llvm.masked.scatter.v16i32.v16p0(<16 x i32>, <16 x ptr>, <16 x i1>)
@@ -47,6 +48,7 @@ std::string after(const std::string& code) {
       %anywhere = getelementptr i32, ptr %window, <16 x i32> %far
 )" + code + "ret void }");
   llvm::Function& function = *module->getFunction("k");
+  if (runs_whole_blocks) mark_whole_blocks(function);
   clear_early(function);
   EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
   return order(function);
@@ -72,6 +74,11 @@ TEST(EarlyClears, StandBehindTheLastUse) {
             "at0 row0 out read1 row1 out");
   EXPECT_EQ(after(kReads + clear("row0", "splat (i32 7)") + clear("row1")), "read0 row0 out read1 row1 out");
   EXPECT_EQ(after(read("all", "anywhere") + scatter("out") + kClears), "all row0 row1 out") << "in their order";
+}
+
+// Whoever calls a function may give it a pointer to shared memory.
+TEST(EarlyClears, StayInFunctionsThatOthersCall) {
+  EXPECT_EQ(after(kReads + kClears, /*runs_whole_blocks=*/false), "read0 out read1 out row0 row1");
 }
 
 TEST(EarlyClears, StayWhereTheyAreFew) {

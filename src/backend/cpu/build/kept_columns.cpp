@@ -27,6 +27,7 @@ using llvm::Value;
 constexpr uint64_t kWord = 4, kLine = kWord * kMostKeptBlocks;
 /// Lines of more threads would take too much of the first cache.
 constexpr uint32_t kMostThreads = 256;
+static_assert(kMostThreads * kLine <= kSharedWindow - image::cpu::kSharedOfLaunch);
 /// Threads that are nearer share lines, or lie in different sets of the first cache.
 constexpr uint64_t kFar = 512;
 

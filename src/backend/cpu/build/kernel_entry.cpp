@@ -5,7 +5,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
-#include "backend/cpu/build/unread_shared_memory.h"
+#include "backend/cpu/build/whole_block.h"
 #include "kir/kernel_parameters.h"
 
 namespace cupola::cpu::build {

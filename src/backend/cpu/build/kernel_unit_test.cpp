@@ -356,6 +356,79 @@ std::string hot_code(const std::string& text) {
   return code;
 }
 
+// A block's words are kept until there is a line of them.
+TEST(HotCode, KeepsColumnsOfTables) {
+  const std::string code = hot_code(R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.ctaid.x()
+    declare i32 @cupola.nctaid.x()
+    define ptx_kernel void @column(ptr %p, ptr %q) {
+      %t = call i32 @cupola.tid.x()
+      %block = call i32 @cupola.ctaid.x()
+      %blocks = call i32 @cupola.nctaid.x()
+      %row = mul i32 %t, %blocks
+      %number = add i32 %row, %block
+      %wide = zext i32 %number to i64
+      %place = getelementptr i32, ptr %p, i64 %wide
+      store i32 %block, ptr %place
+      ret void
+    })");
+  EXPECT_NE(code.find("store <16 x i32>"), std::string::npos) << code;
+}
+
+// The first of the lanes of each digit is to store, and all do.
+TEST(HotCode, LetsAllPeersStore) {
+  std::string votes, peers = "-1";
+  for (int bit = 0; bit < 3; ++bit) {
+    votes += formatted(
+        "%s{0} = lshr i32 %digit, {0}\n%d{0} = and i32 %s{0}, 1\n"
+        "%b{0} = call i32 @cupola.vote(i32 -1, i32 3, i32 %d{0})\n"
+        "%m{0} = add i32 %d{0}, -1\n%a{0} = xor i32 %b{0}, %m{0}\n%p{0} = and i32 {1}, %a{0}\n",
+        bit, peers);
+    peers = formatted("%p{}", bit);
+  }
+  const std::string code = hot_code(R"(
+    declare i32 @cupola.tid.x()
+    declare i32 @cupola.laneid()
+    declare i32 @cupola.vote(i32, i32, i32) convergent
+    declare i32 @llvm.ctpop.i32(i32)
+    declare void @cupola.barrier(i32, i32) convergent
+    @counts = internal addrspace(3) global [256 x i32] poison
+    define ptx_kernel void @ranks(ptr %p, ptr %q) {
+      %t = call i32 @cupola.tid.x()
+      %wide = zext i32 %t to i64
+      %in = getelementptr i32, ptr %p, i64 %wide
+      %v = load i32, ptr %in
+      %digit = and i32 %v, 7
+      )" + votes + R"(
+      %lane = call i32 @cupola.laneid()
+      %above = shl i32 -1, %lane
+      %below = xor i32 %above, -1
+      %mine = and i32 %p2, %below
+      %is.first = icmp eq i32 %mine, 0
+      br i1 %is.first, label %act, label %on
+    act:
+      %count = call i32 @llvm.ctpop.i32(i32 %p2)
+      %warp = lshr i32 %t, 5
+      %warp64 = zext i32 %warp to i64
+      %row = getelementptr [32 x i32], ptr addrspacecast (ptr addrspace(3) @counts to ptr), i64 %warp64
+      %digit64 = zext i32 %digit to i64
+      %cell = getelementptr i32, ptr %row, i64 %digit64
+      store i32 %count, ptr %cell
+      br label %on
+    on:
+      call void @cupola.barrier(i32 0, i32 0)
+      %own = getelementptr [256 x i32], ptr addrspace(3) @counts, i32 0, i32 %t
+      %r = load i32, ptr addrspace(3) %own
+      %out = getelementptr i32, ptr %q, i64 %wide
+      store i32 %r, ptr %out
+      ret void
+    })");
+  EXPECT_NE(code.find("<32 x i32>"), std::string::npos) << code;
+  for (size_t at = 0; (at = code.find("call void @llvm.masked.scatter", at)) != std::string::npos; ++at)
+    EXPECT_NE(code.substr(at, code.find('\n', at) - at).find("splat (i1 true)"), std::string::npos) << code;
+}
+
 // A warp's row of counters is cleared before the next warp reads of its own.
 TEST(HotCode, ClearsSharedMemoryBehindItsLastUse) {
   std::string clears;

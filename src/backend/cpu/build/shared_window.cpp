@@ -9,6 +9,7 @@
 #include <llvm/Support/KnownBits.h>
 
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/whole_block.h"
 #include "image/cpu_abi.h"
 
 namespace cupola::cpu::build {
@@ -153,7 +154,7 @@ bool is_inside(const WindowRange& range) {
 }
 
 std::optional<std::vector<WindowAccess>> accesses_of_window(llvm::Function& code) {
-  return Window(code).accesses();
+  return runs_whole_blocks(code) ? Window(code).accesses() : std::nullopt;
 }
 
 }  // namespace cupola::cpu::build

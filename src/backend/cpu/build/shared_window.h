@@ -28,7 +28,7 @@ struct WindowAccess {
 };
 
 /// All that the code does with the window, in no order. Nothing: that cannot be told, because its address goes
-/// elsewhere, or the code calls others.
+/// elsewhere, the code calls others, or others call it, who may give it pointers to shared memory (whole_block.h).
 std::optional<std::vector<WindowAccess>> accesses_of_window(llvm::Function& code);
 
 }  // namespace cupola::cpu::build

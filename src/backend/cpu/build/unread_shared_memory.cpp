@@ -11,8 +11,6 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr const char* kWholeBlocks = "cupola.whole-blocks";
-
 /// Nothing reads what they write, and it lies in the window for certain.
 llvm::SmallVector<Instruction*, 16> unread_stores(llvm::Function& code) {
   const auto accesses = accesses_of_window(code);
@@ -29,16 +27,7 @@ llvm::SmallVector<Instruction*, 16> unread_stores(llvm::Function& code) {
 
 }  // namespace
 
-void mark_whole_blocks(llvm::Function& code) {
-  code.addFnAttr(kWholeBlocks);
-}
-
-bool runs_whole_blocks(const llvm::Function& code) {
-  return code.hasFnAttribute(kWholeBlocks);
-}
-
 void drop_unread_shared_stores(llvm::Function& code) {
-  if (!runs_whole_blocks(code)) return;
   for (Instruction* store : unread_stores(code)) {
     llvm::SmallVector<llvm::WeakTrackingVH, 4> operands;
     for (Value* operand : store->operands())

@@ -6,6 +6,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "backend/cpu/build/test_program.h"
+#include "backend/cpu/build/whole_block.h"
 
 namespace cupola::cpu::build::testing {
 namespace {

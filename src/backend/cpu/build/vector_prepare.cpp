@@ -121,7 +121,7 @@ void close_dead_ends(llvm::Function& function) {
   }
 }
 
-/// kir::Ways that only lead to the return end there: nobody waits on them for others.
+/// Ways that only lead to the return end there: nobody waits on them for others.
 void join_at_return(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
     if (instruction.isLifetimeStartOrEnd()) instruction.eraseFromParent();

@@ -14,6 +14,7 @@
 #include "backend/cpu/build/few_turns.h"
 #include "backend/cpu/build/grid_turns.h"
 #include "backend/cpu/build/inner_blocks.h"
+#include "backend/cpu/build/interleaved_fields.h"
 #include "backend/cpu/build/intrinsics.h"
 #include "backend/cpu/build/kept_columns.h"
 #include "backend/cpu/build/lone_lanes.h"
@@ -234,6 +235,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   const Groups groups(*draft, shapes, dominators);
   const Accesses accesses = widen(*draft, *whole, code, shapes, groups, departures, loops, exits, machine);
   lone_loops.put_back(*whole);
+  keep_fields_interleaved(*whole);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);

@@ -34,6 +34,8 @@ namespace {
 
 using image::cpu::ThreadContext;
 
+constexpr const char* kWholeBlocks = "cupola.whole-blocks";
+
 constexpr uint64_t kMostWarps = 32;
 /// Of a block's frames, which lie on the stack, a local window.
 constexpr uint64_t kMostFrames = image::cpu::kLocalWindow / 2;
@@ -164,6 +166,14 @@ std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candid
 }
 
 }  // namespace
+
+void mark_whole_blocks(llvm::Function& code) {
+  code.addFnAttr(kWholeBlocks);
+}
+
+bool runs_whole_blocks(const llvm::Function& code) {
+  return code.hasFnAttribute(kWholeBlocks);
+}
 
 void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, llvm::TargetMachine& machine) {
   std::vector<Candidate> candidates;

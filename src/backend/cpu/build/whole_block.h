@@ -46,6 +46,11 @@ struct InnerBody {
   uint32_t least_blocks = 0;  ///< of a grid; code for all blocks runs smaller ones faster
 };
 
+/// Says of a function that it runs blocks from their beginning to their end: what they leave in shared memory nobody
+/// sees, and nobody calls it with pointers to that.
+void mark_whole_blocks(llvm::Function& code);
+bool runs_whole_blocks(const llvm::Function& code);
+
 /// Turns code for a warp, or for a thread, into code that runs all of a block, one after the other, where nothing in it
 /// waits but at the barrier of all threads (bar.sync 0). There the code stops, to be called again once all other warps
 /// have come; what it needs then lies in a frame a warp. That is much cheaper than a stack for each. Warps also let

@@ -22,6 +22,8 @@ uint32_t worker_count() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+static_assert(hal::DeviceProperties().shared_bytes_per_block_optin <= image::cpu::kSharedOfLaunch);
+
 hal::DeviceProperties make_properties() {
   hal::DeviceProperties result;
   const uint32_t workers = worker_count();
