@@ -193,7 +193,7 @@ def main():
         run_growth(results, metrics, arguments.rounds)
     else:
         SUITES[arguments.suite](results, metrics)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     if arguments.json:
         arguments.json.write_text(json.dumps({"machine": machine(), "commit": commit, "metrics": metrics, "results": results}, indent=1) + "\n")
     print(f"# {arguments.suite} on {machine()}, commit {commit}")

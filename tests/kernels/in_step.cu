@@ -848,8 +848,6 @@ CASE(rounds_of_more_words_than_registers) {
   hash<unsigned short>();
 }
 
-CHECK_MAIN()
-
 // An output that no cache holds, from the beginning of a line of it and from elsewhere.
 __global__ void writes_much(const int* in, int* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -928,3 +926,5 @@ CASE(large_streams_are_all_there) {
     EXPECT_EQUAL_AT(threads, wrong, 0);
   }
 }
+
+CHECK_MAIN()

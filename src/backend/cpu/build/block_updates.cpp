@@ -80,15 +80,6 @@ bool may_be_gathered(const AtomicRMWInst& update) {
          neutral(update) && stays(update.getPointerOperand());
 }
 
-/// The field of its context that the code reads there; nothing: it reads something else.
-std::optional<int64_t> field_of(const llvm::LoadInst& load) {
-  const llvm::DataLayout& layout = load.getDataLayout();
-  llvm::APInt offset(layout.getIndexTypeSizeInBits(load.getPointerOperandType()), 0);
-  const Value* from =
-      load.getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
-  return from == context_of(*load.getFunction()) ? std::optional(offset.getSExtValue()) : std::nullopt;
-}
-
 /// Memory that no other block has, and the launch's parameters.
 bool is_own(const Value* address) {
   const Value* object = llvm::getUnderlyingObject(address);
@@ -96,11 +87,11 @@ bool is_own(const Value* address) {
   if (const auto* argument = llvm::dyn_cast<llvm::Argument>(object))
     return argument->hasByValAttr() || argument == context_of(*argument->getParent());
   const auto* load = llvm::dyn_cast<llvm::LoadInst>(object);
-  const auto field = load ? field_of(*load) : std::nullopt;
+  const auto field = load ? place_in_context(*load->getPointerOperand(), *load->getFunction()) : std::nullopt;
   if (!field) return false;
-  constexpr auto kPlaces = static_cast<int64_t>(offsetof(ThreadContext, places));
-  return *field == static_cast<int64_t>(offsetof(ThreadContext, shared_window)) ||
-         (*field >= kPlaces && *field < kPlaces + static_cast<int64_t>(sizeof ThreadContext::places));
+  constexpr uint64_t kPlaces = offsetof(ThreadContext, places);
+  return *field == offsetof(ThreadContext, shared_window) ||
+         (*field >= kPlaces && *field < kPlaces + sizeof ThreadContext::places);
 }
 
 bool touches_others(const Instruction& instruction) {
