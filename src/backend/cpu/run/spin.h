@@ -13,7 +13,7 @@ namespace cupola::cpu {
 /// within that time; else shorter each time. One thread's, or under a lock.
 class SpinBudget {
  public:
-  /// `most`: in nanoseconds. The waking of a thread takes 5 to 80 microseconds, most where machines are virtual.
+  /// `most`: in nanoseconds. The waking of a thread takes 5 to 100 microseconds, most where machines are virtual.
   explicit constexpr SpinBudget(uint64_t most) : most_(most), nanoseconds_(most) {}
 
   uint64_t nanoseconds() const { return nanoseconds_; }
@@ -50,8 +50,8 @@ class SpinBudget {
 /// How long a host thread that waits for the device looks. One thread's.
 class HostPatience {
  public:
-  /// `has_place`: a core is free for what may come next, which this thread would take: twice as long as the waking of
-  /// another one lasts. Else it takes a core from a worker.
+  /// `has_place`: a core is idle, which this thread looks for work on, up to 200 microseconds; else it keeps a worker
+  /// from its core, and looks up to 20.
   template <typename Ready>
   bool spin(bool has_place, const Ready& ready) {
     had_place_ = has_place;
