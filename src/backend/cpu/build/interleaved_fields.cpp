@@ -99,8 +99,12 @@ bool is_same_operation(const Instruction& a, const Instruction& b) {
   llvm::SmallVector<std::pair<unsigned, llvm::MDNode*>, 4> known_of_a, known_of_b;
   a.getAllMetadataOtherThanDebugLoc(known_of_a);
   b.getAllMetadataOtherThanDebugLoc(known_of_b);
-  return a.getParent() == b.getParent() && a.isSameOperationAs(&b) && a.hasSameSubclassOptionalData(&b) &&
-         known_of_a == known_of_b;
+  const auto called = [](const Instruction& one) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&one);
+    return call ? call->getCalledOperand() : nullptr;
+  };
+  return a.getParent() == b.getParent() && a.isSameOperationAs(&b) && called(a) == called(b) &&
+         a.hasSameSubclassOptionalData(&b) && known_of_a == known_of_b;
 }
 
 /// Registers of which the fields of structures are taken apart.

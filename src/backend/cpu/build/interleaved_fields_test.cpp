@@ -52,6 +52,8 @@ bool keeps(const Loop& loop) {
   llvm::LLVMContext context;
   const auto module = parse(context, R"(
     declare <8 x float> @llvm.fma.v8f32(<8 x float>, <8 x float>, <8 x float>)
+    declare <8 x float> @llvm.minnum.v8f32(<8 x float>, <8 x float>)
+    declare <8 x float> @llvm.maxnum.v8f32(<8 x float>, <8 x float>)
     define void @k(ptr %context, ptr %p, ptr %o, float %x, float %y, <8 x float> %lanes, i32 %n) {
     begin:
       br label %loop
@@ -103,6 +105,10 @@ TEST(InterleavedFields, WhatDiffersBetweenFieldsIsNot) {
   EXPECT_FALSE(keeps({.sums = R"(
     %t0 = fadd <8 x float> %s0, %f0
     %t1 = fsub <8 x float> %s1, %f1
+)"}));
+  EXPECT_FALSE(keeps({.sums = R"(
+    %t0 = call <8 x float> @llvm.minnum.v8f32(<8 x float> %s0, <8 x float> %f0)
+    %t1 = call <8 x float> @llvm.maxnum.v8f32(<8 x float> %s1, <8 x float> %f1)
 )"}));
   EXPECT_FALSE(keeps({.sums = R"(
     %t0 = fadd nnan <8 x float> %s0, %f0
