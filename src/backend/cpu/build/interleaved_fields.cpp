@@ -1,7 +1,6 @@
 #include "backend/cpu/build/interleaved_fields.h"
 
 #include <llvm/ADT/MapVector.h>
-#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -143,10 +142,7 @@ std::optional<Part> part_of(Value* vector) {
 }
 
 std::vector<Source> sources_in(llvm::Function& code) {
-  struct Order {
-    bool operator()(const Fields& a, const Fields& b) const { return a < b; }
-  };
-  std::map<Fields, size_t, Order> known;
+  std::map<Fields, size_t> known;  // by their registers
   std::vector<Source> all;
   for (Instruction& instruction : llvm::instructions(code)) {
     if (!llvm::isa<llvm::ShuffleVectorInst>(instruction)) continue;
@@ -175,13 +171,13 @@ class Web {
     unsigned depth = depth_;
     for (const Source& source : all_)
       if (is_member(source.fields[0])) depth = std::min(depth, depth_of(source));
-    return depth > 0 && llvm::all_of(members_, [&](const Fields& fields) {
-             return llvm::all_of(fields, [&](Value* field) {
-               return llvm::all_of(field->uses(), [&](const llvm::Use& use) {
-                 return is_member(use.getUser()) || depth_of(*place_of(use)) < depth;
-               });
-             });
-           });
+    return llvm::all_of(members_, [&](const Fields& fields) {
+      return llvm::all_of(fields, [&](Value* field) {
+        return llvm::all_of(field->uses(), [&](const llvm::Use& use) {
+          return is_member(use.getUser()) || depth_of(*place_of(use)) < depth;
+        });
+      });
+    });
   }
 
   void keep() {
@@ -206,7 +202,8 @@ class Web {
   }
   unsigned depth_of(const Instruction& instruction) const { return loops_.getLoopDepth(instruction.getParent()); }
   unsigned depth_of(const Source& source) const { return depth_of(*llvm::cast<Instruction>(source.fields[0])); }
-  /// What is computed outside of the loop is so of fields: members may stand anywhere between who reads one of them.
+  /// Outside of the loop only what is handed on: one field may be read there before the next one is computed, and to
+  /// take one out of the registers all must be there.
   bool may_belong(const Instruction& instruction) const {
     return llvm::isa<llvm::PHINode>(instruction) || (depth_of(instruction) >= depth_ && is_lane_by_lane(instruction));
   }

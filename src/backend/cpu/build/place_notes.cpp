@@ -110,8 +110,8 @@ bool is_idle(const llvm::Loop* loop) {
 void drop_overwritten_notes(llvm::Function& code, llvm::FunctionAnalysisManager& analyses) {
   if (!OverwrittenNotes(code).drop()) return;
   analyses.invalidate(code, llvm::PreservedAnalyses::none());
-  if (llvm::any_of(analyses.getResult<llvm::LoopAnalysis>(code).getLoopsInPreorder(), is_idle))
-    llvm::createFunctionToLoopPassAdaptor(llvm::LoopDeletionPass()).run(code, analyses);
+  if (llvm::none_of(analyses.getResult<llvm::LoopAnalysis>(code).getLoopsInPreorder(), is_idle)) return;
+  analyses.invalidate(code, llvm::createFunctionToLoopPassAdaptor(llvm::LoopDeletionPass()).run(code, analyses));
 }
 
 void tell_notes_apart(llvm::Function& code, llvm::ArrayRef<llvm::StoreInst*> notes) {
