@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
+#include <bit>
 #include <limits>
 #include <optional>
 
@@ -76,11 +77,12 @@ size_t instructions_of(const llvm::Loop& loop) {
 class GridLoops {
  public:
   GridLoops(llvm::Function& function, llvm::ScalarEvolution& evolution, const llvm::PostDominatorTree& post_dominators,
-            const KernelBarriers& barriers, uint32_t threads)
+            const KernelBarriers& barriers, uint32_t threads, uint32_t rows_at_a_time)
       : evolution_(evolution),
         post_dominators_(post_dominators),
         barriers_(barriers),
         threads_(threads),
+        rows_at_a_time_(rows_at_a_time),
         thread_(find(function, kir::Intrinsic::TidX)),
         block_(find(function, kir::Intrinsic::CtaidX)),
         blocks_(find(function, kir::Intrinsic::NctaidX)),
@@ -98,9 +100,10 @@ class GridLoops {
     const auto known = counted_loop(loop, evolution_, post_dominators_, barriers_);
     if (!known || !thread_ || !block_ || !blocks_) return std::nullopt;
     const size_t rows = rows_read(loop);
-    uint32_t turns = turns_at_a_time(rows) / 2;  // it costs nothing to stop, and fewer rows at a time are read faster
+    if (rows == 0) return std::nullopt;
+    uint32_t turns = std::bit_floor(rows_at_a_time_ / static_cast<uint32_t>(rows));
     while (turns > 1 && turns * instructions_of(loop) > kMostInstructions) turns /= 2;
-    return turns > 1 && rows > 0 ? of_grid(loop, *known, turns) : std::nullopt;
+    return turns > 1 ? of_grid(loop, *known, turns) : std::nullopt;
   }
 
  private:
@@ -190,7 +193,7 @@ class GridLoops {
   llvm::ScalarEvolution& evolution_;
   const llvm::PostDominatorTree& post_dominators_;
   const KernelBarriers& barriers_;
-  const uint32_t threads_;
+  const uint32_t threads_, rows_at_a_time_;
   llvm::Instruction *const thread_, *const block_, *const blocks_;
   llvm::SCEVExpander expander_;
 };
@@ -367,7 +370,7 @@ class Batches {
 
 }  // namespace
 
-bool meet_in_grid_turns(llvm::Function& function, const kir::CallReach& reach, const Dim3& shape) {
+bool meet_in_grid_turns(llvm::Function& function, const kir::CallReach& reach, const Dim3& shape, uint32_t rows) {
   if (shape.x <= kLanes || shape.y != 1 || shape.z != 1) return false;
   const llvm::PostDominatorTree post_dominators(function);
   const KernelBarriers barriers(function, post_dominators);
@@ -375,7 +378,7 @@ bool meet_in_grid_turns(llvm::Function& function, const kir::CallReach& reach, c
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
   Evolution evolution(function, loops, dominators);
-  GridLoops all(function, *evolution, post_dominators, barriers, shape.x);
+  GridLoops all(function, *evolution, post_dominators, barriers, shape.x, rows);
   llvm::SmallVector<GridLoop, 2> grids;
   for (const llvm::Loop* loop : short_loops(loops)) {
     if (!all.goes_far(*loop)) continue;

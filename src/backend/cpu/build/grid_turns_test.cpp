@@ -13,7 +13,7 @@ namespace cupola::cpu::build::testing {
 namespace {
 
 /// How many turns of the kernel's loop stand before it, each with `loads` loads; 0: it is as it was.
-size_t taken_together(const std::string& text, size_t loads = 1, const Dim3& shape = {256}) {
+size_t taken_together(const std::string& text, size_t loads = 1, const Dim3& shape = {256}, uint32_t rows = 6) {
   llvm::LLVMContext context;
   const auto module = parse(context, text);
   llvm::Function& function = *module->getFunction("k");
@@ -23,7 +23,7 @@ size_t taken_together(const std::string& text, size_t loads = 1, const Dim3& sha
     return kir::intrinsic_of(each) == kir::Intrinsic::Barrier;
   };
   const size_t before = count(is_load), barriers = count(is_barrier);
-  const bool changed = meet_in_grid_turns(function, kir::CallReach(*module), shape);
+  const bool changed = meet_in_grid_turns(function, kir::CallReach(*module), shape, rows);
   EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
   EXPECT_EQ(count(is_barrier), barriers + (changed ? 1 : 0));
   EXPECT_EQ((count(is_load) - before) % loads, 0u);
@@ -102,6 +102,9 @@ TEST(GridTurns, FourAreTakenTogetherWhereAllBlocksMeet) {
 TEST(GridTurns, OfSeveralRowsFewer) {
   const std::string two = "%other = getelementptr float, ptr %q, i64 %index\n %b = load float, ptr %other\n";
   EXPECT_EQ(taken({.turn = two}, 2), 2u);
+  EXPECT_EQ(taken_together(kernel({.turn = two}), 2, {256}, 12), 4u);
+  EXPECT_EQ(taken_together(kernel({}), 1, {256}, 12), 8u);
+  EXPECT_EQ(taken_together(kernel({.turn = two}), 2, {256}, 3), 0u) << "one is no more than the loop takes";
   const std::string near = "%other = getelementptr i8, ptr %place, i64 4\n %b = load float, ptr %other\n";
   EXPECT_EQ(taken({.turn = near}, 2), 4u) << "the same lines";
   std::string long_turn = "%v0 = fadd float %a, 1.0\n";
@@ -190,7 +193,7 @@ TEST(GridTurns, AllLoopsThatGoFarOrNone) {
   const auto barriers_made = [&](const std::string& text) {
     const auto module = parse(context, text);
     llvm::Function& function = *module->getFunction("k");
-    const bool changed = meet_in_grid_turns(function, kir::CallReach(*module), {256});
+    const bool changed = meet_in_grid_turns(function, kir::CallReach(*module), {256}, 6);
     EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
     const size_t barriers =
         static_cast<size_t>(llvm::count_if(llvm::instructions(function), [](const llvm::Instruction& each) {

@@ -25,6 +25,7 @@
 #include "backend/cpu/build/row_turns.h"
 #include "backend/cpu/build/rows_behind.h"
 #include "backend/cpu/build/rows_in_step.h"
+#include "backend/cpu/build/stream_habits.h"
 #include "backend/cpu/build/turned_stores.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
@@ -200,7 +201,8 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
     if (llvm::Function* write = keep_columns(*draft, *code.shape)) lone_loops.add(*write);
   const Exits exits = separate_exits(*draft, blocks);
   const bool in_order = is_hot && meet_between_rows(*draft, reach, *code.shape);
-  const bool in_grid_turns = is_hot && meet_in_grid_turns(*draft, reach, *code.shape);
+  const StreamHabits& habits = stream_habits(machine);
+  const bool in_grid_turns = is_hot && meet_in_grid_turns(*draft, reach, *code.shape, habits.rows_of_grid);
   llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
   llvm::LoopInfo loops(dominators);
@@ -211,8 +213,9 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
       writes_far_where_it_meets(evolution, loops) || writes_rows_far_apart(*draft, evolution, loops);
   Counts output_turns(turns_of_outputs(evolution, loops));
   Fetches fetches = fetch_for_next_block(*draft, evolution, loops, in_order);
-  add_fetches(fetches, fetch_ahead_in_streams(*draft, evolution, loops));
-  fetches.append(fetch_next_turns(evolution, loops, in_grid_turns ? 1 : kTurnsAhead));
+  add_fetches(fetches, fetch_ahead_in_streams(*draft, evolution, loops, habits));
+  if (!in_grid_turns || habits.fetches_next_of_grid)
+    fetches.append(fetch_next_turns(evolution, loops, in_grid_turns ? 1 : kTurnsAhead));
   fetches.append(fetch_rows_behind(evolution, loops));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
   const bool leaves_turns = keep_turns_of_rows(turns, shapes, /*to_the_end=*/!code.hot) && !code.hot;

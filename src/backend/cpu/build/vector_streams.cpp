@@ -6,6 +6,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
+#include "backend/cpu/build/stream_habits.h"
 #include "backend/cpu/build/vector_steps.h"
 #include "backend/cpu/build/vector_turns.h"
 
@@ -14,9 +15,7 @@ namespace {
 
 using llvm::SCEV;
 
-/// Measured: with 2 KiB the same, with 4 KiB nothing is won.
-constexpr uint64_t kAhead = 1024;
-/// The same of blocks of narrow rows, a line of each, into the second cache: the first takes them from there in time.
+/// Of blocks of narrow rows, a line of each, into the second cache: the first takes them from there in time.
 /// With 1 KiB and 4 KiB the same.
 constexpr uint64_t kAheadOfNarrow = 2048;
 /// Of a tile, for each thread; the turn that finds that the loop is over counts too.
@@ -60,14 +59,14 @@ class Streams {
     streams_.push_back({&load, address, base, goes && !loop, goes && meets_ && is_narrow(step)});
   }
 
-  Fetches fetch() const {
+  Fetches fetch(const StreamHabits& habits) const {
     Fetches fetches;
     for (const Stream& stream : streams_) {
       if (!stream.is_alone && !stream.is_narrow) continue;
       llvm::IRBuilder<> builder(stream.load);
       llvm::Value* ahead = builder.CreateConstGEP1_64(builder.getInt8Ty(), stream.load->getPointerOperand(),
-                                                      stream.is_alone ? kAhead : kAheadOfNarrow);
-      fetches.push_back(fetch_line(builder, ahead, stream.is_alone ? Level::First : Level::Second));
+                                                      stream.is_alone ? habits.ahead : kAheadOfNarrow);
+      fetches.push_back(fetch_line(builder, ahead, stream.is_alone ? habits.level : Level::Second));
     }
     return fetches;
   }
@@ -124,14 +123,15 @@ class Streams {
 
 }  // namespace
 
-Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, const llvm::LoopInfo& loops) {
+Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, const llvm::LoopInfo& loops,
+                               const StreamHabits& habits) {
   Streams streams(*evolution, meets(function));
   for (const bool in_loops : {false, true})
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
         if (const llvm::Loop* loop = loops.getLoopFor(load->getParent()); (loop != nullptr) == in_loops)
           streams.add(*load, loop);
-  return streams.fetch();
+  return streams.fetch(habits);
 }
 
 }  // namespace cupola::cpu::build

@@ -12,10 +12,12 @@ class LoopInfo;
 namespace cupola::cpu::build {
 
 class Evolution;
+struct StreamHabits;
 
-/// Has what such blocks read outside of loops brought into the first cache a kilobyte ahead. Processors see such
-/// streams by themselves, but later, and how well depends on where their code lies. Where a block's threads meet and
-/// its rows are narrow, into the second cache further ahead. Returns the calls that do so.
-Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, const llvm::LoopInfo& loops);
+/// Has what such blocks read outside of loops brought into a cache ahead, as is the processor's habit. Processors see
+/// such streams by themselves, but later, and how well depends on where their code lies. Where a block's threads meet
+/// and its rows are narrow, into the second cache further ahead. Returns the calls that do so.
+Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, const llvm::LoopInfo& loops,
+                               const StreamHabits& habits);
 
 }  // namespace cupola::cpu::build

@@ -4,6 +4,8 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "backend/cpu/build/fetching_kernel.h"
+#include "backend/cpu/build/stream_habits.h"
+#include "backend/cpu/build/test_machine.h"
 
 // What blocks fetch ahead. That it arrives in time only benchmarks tell.
 
@@ -12,7 +14,7 @@ namespace {
 
 /// How many lines a thread fetches ahead whose number in the grid is %i (64 bits wide: %wide); x and y are arrays.
 size_t fetched(const std::string& body, const std::string& number = "%first = mul i32 %b, %width",
-               uint64_t bytes_ahead = 1024) {
+               uint64_t bytes_ahead = 1024, const std::string& processor = "znver4") {
   llvm::LLVMContext context;
   const auto module = parse(context, R"(
     declare i32 @cupola.tid.x()
@@ -32,7 +34,9 @@ size_t fetched(const std::string& body, const std::string& number = "%first = mu
       )" + body + R"(
       ret void
     })");
-  const Fetches fetches = fetches_in(*module, fetch_ahead_in_streams);
+  const auto machine = machine_of(processor);
+  const Fetches fetches =
+      fetches_in(*module, [&](auto&... parts) { return fetch_ahead_in_streams(parts..., stream_habits(*machine)); });
   for (const llvm::CallInst* fetch : fetches) {
     const llvm::APInt ahead(64, bytes_ahead);
     const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(fetch->getArgOperand(0));
@@ -48,6 +52,18 @@ TEST(Streams, AreWhatBlocksReadOneAfterTheOther) {
   EXPECT_EQ(fetched(kRead), 1u);
   EXPECT_EQ(fetched(std::string(kRead) + "%c = load float, ptr %yi\n"), 2u);
   EXPECT_EQ(fetched(kRead, "%first = mul i32 %b, 256"), 1u);
+}
+
+// How far ahead, and how many turns of a grid are taken together, is the processor's.
+TEST(Streams, AreFetchedAsProcessorsNeedIt) {
+  const std::string first = "%first = mul i32 %b, 256";
+  EXPECT_EQ(fetched(kRead, first, 4096, "sapphirerapids"), 1u);
+  EXPECT_EQ(fetched(kRead, first, 4096, "rocketlake"), 1u);
+  for (const char* as_amd : {"znver3", "x86-64", "x86-64-v3"}) EXPECT_EQ(fetched(kRead, first, 1024, as_amd), 1u);
+  const StreamHabits &intel = stream_habits(*machine_of("sapphirerapids")), &amd = stream_habits(*machine_of("znver4"));
+  EXPECT_EQ(intel.level, Level::Second);
+  EXPECT_EQ(amd.level, Level::First);
+  EXPECT_GT(intel.rows_of_grid, amd.rows_of_grid);
 }
 
 TEST(Streams, AreFetchedOnceForWhatIsBesideThem) {

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "backend/cpu/build/vector_prefetch.h"
+
+namespace llvm {
+class TargetMachine;
+}
+
+// What helps a processor through memory that is read from one end to the other, which each fetches by itself in its own
+// way.
+
+namespace cupola::cpu::build {
+
+struct StreamHabits {
+  /// Where blocks read one after the other: so many bytes ahead, into that cache.
+  uint64_t ahead;
+  Level level;
+  /// In loops over the grid: of so many rows at most turns are taken together, and whether the next ones are asked for.
+  uint32_t rows_of_grid;
+  bool fetches_next_of_grid;
+};
+
+/// As measured (docs/adr/0010-warps-in-step.md); of processors that were not, and of levels of an instruction set, what
+/// is best for AMD's.
+const StreamHabits& stream_habits(const llvm::TargetMachine& machine);
+
+}  // namespace cupola::cpu::build
