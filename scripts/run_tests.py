@@ -5,6 +5,7 @@ stage leaves out counts as skipped. The results go to build/test-results/results
 """
 
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import platform
@@ -215,17 +216,25 @@ def sanitizer(preset):
 
 
 def fuzzing(seconds):
+    """All are built first, and run as many at a time as there are cores, each alone on its own."""
     def run(tally, _):
         fuzzers = subprocess.run(["./fuzz", "--list"], cwd=ROOT, capture_output=True, text=True).stdout.split()
-        for fuzzer in fuzzers:
+        if not fuzzers:
+            tally.add("fuzz", "failed")
+            return
+        if not step(tally, "build:fuzz", ["./fuzz", "--build"]):
+            return
+
+        def fuzz(fuzzer):
             log = test_results.FOLDER / f"fuzz-{fuzzer}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("w") as out:
-                good = step(tally, f"fuzz:{fuzzer}", ["./fuzz", fuzzer, "--seconds", str(seconds)], stdout=out, stderr=subprocess.STDOUT)
+                good = step(tally, f"fuzz:{fuzzer}", ["./fuzz", fuzzer, "--built", "--seconds", str(seconds)], stdout=out, stderr=subprocess.STDOUT)
             if not good:
                 print("\n".join(log.read_text(errors="replace").splitlines()[-60:]))
-        if not fuzzers:
-            tally.add("fuzz", "failed")
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(fuzz, fuzzers))
     return run
 
 
