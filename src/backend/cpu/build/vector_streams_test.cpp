@@ -42,6 +42,8 @@ size_t fetched(const std::string& body, const std::string& number = "%first = mu
     const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(fetch->getArgOperand(0));
     llvm::APInt offset(64, 0);
     EXPECT_TRUE(place && place->accumulateConstantOffset(module->getDataLayout(), offset) && offset == ahead);
+    const auto* locality = llvm::cast<llvm::ConstantInt>(fetch->getArgOperand(2));  // 3: the first cache
+    EXPECT_EQ(locality->getZExtValue(), bytes_ahead == 1024 ? 3u : 2u);
   }
   return fetches.size();
 }
