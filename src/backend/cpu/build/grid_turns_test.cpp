@@ -2,9 +2,13 @@
 
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Verifier.h>
 
+#include "backend/cpu/build/kernel_unit.h"
+#include "backend/cpu/build/test_machine.h"
 #include "backend/cpu/build/test_program.h"
+#include "backend/cpu/build/vector_rung.h"
 #include "kir/intrinsics.h"
 
 // Where blocks take turns over a grid together, and how many. That they compute what they did VectorDifferential shows.
@@ -97,6 +101,31 @@ TEST(GridTurns, FourAreTakenTogetherWhereAllBlocksMeet) {
   EXPECT_EQ(taken({.test = "sge i32 %end, %i"}), 4u);
   EXPECT_EQ(taken({.test = "ult i32 %i, %end"}), 4u);
   EXPECT_EQ(taken({.behind = "store i32 %i, ptr %q"}), 4u) << "the loop itself ends as it did";
+}
+
+/// How many places the hot code for blocks of 256 asks for ahead, on such a processor.
+int fetches_on(const std::string& processor, std::string text) {
+  const std::string function = "define void";
+  text.replace(text.find(function), function.size(), "define ptx_kernel void");
+  llvm::LLVMContext context;
+  const auto built = build(parse(context, text), {.target = "cpu:test", .later = true});
+  auto unit = read_unit(context, built.value().kernels[0].unit);
+  const image::BlocksOfCode blocks{image::BlockClass::Rows, Dim3{256}, /*hot=*/true};
+  const auto rung =
+      vectorise(unit->kernel, blocks, unit->constant_bytes, kir::CallReach(*unit->module), *machine_of(processor));
+  EXPECT_TRUE(rung.value().warps[image::BlockClass::Rows].meets_in_grid_turns);
+  int fetches = 0;
+  for (const llvm::Instruction& each : llvm::instructions(*rung->warps[image::BlockClass::Rows].code)) {
+    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&each);
+    fetches += call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
+  }
+  return fetches;
+}
+
+// See stream_habits.h: Intel's fetch by themselves what is taken in such turns.
+TEST(GridTurns, NextOnesAreAskedForOnSomeProcessors) {
+  EXPECT_GT(fetches_on("znver4", kernel({})), 0);
+  EXPECT_EQ(fetches_on("sapphirerapids", kernel({})), 0);
 }
 
 TEST(GridTurns, OfSeveralRowsFewer) {

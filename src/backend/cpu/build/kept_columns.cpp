@@ -29,7 +29,7 @@ constexpr uint64_t kWord = 4, kLine = kWord * kMostKeptBlocks;
 constexpr uint32_t kMostThreads = 256;
 static_assert(kMostThreads * kLine <= kSharedWindow - image::cpu::kSharedOfLaunch);
 /// Threads that are nearer share lines, or lie in different sets of the first cache.
-constexpr uint64_t kFar = 512;
+constexpr uint64_t kLeastBetweenLines = 512;
 
 bool is_in_range(const Dim3& shape) {
   return shape.y == 1 && shape.z == 1 && shape.x % image::cpu::kWarp == 0 && shape.x <= kMostThreads;
@@ -107,7 +107,7 @@ class Keeping {
   bool is_far(llvm::StoreInst& store) {
     const llvm::SCEV* step = Steps(*evolution_, Intrinsic::TidX).of((*evolution_).getSCEV(store.getPointerOperand()));
     const auto* constant = llvm::dyn_cast_or_null<llvm::SCEVConstant>(step);
-    return step && (!constant || constant->getAPInt().abs().uge(kFar));
+    return step && (!constant || constant->getAPInt().abs().uge(kLeastBetweenLines));
   }
 
   // ---- doing it ----

@@ -1,8 +1,6 @@
 #include "backend/cpu/build/stream_habits.h"
 
-#include <llvm/ADT/STLExtras.h>
-#include <llvm/Target/TargetMachine.h>
-#include <llvm/TargetParser/Triple.h>
+#include "backend/cpu/build/processor_line.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -15,18 +13,10 @@ constexpr StreamHabits kAmd = {.ahead = 1024, .level = Level::First, .rows_of_gr
 constexpr StreamHabits kIntel = {
     .ahead = 4096, .level = Level::Second, .rows_of_grid = 12, .fetches_next_of_grid = false};
 
-/// Of processors' names in LLVM: those of x86 that are no level and not AMD's.
-bool is_intel(const llvm::TargetMachine& machine) {
-  constexpr llvm::StringLiteral kOthers[] = {"x86-64", "generic", "znver", "bdver", "btver", "amdfam", "k8", "athlon"};
-  const llvm::StringRef name = machine.getTargetCPU();
-  return machine.getTargetTriple().isX86() && !name.empty() &&
-         llvm::none_of(kOthers, [&](llvm::StringRef other) { return name.starts_with(other); });
-}
-
 }  // namespace
 
 const StreamHabits& stream_habits(const llvm::TargetMachine& machine) {
-  return is_intel(machine) ? kIntel : kAmd;
+  return line_of(machine) == ProcessorLine::Intel ? kIntel : kAmd;
 }
 
 }  // namespace cupola::cpu::build

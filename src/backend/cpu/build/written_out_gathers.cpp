@@ -5,7 +5,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/Target/TargetMachine.h>
+
+#include "backend/cpu/build/processor_line.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 using llvm::Value;
 
 bool gathers_by_programs(const llvm::TargetMachine& machine) {
-  return machine.getTargetCPU().starts_with("znver");
+  return line_of(machine) == ProcessorLine::Zen;
 }
 
 /// A gather or scatter of all lanes.
