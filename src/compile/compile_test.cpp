@@ -241,6 +241,38 @@ TEST(Compile, ExplainsHowKernelsRun) {
                         "each: its threads meet in other ways than all of the block's at once\n"));
 }
 
+Answer explain(const std::string& text, const std::string& code) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return compile_bytes(image::serialize(
+      image::CompileRequest{"explain", "", {{image::CodeKind::Kir, {bytes.begin(), bytes.end()}}}, code}));
+}
+
+TEST(Compile, ExplainsTheHotCodeOfAShape) {
+  const std::string kernel = R"(
+    target triple = "nvptx64-nvidia-cuda"
+    declare i32 @cupola.tid.x()
+    declare void @cupola.barrier(i32, i32)
+    define ptx_kernel void @meets(ptr %p, ptr %q) {
+      %t = call i32 @cupola.tid.x()
+      %far = zext i32 %t to i64
+      %in = getelementptr i32, ptr %p, i64 %far
+      store i32 %t, ptr %in
+      call void @cupola.barrier(i32 0, i32 0)
+      %out = getelementptr i32, ptr %q, i64 %far
+      store i32 %t, ptr %out
+      ret void
+    })";
+  const Answer hot = explain(kernel, "rows-64x1x1-hot"), line = explain(kernel, "line-50x1x1");
+  EXPECT_EQ(hot.text(),
+            "kernel meets\n  blocks of 64 x 1 x 1 threads, hot: a warp at a time\n"
+            "    from barrier to barrier, each piece for one warp after the other\n"
+            "    writes 4 bytes: a row of 32 (2 times)\n");
+  EXPECT_THAT(line.text(), ::testing::StartsWith("kernel meets\n  blocks of 50 x 1 x 1 threads: a warp at a time\n"));
+  const Answer nothing = explain(kernel, "rows-50x1x1");
+  EXPECT_EQ(nothing.code, static_cast<int>(ErrorCode::InvalidImage));
+  EXPECT_THAT(nothing.text(), HasSubstr("'rows-50x1x1' names no blocks to explain"));
+}
+
 /// How the names of the files end that the compiler kept of kernel `add`.
 std::vector<std::string> kept_in(const std::filesystem::path& folder) {
   std::vector<std::string> endings;

@@ -194,24 +194,38 @@ constexpr char kAdvice[] =
     "in "
     "shared memory.\n";
 
+/// How a kernel runs in such blocks, a line and more lines for details. `kernel`: has a unit.
+Result<std::string> explain(const image::Kernel& kernel, const image::BlocksOfCode& blocks) {
+  llvm::LLVMContext context;
+  std::string report;
+  TRY(cpu::build::KernelUnit unit, cpu::build::read_unit(context, kernel.unit));
+  TRY(const image::KernelImage code,
+      cpu::build::build_unit(std::move(unit), blocks, {.target = "cpu:here", .report = &report}));
+  const bool as_others = !blocks.shape && blocks.blocks != image::BlockClass::Any &&
+                         code.kernels[0].wide_entries[image::BlockClass::Any].place != image::kNoEntry;
+  return formatted("  blocks {}: {}", words_of(blocks), as_others ? "as those of all other shapes\n" : report);
+}
+
 /// How the cpu device runs each kernel, as text.
-Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> module, const image::CompileRequest&) {
+Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> module,
+                                                const image::CompileRequest& request) {
+  const auto only = image::blocks_requested(request.code);
+  if (!request.code.empty() && request.code != kAllCode && !only)
+    return fail(ErrorCode::InvalidImage, "compiler: '{}' names no blocks to explain", request.code);
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   TRY(const image::KernelImage image, cpu::build::build(std::move(module), {.target = "cpu:here", .later = true}));
+  llvm::SmallVector<image::BlocksOfCode, 8> wanted;
+  if (only)
+    wanted.push_back(*only);
+  else
+    for (const image::BlockClass blocks : image::kBlockClasses) wanted.push_back({blocks});
   std::string text;
   for (const image::Kernel& kernel : image.kernels) {
     std::string about = formatted("kernel {}\n", demangled(kernel.info.name));
-    for (const image::BlockClass blocks : image::kBlockClasses) {
-      llvm::LLVMContext context;
-      std::string report;
-      TRY(cpu::build::KernelUnit unit, cpu::build::read_unit(context, kernel.unit));
-      TRY(const image::KernelImage code,
-          cpu::build::build_unit(std::move(unit), {blocks}, {.target = "cpu:here", .report = &report}));
-      const bool as_others = blocks != image::BlockClass::Any &&
-                             code.kernels[0].wide_entries[image::BlockClass::Any].place != image::kNoEntry;
-      about +=
-          formatted("  blocks {}: {}", name_of(blocks).words, as_others ? "as those of all other shapes\n" : report);
+    for (const image::BlocksOfCode& blocks : wanted) {
+      TRY(const std::string text_of_blocks, explain(kernel, blocks));
+      about += text_of_blocks;
     }
     if (about.contains(cpu::build::kOneByOne)) about += kAdvice;
     text += about;

@@ -39,7 +39,8 @@ struct CompileRequest {
   std::string keep;    ///< folder for intermediate files, or empty (not part of the key)
   std::vector<CodeUnit> units;  ///< linked into one image; at least one
   /// Which code an image holds: empty: none, it is left for later; "all"; or, made of a KernelUnit alone, the code for
-  /// some blocks (image::request_name of image/block_class.h).
+  /// some blocks (image::request_name of image/block_class.h). Of an explanation: which code it is of; empty or
+  /// "all": that for each class of blocks.
   std::string code;
   CodeOptions options = {};
 };

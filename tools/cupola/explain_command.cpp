@@ -3,15 +3,22 @@
 #include <cstdio>
 
 #include "cupola/compiled_code.h"
+#include "cupola/extent.h"
 #include "cupolac/compiler_library.h"
+#include "image/block_class.h"
 
 namespace cupola::tool {
 
-Result<> explain_command(const std::string& file, const std::vector<std::string>& flags,
-                         const std::filesystem::path& root) {
-  TRY(CodeFile read, compiled_code(file, flags, root));
+Result<> explain_command(const ExplainOptions& options, const std::filesystem::path& root) {
+  std::string code;
+  if (!options.block.empty()) {
+    TRY(const Dim3 block, parse_block("--block", options.block));
+    code = image::request_name({image::class_of(block), block, /*hot=*/true});
+  }
+  TRY(CodeFile read, compiled_code(options.file, options.flags, root));
   for (image::CodeUnit& unit : read.units) {
-    TRY(const std::string text, cupolac::compile(root / "lib", {.target = "explain", .units = {std::move(unit)}}));
+    TRY(const std::string text,
+        cupolac::compile(root / "lib", {.target = "explain", .units = {std::move(unit)}, .code = code}));
     std::fputs(text.c_str(), stdout);
   }
   return {};

@@ -8,9 +8,14 @@
 
 namespace cupola::tool {
 
-/// Prints how the cpu device runs each kernel of a file, for each kind of blocks, and why: CUDA C++ (`.cu`, which
-/// cupolac compiles with `flags`), or what read_code_file takes. Source lines are known where the code carries them.
-Result<> explain_command(const std::string& file, const std::vector<std::string>& flags,
-                         const std::filesystem::path& root);
+struct ExplainOptions {
+  std::string file;                ///< CUDA C++ (`.cu`), or what read_code_file takes
+  std::string block;               ///< threads of a block, as parse_block takes it; empty: none in particular
+  std::vector<std::string> flags;  ///< of a `.cu` file, for cupolac
+};
+
+/// Prints how the cpu device runs each kernel of a file, and why: its first code, for each kind of blocks; or its hot
+/// code for blocks of one shape. Source lines are known where the code carries them.
+Result<> explain_command(const ExplainOptions& options, const std::filesystem::path& root);
 
 }  // namespace cupola::tool

@@ -17,6 +17,7 @@ using cupolac::run_shell;
 using cupolac::ShellOutput;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr const char* kSquare = R"(.version 7.0
@@ -93,6 +94,10 @@ TEST_F(KernelCode, SaysWhatIsWrongInOneLine) {
       {"cupola ptx square.ptx --run square --args out:i32:1", "cupola: --args has 1 arguments; square takes 2\n"},
       {"cupola frobnicate", "cupola: there is no command 'frobnicate'; cupola --help lists them\n"},
       {"cupola ptx square.ptx --run square --grid 1,x", "cupola: --grid is '1,x'"},
+      {"cupola explain --block 32,x square.ptx", "cupola: --block is '32,x'; one to three numbers"},
+      {"cupola explain --block 1024,2 square.ptx", "cupola: --block is '1024,2'; a block has 1 to 1024 threads\n"},
+      {"cupola explain --block 0 square.ptx", "cupola: --block is '0'; a block has 1 to 1024 threads\n"},
+      {"cupola explain --block 4294967295,4294967295,4294967295 square.ptx", "cupola: --block is '4294967295,"},
   };
   for (const auto& [command, message] : cases) {
     const ShellOutput output = shell(command);
@@ -101,6 +106,23 @@ TEST_F(KernelCode, SaysWhatIsWrongInOneLine) {
     EXPECT_EQ(std::ranges::count(output.text, '\n'), 1) << output.text;
   }
   EXPECT_THAT(shell("cupola ptx square.ptx --run cube").text, HasSubstr("cube"));
+}
+
+TEST_F(KernelCode, ExplainsTheHotCodeOfABlock) {
+  const ShellOutput output = shell("cupola explain --block 64 square.ptx");
+  EXPECT_EQ(output.status, 0);
+  EXPECT_THAT(output.text, AllOf(HasSubstr("kernel square\n  blocks of 64 x 1 x 1 threads, hot: a warp at a time\n"),
+                                 Not(HasSubstr("blocks whose x"))));
+  EXPECT_THAT(shell("cupola explain --block 16,16 square.ptx").text, HasSubstr("blocks of 16 x 16 x 1 threads, hot: "));
+}
+
+TEST_F(KernelCode, TheLogOfTheCompilerSaysWhatIsReadHow) {
+  const char* const run = "cupola ptx square.ptx --run square --block 32 --args inout:u32:2,3,4,5 u32:3 2>&1";
+  const ShellOutput logged = shell("CUPOLA_CACHE=off CUPOLA_LOG=compile " + std::string(run));
+  EXPECT_THAT(logged.text,
+              HasSubstr("cupola: compile: kernel square (blocks of 32 x 1 x 1 threads): a warp at a time\n    "));
+  EXPECT_THAT(logged.text, HasSubstr("reads 4 bytes"));
+  EXPECT_THAT(shell(std::string(run)).text, Not(HasSubstr("reads 4 bytes")));
 }
 
 TEST_F(KernelCode, ListsAndExtractsWhatCupolacPacks) {

@@ -72,13 +72,19 @@ void add_msl(CLI::App& app, MslOptions& options, const std::filesystem::path& ro
   });
 }
 
-void add_explain(CLI::App& app, std::string& file, const std::filesystem::path& root, int& status) {
+void add_explain(CLI::App& app, cupola::tool::ExplainOptions& options, const std::filesystem::path& root, int& status) {
   CLI::App* explain = app.add_subcommand("explain", "Say how the CPU runs each kernel, how it reads memory, and why");
-  explain->add_option("file", file, "A .cu file, with flags for cupolac behind it; PTX, kir, a fat binary or a program")
+  explain
+      ->add_option("file", options.file,
+                   "A .cu file, with flags for cupolac behind it; PTX, kir, a fat binary or a program")
       ->required();
+  explain->add_option("--block", options.block,
+                      "Threads of a block, x,y,z: say how such blocks run once the kernel is found to run for long");
   explain->prefix_command();  // what comes behind is cupolac's
-  explain->callback(
-      [&, explain] { status = status_of(cupola::tool::explain_command(file, explain->remaining(), root)); });
+  explain->callback([&, explain] {
+    options.flags = explain->remaining();
+    status = status_of(cupola::tool::explain_command(options, root));
+  });
 }
 
 void add_trace(CLI::App& app, cupola::tool::TraceOptions& options, const std::filesystem::path& root, int& status) {
@@ -199,8 +205,8 @@ int main(int count, char** words) {
   cupola::tool::SelftestOptions selftest;
   add_selftest(app, selftest, root, status);
 
-  std::string explained;
-  add_explain(app, explained, root, status);
+  cupola::tool::ExplainOptions explain;
+  add_explain(app, explain, root, status);
   MslOptions msl;
   add_msl(app, msl, root, status);
 

@@ -1,9 +1,9 @@
 #include "cupola/ptx_command.h"
 
-#include <charconv>
 #include <cstdio>
 
 #include "cupola/code_file.h"
+#include "cupola/extent.h"
 #include "cupola/kernel_run.h"
 #include "cupolac/compiler_library.h"
 #include "image/fatbin.h"
@@ -20,22 +20,6 @@ using image::CodeUnit;
 void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
   if (!text.ends_with('\n')) std::fputc('\n', stdout);
-}
-
-/// "x", "x,y" or "x,y,z".
-Result<Dim3> parse_extent(const std::string& option, const std::string& text) {
-  Dim3 extent;
-  uint32_t* numbers[] = {&extent.x, &extent.y, &extent.z};
-  const char* at = text.data();
-  const char* end = at + text.size();
-  for (size_t i = 0; i < std::size(numbers); ++i) {
-    const auto [next, error] = std::from_chars(at, end, *numbers[i]);
-    if (error != std::errc() || (next != end && *next != ',')) break;
-    if (next == end) return extent;
-    at = next + 1;
-  }
-  return fail(ErrorCode::InvalidValue, "{} is '{}'; one to three numbers with commas between are expected", option,
-              text);
 }
 
 Result<ptx::Module> parse(const CodeUnit& unit) {

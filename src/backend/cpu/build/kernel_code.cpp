@@ -43,7 +43,7 @@ struct Bodies {
   WarpBodies warps;
   std::optional<InnerBody> inner;
   std::string why_not;   ///< it runs a thread at a time
-  std::string accesses;  ///< see report_accesses
+  std::string accesses;  ///< see report_accesses; empty where nobody asks
   std::string entry;
   image::ByBlockClass<std::string> wide_entries;
 };
@@ -59,10 +59,15 @@ std::string rung_of(const Bodies& bodies) {
   return "a thread at a time";
 }
 
+/// Somebody wants to know how memory is read and written; of all kinds of blocks at once nobody does.
+bool says_accesses(const CodeOptions& options) {
+  return options.blocks && (options.report || log::enabled(log::Topic::Compile));
+}
+
 void vectorise_if_it_can(Bodies& bodies, const CodeOptions& options, const kir::CallReach& reach,
                          const llvm::TargetMachine& machine) {
   if (options.blocks && options.blocks->blocks == BlockClass::One) return;
-  std::string* const report = options.report ? &bodies.accesses : nullptr;
+  std::string* const report = says_accesses(options) ? &bodies.accesses : nullptr;
   auto rung = vectorise(bodies.kernel, options.blocks, options.constant_bytes, reach, machine, report);
   if (!rung) {
     bodies.why_not = rung.error().message;
@@ -77,10 +82,33 @@ std::string which_blocks(const CodeOptions& options) {
   return options.blocks ? formatted(" (blocks {})", words_of(*options.blocks)) : "";
 }
 
-void say_rung(const Bodies& bodies, const CodeOptions& options) {
-  const std::string rung = rung_of(bodies);
-  log::line(log::Topic::Compile, "kernel {}{}: {}", bodies.kernel.name, which_blocks(options), rung);
-  if (options.report) *options.report += formatted("{}\n{}", rung, bodies.accesses);
+/// What is done so that a warp at a time is fast, for people: a line each. After join_inner_blocks.
+std::string measures_of(const Bodies& bodies) {
+  std::string text;
+  const auto say = [&](const std::string& line) { text += formatted("    {}\n", line); };
+  for (const WideBody& body : bodies.warps) {
+    if (!body.code) continue;
+    if (const char* order = words_of(body.order)) say(order);
+    if (body.meets_in_grid_turns && body.runs_block()) say("several turns of loops over the grid at a time");
+  }
+  if (!bodies.inner || !bodies.inner->is_joined) return text;
+  if (bodies.inner->least_blocks == 0)
+    say("blocks whose threads all get the same answers to where they are: code of their own, which does not ask");
+  else
+    say(
+        formatted("whole blocks of grids of {} and more: code of their own, whose warps read and write one array after "
+                  "the other",
+                  bodies.inner->least_blocks));
+  return text;
+}
+
+void say_how_it_runs(const Bodies& bodies, const CodeOptions& options) {
+  if (!options.report && !log::enabled(log::Topic::Compile)) return;
+  std::string text = rung_of(bodies) + "\n";
+  if (options.blocks) text += measures_of(bodies) + bodies.accesses;
+  if (options.report) *options.report += text;
+  text.pop_back();
+  log::line(log::Topic::Compile, "kernel {}{}: {}", bodies.kernel.name, which_blocks(options), text);
 }
 
 llvm::SmallVector<WideBody*, 8> wide_bodies(std::vector<Bodies>& all) {
@@ -101,9 +129,10 @@ void join_inner_blocks(std::vector<Bodies>& all) {
   for (Bodies& bodies : all) {
     if (!bodies.inner) continue;
     WideBody &inner = bodies.inner->body, &body = bodies.warps[inner.blocks];
-    if (body.runs_block && inner.runs_block)
-      body.code = run_inner_blocks_apart(*body.code, *inner.code, *bodies.inner->are_inner,
-                                         {body.is_rows_only ? kLeastInRow : 1, bodies.inner->least_blocks});
+    if (!body.runs_block() || !inner.runs_block()) continue;
+    body.code = run_inner_blocks_apart(*body.code, *inner.code, *bodies.inner->are_inner,
+                                       {body.is_rows_only ? kLeastInRow : 1, bodies.inner->least_blocks});
+    bodies.inner->is_joined = true;
   }
 }
 
@@ -118,11 +147,15 @@ void take_waiting(llvm::Function* code, const kir::CallReach& reach, image::Kern
   kernel.rung = suspending ? image::Rung::ThreadFibres : image::Rung::ThreadLoop;
 }
 
+/// One block after the other: loops over its warps that are worth to be written out.
+bool is_in_pieces(const WideBody& body) {
+  return body.order == WarpOrder::Pieces;
+}
+
 /// There are loops over the warps of blocks for each of several pieces, which hot code writes out.
 bool writes_out(const std::vector<Bodies>& all, const CodeOptions& options) {
   return options.blocks && options.blocks->hot && llvm::any_of(all, [](const Bodies& bodies) {
-           return (bodies.inner && bodies.inner->body.is_cut) ||
-                  llvm::any_of(bodies.warps, [](const WideBody& body) { return body.is_cut; });
+           return (bodies.inner && is_in_pieces(bodies.inner->body)) || llvm::any_of(bodies.warps, is_in_pieces);
          });
 }
 
@@ -130,7 +163,7 @@ bool writes_out(const std::vector<Bodies>& all, const CodeOptions& options) {
 bool is_improvable(const Bodies& bodies, const CodeOptions& options) {
   if (!options.blocks || options.blocks->hot) return false;
   return llvm::any_of(bodies.warps, [&](const WideBody& body) {
-    return body.code && !body.is_alone && (body.is_cut || body.leaves_out || !options.blocks->shape);
+    return body.code && !body.is_alone && (is_in_pieces(body) || body.leaves_out || !options.blocks->shape);
   });
 }
 
@@ -207,7 +240,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
   for (llvm::Function& function : module) lower_address_questions(function, options.constant_bytes);
   stages.end("blocks");
   TRY(go_on(options));
-  for (const Bodies& bodies : all) say_rung(bodies, options);
+  for (const Bodies& bodies : all) say_how_it_runs(bodies, options);
 
   GeneratedCode code;
   const kir::CallReach lowered(module);
@@ -242,7 +275,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
   for (size_t i = 0; i < all.size(); ++i) {
     code.kernels[i].entry = place_of(all[i].entry);
     for (const BlockClass blocks : image::kBlockClasses)
-      code.kernels[i].wide_entries[blocks] = {place_of(all[i].wide_entries[blocks]), all[i].warps[blocks].runs_block};
+      code.kernels[i].wide_entries[blocks] = {place_of(all[i].wide_entries[blocks]), all[i].warps[blocks].runs_block()};
   }
   return code;
 }

@@ -119,19 +119,19 @@ bool run_whole_block(Candidate& candidate) {
         body.why_not = formatted("{} bytes of each are needed after its barriers", parts.frame_bytes);
       return false;
     }
-    made =
-        loop_over_blocks(body, candidate.placed, parts,
-                         {candidate.has_barriers, candidate.takes_turns, candidate.takes_turns && candidate.is_beside});
+    const bool beside = candidate.takes_turns && candidate.is_beside;
+    made = loop_over_blocks(body, candidate.placed, parts, {candidate.has_barriers, candidate.takes_turns, beside});
+    body.order = !candidate.takes_turns ? WarpOrder::Stops : beside ? WarpOrder::TurnsBeside : WarpOrder::Turns;
   } else if (candidate.regions) {
     made = loop_over_blocks(body, candidate.placed, *candidate.regions);
-    body.is_cut = !candidate.regions->beside;
+    body.order = candidate.regions->beside ? WarpOrder::PiecesBeside : WarpOrder::Pieces;
   } else {
     made = loop_over_blocks(body, candidate.placed, candidate.is_beside);
+    body.order = candidate.is_beside ? WarpOrder::RowAfterRow : WarpOrder::WarpAfterWarp;
   }
   stream_large_outputs(*made, body.output_turns);
   body.code->eraseFromParent();
   body.code = made;
-  body.runs_block = true;
   return true;
 }
 
@@ -167,6 +167,28 @@ std::vector<Candidate> run_whole_blocks(llvm::Module& module, std::vector<Candid
 
 }  // namespace
 
+const char* words_of(WarpOrder order) {
+  switch (order) {
+    case WarpOrder::OneWarp:
+    case WarpOrder::WarpAfterWarp:
+      return nullptr;
+    case WarpOrder::RowAfterRow:
+      return "blocks beside each other take turns, a row of threads of each";
+    case WarpOrder::Pieces:
+      return "from barrier to barrier, each piece for one warp after the other";
+    case WarpOrder::PiecesBeside:
+      return "from barrier to barrier, each piece for the warps of blocks beside each other";
+    case WarpOrder::Stops:
+      return "each warp stops at barriers and keeps what it needs behind them: not all take the same way there, or "
+             "they "
+             "keep too much";
+    case WarpOrder::Turns:
+      return "warps take turns in loops that go far in memory";
+    case WarpOrder::TurnsBeside:
+      return "warps take turns in loops that go far in memory, with those of the next block";
+  }
+}
+
 void mark_whole_blocks(llvm::Function& code) {
   code.addFnAttr(kWholeBlocks);
 }
@@ -194,7 +216,7 @@ void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, ll
   }
   while (!candidates.empty()) candidates = run_whole_blocks(module, candidates, machine);
   for (WideBody* body : bodies)
-    if (body->code && !body->runs_block) remove_turn_marks(*body->code);
+    if (body->code && !body->runs_block()) remove_turn_marks(*body->code);
 }
 
 }  // namespace cupola::cpu::build

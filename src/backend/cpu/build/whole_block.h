@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/ArrayRef.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -18,15 +19,27 @@ namespace cupola::cpu::build {
 
 using image::BlockClass;
 
+/// In which order code for more than a thread goes through the warps of blocks.
+enum class WarpOrder : uint8_t {
+  OneWarp,        ///< it is a warp's, or until run_whole_blocks a thread's
+  WarpAfterWarp,  ///< each to its end
+  RowAfterRow,    ///< of blocks beside each other: a row of threads of each, then the next row
+  Pieces,         ///< from barrier to barrier (block_regions.h), each for one warp after the other
+  PiecesBeside,   ///< the same for the warps of blocks beside each other
+  Stops,          ///< a warp stops at barriers in its way, and goes on when all others have stopped
+  Turns,          ///< and at the end of turns of loops whose turns are far apart
+  TurnsBeside,    ///< the same, and the warps of the next block may begin while those of one are in turns
+};
+
+/// For people; null where there is nothing to say.
+const char* words_of(WarpOrder order);
+
 /// Code for more than a thread.
 struct WideBody {
   llvm::Function* code = nullptr;  ///< null: there is none
   BlockClass blocks{};
   std::optional<Dim3> shape = {};  ///< of all blocks that it is for
-  bool runs_block = false;         ///< all threads of a block; else those of a warp
-  /// It does so in pieces, from barrier to barrier (block_regions.h), one block after the other: loops that are worth
-  /// to be written out.
-  bool is_cut = false;
+  WarpOrder order = WarpOrder::OneWarp;
   bool is_alone = false;  ///< until it runs a block it is code for one thread, which waits for none
   std::string why_not;    ///< code for a warp does not run a block
   /// It has no loop, and what it reads and writes lies in rows: those of blocks beside each other continue each other.
@@ -37,6 +50,9 @@ struct WideBody {
   bool writes_far = false;           ///< see writes_far_where_it_meets and writes_rows_far_apart
   bool meets_in_grid_turns = false;  ///< see grid_turns.h
   llvm::SmallVector<OutputTurns, 2> output_turns = {};
+
+  /// All threads of a block; else those of a warp.
+  bool runs_block() const { return order != WarpOrder::OneWarp; }
 };
 
 /// Beside code for all blocks of a shape, see inner_blocks.h.
@@ -44,6 +60,7 @@ struct InnerBody {
   llvm::Function* are_inner;  ///< says it of the context's block
   WideBody body;              ///< for the inner ones
   uint32_t least_blocks = 0;  ///< of a grid; code for all blocks runs smaller ones faster
+  bool is_joined = false;     ///< the kernel's code runs it
 };
 
 /// Says of a function that it runs blocks from their beginning to their end: what they leave in shared memory nobody
