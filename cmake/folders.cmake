@@ -68,7 +68,7 @@ function(cupola_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;DEVICES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)  # what they test is fast; they are compiled faster
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)  # it is compiled sooner, and need not be fast
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
   list(POP_FRONT ARG_DEVICES first)
   cupola_test_entry(${name} ${name} "${first}")

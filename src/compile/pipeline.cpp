@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <span>
+#include <vector>
 
 #include "array/expression.h"
 #include "backend/cpu/build/build.h"
@@ -194,8 +195,20 @@ constexpr char kAdvice[] =
     "in "
     "shared memory.\n";
 
+/// Why a kernel cannot be launched with such blocks; empty: it can.
+std::string why_no_launch(const KernelInfo& kernel, const Dim3& block) {
+  const Dim3& required = kernel.required_block;
+  if (required.x != 0 && required != block)
+    return formatted("the kernel takes those of {} x {} x {} threads only", required.x, required.y, required.z);
+  if (block.count() > kernel.max_threads_per_block)
+    return formatted("the kernel takes {} threads at most", kernel.max_threads_per_block);
+  return "";
+}
+
 /// How a kernel runs in such blocks, a line and more lines for details. `kernel`: has a unit.
 Result<std::string> explain(const image::Kernel& kernel, const image::BlocksOfCode& blocks) {
+  if (const std::string why = blocks.shape ? why_no_launch(kernel.info, *blocks.shape) : ""; !why.empty())
+    return formatted("  blocks {}: no launch may have them: {}\n", words_of(blocks), why);
   llvm::LLVMContext context;
   std::string report;
   TRY(cpu::build::KernelUnit unit, cpu::build::read_unit(context, kernel.unit));
@@ -215,7 +228,7 @@ Result<std::vector<std::byte>> make_explanation(std::unique_ptr<llvm::Module> mo
   TRY(const std::span<const std::byte> device, device_library());
   TRY(kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx}));
   TRY(const image::KernelImage image, cpu::build::build(std::move(module), {.target = "cpu:here", .later = true}));
-  llvm::SmallVector<image::BlocksOfCode, 8> wanted;
+  std::vector<image::BlocksOfCode> wanted;
   if (only)
     wanted.push_back(*only);
   else

@@ -15,8 +15,7 @@ namespace cupola {
 ///   "metal:msl30"    a serialised image::MetalImage, all code at once, for a Metal that takes MSL 3.0
 ///   "metal:metallib30" the same as AIR, in Apple's container of compiled kernels, with what the host must know
 ///   "explain"        how the cpu device of this machine runs each kernel, and why, as text: for each class of blocks,
-///   or
-///                    for those that CompileRequest::code names
+///                    or for those that CompileRequest::code names
 ///   "msl"            the module's kernels as source in Metal's shading language
 ///   "metallib"       the same kernels as AIR, in Apple's container, for whatever system takes them
 ///   "kir"            the linked module as LLVM text, with PTX and inline PTX lowered, before kir::prepare

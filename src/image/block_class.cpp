@@ -8,8 +8,6 @@
 namespace cupola::image {
 namespace {
 
-constexpr uint64_t kMostThreads = 1024;
-
 /// Takes a number off the front, and `end` behind it if that is not 0; nothing where none stands there.
 std::optional<uint32_t> take_number(std::string_view& text, char end) {
   uint32_t number = 0;

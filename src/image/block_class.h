@@ -10,6 +10,9 @@
 
 namespace cupola::image {
 
+/// Of a block, on every device.
+inline constexpr uint32_t kMostThreads = 1024;
+
 /// Which blocks of threads code for a warp is for. Rows: x is a multiple of 32, so that a warp lies in a row. Rows16
 /// and Rows8: x is that, so that a warp is two or four whole rows; all warps of the block are full. Line: y and z are
 /// 1; the last warp is not full. Any: all others; what a thread's place in the block is stands in a table. One: a

@@ -25,7 +25,12 @@ Result<> compile_to(const std::string& fatbin, const std::string& source, const 
 
 Result<CodeFile> compiled_code(const std::string& file, const std::vector<std::string>& flags,
                                const std::filesystem::path& root) {
-  if (!file.ends_with(".cu")) return read_code_file(file, image::CodeKind::Kir);
+  if (!file.ends_with(".cu")) {
+    if (!flags.empty())
+      return fail(ErrorCode::InvalidValue, "'{}' is no option; cupolac's go behind a .cu file, and {} is none",
+                  flags.front(), file);
+    return read_code_file(file, image::CodeKind::Kir);
+  }
   TRY(const cupolac::Scratch scratch, cupolac::Scratch::temporary());
   const std::string fatbin = scratch.path() + "/kernels.fatbin";
   TRY(compile_to(fatbin, file, flags, root));

@@ -11,9 +11,12 @@ namespace cupola::tool {
 
 Result<> explain_command(const ExplainOptions& options, const std::filesystem::path& root) {
   std::string code;
-  if (!options.block.empty()) {
-    TRY(const Dim3 block, parse_block("--block", options.block));
-    code = image::request_name({image::class_of(block), block, /*hot=*/true});
+  if (options.block) {
+    TRY(const Dim3 block, parse_block("--block", *options.block));
+    const image::BlockClass blocks = image::class_of(block);
+    const bool has_hot = blocks != image::BlockClass::One;  // a thread alone has no other code
+    code =
+        image::request_name(has_hot ? image::BlocksOfCode{blocks, block, /*hot=*/true} : image::BlocksOfCode{blocks});
   }
   TRY(CodeFile read, compiled_code(options.file, options.flags, root));
   for (image::CodeUnit& unit : read.units) {

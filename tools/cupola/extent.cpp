@@ -3,8 +3,11 @@
 #include <charconv>
 
 #include "base/format.h"
+#include "image/block_class.h"
 
 namespace cupola::tool {
+
+using image::kMostThreads;
 
 Result<Dim3> parse_extent(const std::string& option, const std::string& text) {
   Dim3 extent;
@@ -23,10 +26,12 @@ Result<Dim3> parse_extent(const std::string& option, const std::string& text) {
 
 Result<Dim3> parse_block(const std::string& option, const std::string& text) {
   TRY(const Dim3 block, parse_extent(option, text));
-  constexpr uint64_t kMost = 1024;
+  constexpr uint32_t kMostInZ = 64;  // CUDA C++ Programming Guide, compute capabilities
   const uint64_t rows = uint64_t{block.y} * block.z;
-  if (block.x == 0 || rows == 0 || block.x > kMost || rows > kMost || block.x * rows > kMost)
-    return fail(ErrorCode::InvalidValue, "{} is '{}'; a block has 1 to {} threads", option, text, kMost);
+  if (block.x == 0 || rows == 0 || block.z > kMostInZ || block.x > kMostThreads || rows > kMostThreads ||
+      block.x * rows > kMostThreads)
+    return fail(ErrorCode::InvalidValue, "{} is '{}'; a block has 1 to {} threads, of them at most {} in z", option,
+                text, kMostThreads, kMostInZ);
   return block;
 }
 

@@ -95,8 +95,12 @@ TEST_F(KernelCode, SaysWhatIsWrongInOneLine) {
       {"cupola frobnicate", "cupola: there is no command 'frobnicate'; cupola --help lists them\n"},
       {"cupola ptx square.ptx --run square --grid 1,x", "cupola: --grid is '1,x'"},
       {"cupola explain --block 32,x square.ptx", "cupola: --block is '32,x'; one to three numbers"},
-      {"cupola explain --block 1024,2 square.ptx", "cupola: --block is '1024,2'; a block has 1 to 1024 threads\n"},
-      {"cupola explain --block 0 square.ptx", "cupola: --block is '0'; a block has 1 to 1024 threads\n"},
+      {"cupola explain --block 1024,2 square.ptx",
+       "cupola: --block is '1024,2'; a block has 1 to 1024 threads, of them at most 64 in z\n"},
+      {"cupola explain --block 0 square.ptx", "cupola: --block is '0'; a block has"},
+      {"cupola explain --block 1,1,65 square.ptx", "cupola: --block is '1,1,65'; a block has"},
+      {"cupola explain --block '' square.ptx", "cupola: --block is ''; one to three numbers"},
+      {"cupola explain square.ptx --blok 32", "cupola: '--blok' is no option; cupolac's go behind a .cu file"},
       {"cupola explain --block 4294967295,4294967295,4294967295 square.ptx", "cupola: --block is '4294967295,"},
   };
   for (const auto& [command, message] : cases) {
@@ -114,6 +118,18 @@ TEST_F(KernelCode, ExplainsTheHotCodeOfABlock) {
   EXPECT_THAT(output.text, AllOf(HasSubstr("kernel square\n  blocks of 64 x 1 x 1 threads, hot: a warp at a time\n"),
                                  Not(HasSubstr("blocks whose x"))));
   EXPECT_THAT(shell("cupola explain --block 16,16 square.ptx").text, HasSubstr("blocks of 16 x 16 x 1 threads, hot: "));
+  EXPECT_EQ(shell("cupola explain --block 1 square.ptx").text,
+            "kernel square\n  blocks of one thread: a thread at a time\n");
+  const std::string bounded = "sed 's/, .param .u32 count)/&.maxntid 64/' square.ptx > bounded.ptx && ";
+  EXPECT_EQ(
+      shell(bounded + "cupola explain --block 65 bounded.ptx").text,
+      "kernel square\n  blocks of 65 x 1 x 1 threads, hot: no launch may have them: the kernel takes 64 threads at "
+      "most\n");
+  const std::string required = "sed 's/, .param .u32 count)/&.reqntid 64/' square.ptx > required.ptx && ";
+  EXPECT_EQ(
+      shell(required + "cupola explain --block 32 required.ptx").text,
+      "kernel square\n  blocks of 32 x 1 x 1 threads, hot: no launch may have them: the kernel takes those of 64 x "
+      "1 x 1 threads only\n");
 }
 
 TEST_F(KernelCode, TheLogOfTheCompilerSaysWhatIsReadHow) {
@@ -121,7 +137,7 @@ TEST_F(KernelCode, TheLogOfTheCompilerSaysWhatIsReadHow) {
   const ShellOutput logged = shell("CUPOLA_CACHE=off CUPOLA_LOG=compile " + std::string(run));
   EXPECT_THAT(logged.text,
               HasSubstr("cupola: compile: kernel square (blocks of 32 x 1 x 1 threads): a warp at a time\n    "));
-  EXPECT_THAT(logged.text, HasSubstr("reads 4 bytes"));
+  EXPECT_THAT(logged.text, AllOf(HasSubstr("\n    reads 4 bytes"), HasSubstr("\n    blocks beside each other")));
   EXPECT_THAT(shell(std::string(run)).text, Not(HasSubstr("reads 4 bytes")));
 }
 

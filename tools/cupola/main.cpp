@@ -79,7 +79,8 @@ void add_explain(CLI::App& app, cupola::tool::ExplainOptions& options, const std
                    "A .cu file, with flags for cupolac behind it; PTX, kir, a fat binary or a program")
       ->required();
   explain->add_option("--block", options.block,
-                      "Threads of a block, x,y,z: say how such blocks run once the kernel is found to run for long");
+                      "Threads of a block, x,y,z: say how such blocks run once the kernel is found to run for long; "
+                      "before cupolac's flags");
   explain->prefix_command();  // what comes behind is cupolac's
   explain->callback([&, explain] {
     options.flags = explain->remaining();

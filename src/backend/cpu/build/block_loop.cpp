@@ -124,8 +124,7 @@ class BlockLoop {
   llvm::Function* over_parts(const CoroutineParts& parts, const Stops& stops) {
     says_where_ = stops.at_barriers && stops.in_turns;
     const bool is_shown = calls_others(*parts.first) || calls_others(*parts.second);
-    const bool beside = stops.beside && !is_shown;
-    make_frames(parts.frame_bytes, beside ? kTurningBytes : 0);
+    make_frames(parts.frame_bytes, stops.beside ? kTurningBytes : 0);
     for (llvm::AllocaInst** flag : {&left_, &in_turns_}) {
       *flag = builder_.CreateAlloca(builder_.getInt1Ty());
       builder_.CreateStore(builder_.getFalse(), *flag);
@@ -146,7 +145,7 @@ class BlockLoop {
       builder_.SetInsertPoint(over);
       return begun;
     };
-    if (beside)
+    if (stops.beside)
       each_group([&](Value* first, Value* left) { return run_some(first, least(left, most_beside_)); });
     else
       each_step([&](Value* first, Value*) { return run_some(first, builder_.getInt32(1)); });

@@ -31,7 +31,7 @@ inline constexpr uint32_t kSharedAlignment = 1024;
 /// Where code for a warp stops.
 struct Stops {
   bool at_barriers, in_turns;
-  bool beside;  ///< while warps of a block are in turns, the next block's may begin
+  bool beside;  ///< while warps of a block are in turns, the next block's may begin; not where it calls_others
 };
 
 /// The same of code for a warp that stops, whose parts are given: each goes on when all others have stopped. Where it

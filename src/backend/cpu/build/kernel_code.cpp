@@ -82,30 +82,46 @@ std::string which_blocks(const CodeOptions& options) {
   return options.blocks ? formatted(" (blocks {})", words_of(*options.blocks)) : "";
 }
 
-/// What is done so that a warp at a time is fast, for people: a line each. After join_inner_blocks.
-std::string measures_of(const Bodies& bodies) {
+/// Of blocks whose rows continue each other: memory takes long pieces faster.
+constexpr uint32_t kLeastInRow = 16;
+
+std::string indented(unsigned spaces, llvm::StringRef lines) {
   std::string text;
-  const auto say = [&](const std::string& line) { text += formatted("    {}\n", line); };
-  for (const WideBody& body : bodies.warps) {
-    if (!body.code) continue;
-    if (const char* order = words_of(body.order)) say(order);
-    if (body.meets_in_grid_turns && body.runs_block()) say("several turns of loops over the grid at a time");
-  }
-  if (!bodies.inner || !bodies.inner->is_joined) return text;
-  if (bodies.inner->least_blocks == 0)
-    say("blocks whose threads all get the same answers to where they are: code of their own, which does not ask");
-  else
-    say(
-        formatted("whole blocks of grids of {} and more: code of their own, whose warps read and write one array after "
-                  "the other",
-                  bodies.inner->least_blocks));
+  for (const llvm::StringRef line : llvm::split(lines, '\n'))
+    if (!line.empty()) text += std::string(spaces, ' ') + line.str() + "\n";
   return text;
+}
+
+/// In which order blocks run, and how they read and write memory, for people: a line each.
+std::string ways_of(const WideBody& body, const std::string& accesses) {
+  std::string text;
+  if (const char* order = words_of(body.order)) text += formatted("{}\n", order);
+  if (body.meets_in_grid_turns) text += "several turns of loops over the grid at a time\n";
+  return text + accesses;
+}
+
+/// For which blocks a kernel has code of its own; `all`: what the others have.
+std::string words_of(const InnerBody& inner, const WideBody& all) {
+  const std::string which =
+      inner.least_blocks == 0 ? "blocks" : formatted("in grids of {} blocks and more, those", inner.least_blocks);
+  const std::string beside = all.is_rows_only ? formatted(" and are {} or more in a row", kLeastInRow) : "";
+  return formatted("{} that lie within the arrays in all their threads{}, by code that does not ask:", which, beside);
+}
+
+/// After join_inner_blocks.
+std::string ways_of(const Bodies& bodies) {
+  const auto* all = llvm::find_if(bodies.warps, [](const WideBody& body) { return body.code != nullptr; });
+  if (all == bodies.warps.end()) return "";
+  const std::string ways = ways_of(*all, bodies.accesses);
+  if (!bodies.inner) return indented(4, ways);
+  return indented(4, words_of(*bodies.inner, *all)) + indented(6, ways_of(bodies.inner->body, bodies.inner->accesses)) +
+         indented(4, "all others:") + indented(6, ways);
 }
 
 void say_how_it_runs(const Bodies& bodies, const CodeOptions& options) {
   if (!options.report && !log::enabled(log::Topic::Compile)) return;
   std::string text = rung_of(bodies) + "\n";
-  if (options.blocks) text += measures_of(bodies) + bodies.accesses;
+  if (options.blocks) text += ways_of(bodies);
   if (options.report) *options.report += text;
   text.pop_back();
   log::line(log::Topic::Compile, "kernel {}{}: {}", bodies.kernel.name, which_blocks(options), text);
@@ -121,18 +137,17 @@ llvm::SmallVector<WideBody*, 8> wide_bodies(std::vector<Bodies>& all) {
   return wide;
 }
 
-/// Of blocks whose rows continue each other: memory takes long pieces faster.
-constexpr uint32_t kLeastInRow = 16;
-
-/// After run_whole_blocks, which may have left code as it was: that runs all blocks.
+/// After run_whole_blocks, which may have left code as it was: that runs all blocks, and there is no other.
 void join_inner_blocks(std::vector<Bodies>& all) {
   for (Bodies& bodies : all) {
     if (!bodies.inner) continue;
     WideBody &inner = bodies.inner->body, &body = bodies.warps[inner.blocks];
-    if (!body.runs_block() || !inner.runs_block()) continue;
+    if (!body.runs_block() || !inner.runs_block()) {
+      bodies.inner.reset();
+      continue;
+    }
     body.code = run_inner_blocks_apart(*body.code, *inner.code, *bodies.inner->are_inner,
                                        {body.is_rows_only ? kLeastInRow : 1, bodies.inner->least_blocks});
-    bodies.inner->is_joined = true;
   }
 }
 

@@ -8,8 +8,7 @@ class TargetMachine;
 
 namespace cupola::cpu::build {
 
-/// Whose processor code is for, where what is fast follows from how it is built, which its instruction set does not
-/// tell.
+/// Who built the processor that code is for: what is fast there its instruction set does not tell.
 enum class ProcessorLine : uint8_t {
   Zen,    ///< AMD's since 2017
   Intel,  ///< of x86

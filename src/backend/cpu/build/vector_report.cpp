@@ -91,7 +91,7 @@ std::string report_accesses(const llvm::Function& function, image::BlockClass bl
   for (const auto& [key, count] : lines) {
     const auto& [file, line, text] = key;
     const std::string where = line ? formatted("{}:{} ", file, line) : "";
-    report += formatted("    {}{}{}\n", where, text, count > 1 ? formatted(" ({} times)", count) : "");
+    report += formatted("{}{}{}\n", where, text, count > 1 ? formatted(" ({} times)", count) : "");
   }
   return report;
 }

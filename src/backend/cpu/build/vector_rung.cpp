@@ -316,12 +316,13 @@ class Rung {
     prepare_for_lanes(*inner_code);
     const std::optional<uint32_t> least_blocks = is_stream ? meet_in_step(*inner_code, *shape) : 0;
     if (!least_blocks) return rung;  // it is the same code
-    Result<WarpBodies> inner_made = widen_prepared(*inner_code, blocks, shape, /*report=*/nullptr);
+    std::string accesses;
+    Result<WarpBodies> inner_made = widen_prepared(*inner_code, blocks, shape, report_ ? &accesses : nullptr);
     if (!inner_made) return rung;
     for (const BlockClass one : image::kBlockClasses) {
       const WideBody &all = rung.warps[one], &body = (*inner_made)[one];
       if (all.code && body.code && !all.is_alone && !body.is_alone)
-        rung.inner = {are_inner.keep(), body, *least_blocks};
+        rung.inner = {are_inner.keep(), body, *least_blocks, accesses};
     }
     return rung;
   }

@@ -119,7 +119,8 @@ bool run_whole_block(Candidate& candidate) {
         body.why_not = formatted("{} bytes of each are needed after its barriers", parts.frame_bytes);
       return false;
     }
-    const bool beside = candidate.takes_turns && candidate.is_beside;
+    const bool beside =
+        candidate.takes_turns && candidate.is_beside && !calls_others(*parts.first) && !calls_others(*parts.second);
     made = loop_over_blocks(body, candidate.placed, parts, {candidate.has_barriers, candidate.takes_turns, beside});
     body.order = !candidate.takes_turns ? WarpOrder::Stops : beside ? WarpOrder::TurnsBeside : WarpOrder::Turns;
   } else if (candidate.regions) {
@@ -173,19 +174,18 @@ const char* words_of(WarpOrder order) {
     case WarpOrder::WarpAfterWarp:
       return nullptr;
     case WarpOrder::RowAfterRow:
-      return "blocks beside each other take turns, a row of threads of each";
+      return "blocks beside each other take turns, a row of threads of each, a warp at least";
     case WarpOrder::Pieces:
       return "from barrier to barrier, each piece for one warp after the other";
     case WarpOrder::PiecesBeside:
       return "from barrier to barrier, each piece for the warps of blocks beside each other";
     case WarpOrder::Stops:
-      return "each warp stops at barriers and keeps what it needs behind them: not all take the same way there, or "
-             "they "
-             "keep too much";
+      return "each warp stops at barriers and keeps what it needs behind them: they take different ways there, or keep "
+             "too much";
     case WarpOrder::Turns:
       return "warps take turns in loops that go far in memory";
     case WarpOrder::TurnsBeside:
-      return "warps take turns in loops that go far in memory, with those of the next block";
+      return "warps take turns in loops that go far in memory, with those of blocks beside theirs";
   }
 }
 

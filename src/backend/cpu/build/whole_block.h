@@ -23,7 +23,7 @@ using image::BlockClass;
 enum class WarpOrder : uint8_t {
   OneWarp,        ///< it is a warp's, or until run_whole_blocks a thread's
   WarpAfterWarp,  ///< each to its end
-  RowAfterRow,    ///< of blocks beside each other: a row of threads of each, then the next row
+  RowAfterRow,    ///< of blocks beside each other: a row of threads of each, or a warp, then the next
   Pieces,         ///< from barrier to barrier (block_regions.h), each for one warp after the other
   PiecesBeside,   ///< the same for the warps of blocks beside each other
   Stops,          ///< a warp stops at barriers in its way, and goes on when all others have stopped
@@ -60,7 +60,7 @@ struct InnerBody {
   llvm::Function* are_inner;  ///< says it of the context's block
   WideBody body;              ///< for the inner ones
   uint32_t least_blocks = 0;  ///< of a grid; code for all blocks runs smaller ones faster
-  bool is_joined = false;     ///< the kernel's code runs it
+  std::string accesses = {};  ///< see report_accesses; empty where nobody asks
 };
 
 /// Says of a function that it runs blocks from their beginning to their end: what they leave in shared memory nobody

@@ -28,7 +28,7 @@ using image::cpu::ThreadContext;
 constexpr int32_t kFuel = 128;
 
 // What code that runs in step may read of a last warp.
-constexpr uint32_t kMostThreads = 1024;
+using image::kMostThreads;
 
 /// After so many, code that runs blocks one after the other sees whether its grid was given up.
 constexpr uint32_t kMostBlocksACall = 32;
