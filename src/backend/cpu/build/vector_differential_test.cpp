@@ -62,7 +62,8 @@ TEST(VectorDifferential, KernelsThatWereWrongOnceAreRight) {
     EXPECT_EQ(outcome.difference, "") << "seed " << seed;
   };
   RungComparison comparison;
-  for (const uint64_t seed : {1'012'002'765U, 3'210'003'739U, 3'400'000'030U, 3'511'001'037U})
+  for (const uint64_t seed :
+       std::initializer_list<uint64_t>{1'012'002'765, 3'210'003'739, 3'400'000'030, 3'511'001'037, 5'003'340'987})
     is_right(comparison.compare_by_number(RandomKernel(seed).text(), seed), seed);
   constexpr uint64_t kInALine = 4'535'000'047U;
   is_right(comparison.compare_for_line(RandomKernel(kInALine).text(), kInALine), kInALine);

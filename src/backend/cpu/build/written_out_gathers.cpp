@@ -6,6 +6,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "backend/cpu/build/hidden_number.h"
 #include "backend/cpu/build/processor_line.h"
 
 namespace cupola::cpu::build {
@@ -81,7 +82,9 @@ class Places {
 
   Value* of(unsigned lane) {
     if (!sum_) return builder_.CreateExtractElement(addresses_, lane);
-    if (lane % 2 == 0) pair_ = builder_.CreateExtractElement(pairs_, lane / 2);
+    // Hidden, as LLVM 22's code generation for x86 forgets half of a pair of which it knows bits: where numbers below 8
+    // are or'ed with 24, the first one's place would be made of both.
+    if (lane % 2 == 0) pair_ = hidden_number(builder_, builder_.CreateExtractElement(pairs_, lane / 2));
     Value* index = nullptr;
     if (lane % 2 != 0)
       index = is_signed_ ? builder_.CreateAShr(pair_, 32) : builder_.CreateLShr(pair_, 32);
