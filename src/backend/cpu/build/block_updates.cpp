@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_prefetch.h"
 #include "image/cpu_abi.h"
 #include "kir/float_atomics.h"
 
@@ -99,7 +100,7 @@ bool touches_others(const Instruction& instruction) {
   if (const Value* address = llvm::getLoadStorePointerOperand(&instruction)) return !is_own(address);
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   if (!call) return true;
-  if (call->isAssumeLikeIntrinsic() || call->getIntrinsicID() == llvm::Intrinsic::prefetch) return false;
+  if (call->isAssumeLikeIntrinsic() || is_fetch(*call)) return false;
   bool some = false;
   for (const Value* argument : call->args()) {
     if (!argument->getType()->isPtrOrPtrVectorTy()) continue;

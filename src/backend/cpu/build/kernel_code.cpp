@@ -82,8 +82,11 @@ std::string which_blocks(const CodeOptions& options) {
   return options.blocks ? formatted(" (blocks {})", words_of(*options.blocks)) : "";
 }
 
-/// Of blocks whose rows continue each other: memory takes long pieces faster.
-constexpr uint32_t kLeastInRow = 16;
+/// How many inner blocks are run apart from the others, where they are in a row: memory takes long pieces faster, where
+/// blocks beside each other continue each other's rows.
+uint32_t least_in_row(const WideBody& all) {
+  return all.order == WarpOrder::RowAfterRow ? 16 : 1;
+}
 
 std::string indented(unsigned spaces, llvm::StringRef lines) {
   std::string text;
@@ -104,7 +107,7 @@ std::string ways_of(const WideBody& body, const std::string& accesses) {
 std::string words_of(const InnerBody& inner, const WideBody& all) {
   const std::string which =
       inner.least_blocks == 0 ? "blocks" : formatted("in grids of {} blocks and more, those", inner.least_blocks);
-  const std::string beside = all.is_rows_only ? formatted(" and are {} or more in a row", kLeastInRow) : "";
+  const std::string beside = least_in_row(all) > 1 ? formatted(" and are {} or more in a row", least_in_row(all)) : "";
   return formatted("{} that lie within the arrays in all their threads{}, by code that does not ask:", which, beside);
 }
 
@@ -147,7 +150,7 @@ void join_inner_blocks(std::vector<Bodies>& all) {
       continue;
     }
     body.code = run_inner_blocks_apart(*body.code, *inner.code, *bodies.inner->are_inner,
-                                       {body.is_rows_only ? kLeastInRow : 1, bodies.inner->least_blocks});
+                                       {least_in_row(body), bodies.inner->least_blocks});
   }
 }
 

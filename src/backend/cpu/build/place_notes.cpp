@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/vector_prefetch.h"
 
 // LLVM sees so by itself only where few notes are made: a context whose address has many uses counts as given away.
 
@@ -90,9 +91,7 @@ class OverwrittenNotes {
       const Places bit = Places{1} << *place / sizeof(uint32_t);
       return std::exchange(places, places | bit) & bit;
     }
-    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-    const bool only_asks = call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
-    if (instruction.mayReadOrWriteMemory() && !only_asks) places = 0;
+    if (instruction.mayReadOrWriteMemory() && !is_fetch(instruction)) places = 0;
     return false;
   }
 

@@ -12,6 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include "backend/cpu/build/vector_prefetch.h"
+
 namespace cupola::cpu::build {
 namespace {
 
@@ -62,11 +64,6 @@ std::optional<Read> read_of(llvm::Instruction& instruction, const llvm::DataLayo
   return Read{call, *row, mask, call->getArgOperand(2)};
 }
 
-bool is_prefetch(const llvm::Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
-}
-
 /// What code has stored on all ways to a place, and is still there.
 class StoredRows {
  public:
@@ -90,7 +87,7 @@ class StoredRows {
   void end(const llvm::BasicBlock& block) { at_ends_[&block] = rows_; }
 
   void note(llvm::Instruction& instruction) {
-    if (!instruction.mayWriteToMemory() || is_prefetch(instruction)) return;
+    if (!instruction.mayWriteToMemory() || is_fetch(instruction)) return;
     auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
     const auto row = store && store->isSimple()
                          ? row_at(store->getPointerOperand(), store->getValueOperand()->getType(), layout_)

@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <optional>
+#include <utility>
 
 #include "backend/cpu/build/output_turns.h"
 #include "backend/cpu/build/thread_context.h"
@@ -50,12 +51,6 @@ bool may_tell_others(const llvm::Instruction& instruction) {
   return llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction);
 }
 
-/// A call of llvm.prefetch; null: it is another instruction.
-llvm::IntrinsicInst* as_prefetch(llvm::Instruction& instruction) {
-  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return call && call->getIntrinsicID() == llvm::Intrinsic::prefetch ? call : nullptr;
-}
-
 const Value* read_address(const llvm::Instruction& instruction) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return load->getPointerOperand();
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -84,19 +79,48 @@ std::optional<RowStore> as_row_store(llvm::Instruction& instruction) {
   return RowStore{call, call->getArgOperand(0), call->getArgOperand(1), call->getArgOperand(2)};
 }
 
+/// Stores one after the other that fill whole lines together, one at most if it can: rows of processors that move less
+/// than a line at a time are several.
+using LineStores = llvm::SmallVector<RowStore, 2>;
+
+uint64_t bytes_of(const LineStores& stores) {
+  uint64_t bytes = 0;
+  for (const RowStore& store : stores) bytes += store.bytes();
+  return bytes;
+}
+
+/// Whether a store writes right behind others, to the same output.
+bool follows(const LineStores& before, const RowStore& store) {
+  const llvm::DataLayout& layout = store.instruction->getDataLayout();
+  const auto place_of = [&](const Value* address) {
+    llvm::APInt offset(layout.getIndexTypeSizeInBits(address->getType()), 0);
+    const Value* base = address->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
+    return std::pair(base, offset);
+  };
+  const auto [base, offset] = place_of(before.front().place);
+  const auto [of_store, behind] = place_of(store.place);
+  return base == of_store && behind - offset == bytes_of(before);
+}
+
 /// Stores that only write; nothing where the code may tell others.
-llvm::SmallVector<RowStore, 8> outputs_of(llvm::Function& code) {
-  llvm::SmallVector<RowStore, 8> stores;
+llvm::SmallVector<LineStores, 8> outputs_of(llvm::Function& code) {
+  llvm::SmallVector<LineStores, 8> outputs;
   llvm::SmallPtrSet<const llvm::Argument*, 8> read;
-  for (llvm::Instruction& instruction : llvm::instructions(code)) {
-    if (may_tell_others(instruction)) return {};
-    if (as_prefetch(instruction)) continue;
-    if (const Value* address = read_address(instruction)) read.insert(argument_of(address));
-    const std::optional<RowStore> store = as_row_store(instruction);
-    if (store && store->bytes() % kLine == 0 && store->output()) stores.push_back(*store);
+  for (llvm::BasicBlock& block : code) {
+    LineStores line;  // of which there is no end yet
+    for (llvm::Instruction& instruction : block) {
+      if (may_tell_others(instruction)) return {};
+      if (is_fetch(instruction) || !instruction.mayReadOrWriteMemory()) continue;
+      if (const Value* address = read_address(instruction)) read.insert(argument_of(address));
+      const std::optional<RowStore> store = as_row_store(instruction);
+      if (line.empty() || !store || !follows(line, *store)) line.clear();
+      if (!store || !store->output()) continue;
+      line.push_back(*store);
+      if (bytes_of(line) % kLine == 0) outputs.push_back(std::exchange(line, {}));
+    }
   }
-  llvm::erase_if(stores, [&](const RowStore& store) { return read.contains(store.output()); });
-  return stores;
+  llvm::erase_if(outputs, [&](const LineStores& stores) { return read.contains(stores.front().output()); });
+  return outputs;
 }
 
 /// How many threads the grid has in its first dimensions.
@@ -112,9 +136,10 @@ Value* thread_count(llvm::IRBuilder<>& builder, llvm::Function& code, unsigned d
 
 /// How many bytes a warp writes on each output in all its rows: where all lanes store, or else where some do, which is
 /// what the same stores become for warps of which some threads are there.
-llvm::MapVector<const llvm::Argument*, uint64_t> bytes_of_warp(llvm::ArrayRef<RowStore> stores) {
+llvm::MapVector<const llvm::Argument*, uint64_t> bytes_of_warp(llvm::ArrayRef<LineStores> outputs) {
   llvm::MapVector<const llvm::Argument*, uint64_t> of_all, of_some;
-  for (const RowStore& store : stores) (store.mask ? of_some : of_all)[store.output()] += store.bytes();
+  for (const LineStores& stores : outputs)
+    for (const RowStore& store : stores) (store.mask ? of_some : of_all)[store.output()] += store.bytes();
   for (const auto& [output, bytes] : of_some) of_all.insert({output, bytes});
   return of_all;
 }
@@ -139,31 +164,38 @@ Value* all_lanes(llvm::IRBuilder<>& builder, Value* mask) {
   return builder.CreateICmpEQ(builder.CreateBitCast(mask, bits), llvm::ConstantInt::getAllOnesValue(bits));
 }
 
-/// The store as it is, or where `is_large`, at the beginning of a line and of all lanes, past the caches.
-void make_two_ways(const RowStore& store, Value* is_large) {
-  llvm::Instruction* const before = store.instruction;
-  llvm::IRBuilder<> builder(before);
-  Value* address = builder.CreatePtrToInt(store.place, builder.getInt64Ty());
+/// The stores as they are, or where `is_large`, from the beginning of a line on and of all lanes, past the caches.
+void make_two_ways(const LineStores& stores, Value* is_large) {
+  llvm::Instruction* const last = stores.back().instruction;
+  llvm::IRBuilder<> builder(last);
+  Value* address = builder.CreatePtrToInt(stores.front().place, builder.getInt64Ty());
   Value* in_line = builder.CreateAnd(address, builder.getInt64(kLine - 1));
   Value* streams = builder.CreateAnd(is_large, builder.CreateICmpEQ(in_line, builder.getInt64(0)));
-  if (store.mask) streams = builder.CreateAnd(streams, all_lanes(builder, store.mask));
+  for (const RowStore& store : stores)
+    if (store.mask) streams = builder.CreateAnd(streams, all_lanes(builder, store.mask));
   llvm::Instruction *past = nullptr, *plain = nullptr;
-  llvm::SplitBlockAndInsertIfThenElse(streams, before, &past, &plain);
-  auto* streamed =
-      new llvm::StoreInst(store.value, store.place, /*isVolatile=*/false, llvm::Align(kLine), past->getIterator());
+  llvm::SplitBlockAndInsertIfThenElse(streams, last, &past, &plain);
   auto* one = llvm::ConstantAsMetadata::get(builder.getInt32(1));
-  streamed->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(builder.getContext(), {one}));
-  streamed->setDebugLoc(before->getDebugLoc());
-  before->moveBefore(plain->getIterator());
+  uint64_t before = 0;
+  for (const RowStore& store : stores) {
+    const llvm::Align alignment = llvm::commonAlignment(llvm::Align(kLine), before);
+    before += store.bytes();
+    auto* streamed =
+        new llvm::StoreInst(store.value, store.place, /*isVolatile=*/false, alignment, past->getIterator());
+    streamed->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(builder.getContext(), {one}));
+    streamed->setDebugLoc(store.instruction->getDebugLoc());
+    store.instruction->moveBefore(plain->getIterator());
+  }
 }
 
 /// What goes past the caches is not fetched into them: by what says of an output whether it does.
 void keep_out_of_caches(llvm::Function& code, const llvm::MapVector<const llvm::Argument*, Value*>& is_large) {
-  llvm::SmallVector<llvm::IntrinsicInst*, 8> fetches;
+  llvm::SmallVector<llvm::CallInst*, 8> fetches;
   for (llvm::Instruction& instruction : llvm::instructions(code))
-    if (llvm::IntrinsicInst* fetch = as_prefetch(instruction))
-      if (is_large.contains(argument_of(fetch->getArgOperand(0)))) fetches.push_back(fetch);
-  for (llvm::IntrinsicInst* fetch : fetches) {
+    if (is_fetch(instruction))
+      if (auto& fetch = llvm::cast<llvm::CallInst>(instruction); is_large.contains(argument_of(fetch.getArgOperand(0))))
+        fetches.push_back(&fetch);
+  for (llvm::CallInst* fetch : fetches) {
     Value* stays = llvm::IRBuilder<>(fetch).CreateNot(is_large.lookup(argument_of(fetch->getArgOperand(0))));
     fetch->moveBefore(
         llvm::SplitBlockAndInsertIfThen(stays, fetch->getIterator(), /*Unreachable=*/false)->getIterator());
@@ -182,9 +214,9 @@ void end_with_fence(llvm::Function& code) {
 }  // namespace
 
 void stream_large_outputs(llvm::Function& code, llvm::ArrayRef<OutputTurns> turns) {
-  const auto stores = outputs_of(code);
-  if (stores.empty()) return;
-  const auto bytes = bytes_of_warp(stores);
+  const auto outputs = outputs_of(code);
+  if (outputs.empty()) return;
+  const auto bytes = bytes_of_warp(outputs);
   llvm::BasicBlock& entry = code.getEntryBlock();
   llvm::IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
   Value *in_row = thread_count(builder, code, 1), *in_grid = thread_count(builder, code, 3);
@@ -196,7 +228,7 @@ void stream_large_outputs(llvm::Function& code, llvm::ArrayRef<OutputTurns> turn
     Value* in_all = times_turns(builder, code, in_grid, *output, turns);
     is_large[output] = builder.CreateAnd(are_bytes(in_all, kLargeFrom), are_bytes(in_row, kLongFrom));
   }
-  for (const RowStore& store : stores) make_two_ways(store, is_large[store.output()]);
+  for (const LineStores& stores : outputs) make_two_ways(stores, is_large[stores.front().output()]);
   keep_out_of_caches(code, is_large);
   end_with_fence(code);
 }

@@ -147,6 +147,23 @@ TEST(StreamingStores, AreNoneOfPartsOfLines) {
   EXPECT_EQ(streamed("store <8 x float> splat (float 1.0), ptr %out"), 0);
 }
 
+/// Two halves of a line, of which the second one is `behind` bytes behind %out, and what is between.
+int streamed_halves(int behind, const std::string& between = "") {
+  const std::string half = "store <8 x float> splat (float 1.0), ptr ";
+  return streamed(formatted("{0}%out, align 4\n{1}%p = getelementptr i8, ptr %out, i64 {2}\n{0}%p, align 4\n", half,
+                            between, behind));
+}
+
+TEST(StreamingStores, AreThoseThatFillALineTogether) {
+  EXPECT_EQ(streamed_halves(32), 2);
+  EXPECT_EQ(streamed_halves(32, "%s = ptrtoint ptr %out to i64\n"), 2);
+  EXPECT_EQ(streamed_halves(64), 0) << "a gap";
+  EXPECT_EQ(streamed_halves(0), 0) << "the same place";
+  EXPECT_EQ(streamed_halves(32, "%x = load float, ptr %in\n"), 0) << "may be a fault between them";
+  EXPECT_EQ(streamed_halves(32, "store float 1.0, ptr %in\n"), 0);
+  EXPECT_EQ(streamed_halves(32, "br label %next\nnext:\n"), 0);
+}
+
 TEST(StreamingStores, AreNoneWhereTheMemoryIsNotAnArguments) {
   EXPECT_EQ(streamed("%p = load ptr, ptr %context\nstore <32 x float> %v, ptr %p, align 4\n"), 0);
   EXPECT_EQ(streamed("%p = alloca <32 x float>\nstore <32 x float> %v, ptr %p, align 4\n"), 0);

@@ -52,6 +52,11 @@ llvm::CallInst* fetch_line(llvm::IRBuilderBase& builder, Value* address, Level l
   return fetch(builder, address, {builder.getInt32(kRead), builder.getInt32(locality), builder.getInt32(kData)});
 }
 
+bool is_fetch(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
+}
+
 void fetch_lines(llvm::IRBuilderBase& builder, Value* address, uint64_t bytes) {
   each_line(builder, {address, bytes}, [&](Value* place) { fetch_line(builder, place, Level::Second); });
 }
@@ -77,7 +82,7 @@ void keep_fetches_of_rows(const Fetches& fetches, const Shapes& shapes) {
 }
 
 bool widen_prefetch(Lanes& lanes, const llvm::CallInst& prefetch) {
-  if (prefetch.getIntrinsicID() != llvm::Intrinsic::prefetch) return false;
+  if (!is_fetch(prefetch)) return false;
   const auto all = lines_of(lanes, prefetch.getArgOperand(0));
   for (const Lines& lines : all)
     each_line(lanes.builder, lines, [&](Value* place) {

@@ -7,6 +7,7 @@
 namespace llvm {
 class CallInst;
 class IRBuilderBase;
+class Instruction;
 class Value;
 }  // namespace llvm
 
@@ -35,6 +36,8 @@ llvm::SmallVector<Lines, 4> lines_of(Lanes& lanes, llvm::Value* address);
 enum class Level { First, Second };
 /// Has a line brought into a cache.
 llvm::CallInst* fetch_line(llvm::IRBuilderBase& builder, llvm::Value* address, Level level);
+/// Whether it is such a call. Though it is said to read and write memory, it does neither.
+bool is_fetch(const llvm::Instruction& instruction);
 /// All lines into the second cache.
 void fetch_lines(llvm::IRBuilderBase& builder, llvm::Value* address, uint64_t bytes);
 

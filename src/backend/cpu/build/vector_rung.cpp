@@ -32,6 +32,7 @@
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_next_block.h"
 #include "backend/cpu/build/vector_next_turn.h"
+#include "backend/cpu/build/vector_prefetch.h"
 #include "backend/cpu/build/vector_prepare.h"
 #include "backend/cpu/build/vector_report.h"
 #include "backend/cpu/build/vector_shapes.h"
@@ -160,7 +161,8 @@ bool has_rows_only(llvm::Function& function, const Shapes& shapes) {
   const llvm::DataLayout& layout = function.getDataLayout();
   return llvm::all_of(llvm::instructions(function), [&](const llvm::Instruction& instruction) {
     const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction);
-    if (!address) return !instruction.mayReadOrWriteMemory() || kir::intrinsic_of(instruction).has_value();
+    if (!address)
+      return !instruction.mayReadOrWriteMemory() || kir::intrinsic_of(instruction).has_value() || is_fetch(instruction);
     const Shape shape = shapes.at(address, instruction.getParent());
     return shape.is_flat() || is_row(shape, llvm::getLoadStoreType(&instruction), layout);
   });
