@@ -13,6 +13,7 @@ namespace {
 
 using image::BlockClass;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 /// Of a kernel with these instructions, for blocks of 256; %i is the thread's number in the grid, %place the float at
@@ -76,10 +77,15 @@ TEST(KernelCode, SaysInWhichOrderItRunsWarps) {
             "a warp at a time\n"
             "    blocks beside each other take turns, a row of threads of each, a warp at least\n"
             "    writes 4 bytes: a row of 32\n");
-  EXPECT_THAT(report("%from = getelementptr float, ptr %q, i64 %wide\n%a = load float, ptr %from\n"
-                     "store float %a, ptr %place\nret void"),
-              StartsWith("a warp at a time\n    blocks beside each other take turns"))
-      << "with what is read asked for ahead";
+  const auto reads_each = [&](int place) {
+    return report(
+        formatted("%far = mul i64 %wide, {}\n%from = getelementptr float, ptr %q, i64 %far\n"
+                  "%a = load float, ptr %from\nstore float %a, ptr %place\nret void",
+                  place));
+  };
+  for (const int place : {1, 4, -1})  // with what is read asked for ahead; some places of each line; backwards
+    EXPECT_THAT(reads_each(place), StartsWith("a warp at a time\n    blocks beside each other take turns")) << place;
+  EXPECT_THAT(reads_each(5), Not(HasSubstr("blocks beside each other"))) << "a line for two or three lanes";
   EXPECT_THAT(report(store + kMeet + store + "ret void"), HasSubstr("\n    from barrier to barrier, each piece for one "
                                                                     "warp after the other\n"));
   const std::string ways = R"(

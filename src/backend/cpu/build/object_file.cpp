@@ -29,6 +29,7 @@
 
 #include "backend/cpu/build/bit_tests.h"
 #include "backend/cpu/build/crowded_loops.h"
+#include "backend/cpu/build/divided_rows.h"
 #include "backend/cpu/build/early_clears.h"
 #include "backend/cpu/build/first_lanes.h"
 #include "backend/cpu/build/gather_addresses.h"
@@ -145,6 +146,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     function.addFnAttr("probe-stack", "inline-asm");
     function.removeFnAttr(llvm::Attribute::UWTable);
     shift_by_known_distances(function);
+    divide_rows(function, machine);
   }
   llvm::TargetLibraryInfoImpl no_library(machine.getTargetTriple());
   no_library.disableAllFunctions();

@@ -420,7 +420,7 @@ void widen_store(Lanes& lanes, llvm::StoreInst& store) {
   };
   const auto scatter = [&]() -> Value* {
     if (!can_scatter) {
-      widen_lane_by_lane(lanes, store);
+      LaneLoop(lanes, store).run();
       return nullptr;
     }
     return builder.CreateMaskedScatter(wide, lanes.vector(address), alignment, lanes.full_mask(lanes.current));

@@ -40,6 +40,17 @@ TEST(VectorReport, RowsAreWideAccesses) {
   EXPECT_THAT(one.code, HasSubstr("store <16 x i32>"));
 }
 
+// The machine has no scatter: where an index wraps it goes lane by lane.
+TEST(VectorReport, RowsUnlessAnIndexWrapsAreRows) {
+  const Written one = written(R"(
+      %index = add i32 %t, %n
+      %wrapping = sext i32 %index to i64
+      %place = getelementptr i32, ptr %p, i64 %wrapping
+      store i32 %t, ptr %place)");
+  EXPECT_THAT(one.report, HasSubstr("writes 4 bytes: rows of 16, if no index wraps (tested each time)\n"));
+  EXPECT_THAT(one.code, HasSubstr("store <16 x i32>"));
+}
+
 // The machine has no masked accesses; all lanes together need none.
 TEST(VectorReport, RowsUnderAMaskAreWhatTheMachineMakesOfThem) {
   const Written one = written(R"(

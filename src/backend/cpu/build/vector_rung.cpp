@@ -10,6 +10,8 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include <cstdlib>
+
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/few_turns.h"
 #include "backend/cpu/build/grid_turns.h"
@@ -156,15 +158,17 @@ void set_known_ranges(llvm::Function& function, const Dim3& shape) {
   }
 }
 
-/// Whether lanes read and write the same place, or places beside each other.
+/// From lane to lane, in bytes: with more a line is a few lanes' at most.
+constexpr int64_t kMostOfRow = 16;
+
+/// Whether lanes read and write the same place, or places near each other in the order of lanes.
 bool has_rows_only(llvm::Function& function, const Shapes& shapes) {
-  const llvm::DataLayout& layout = function.getDataLayout();
   return llvm::all_of(llvm::instructions(function), [&](const llvm::Instruction& instruction) {
     const llvm::Value* address = llvm::getLoadStorePointerOperand(&instruction);
     if (!address)
       return !instruction.mayReadOrWriteMemory() || kir::intrinsic_of(instruction).has_value() || is_fetch(instruction);
     const Shape shape = shapes.at(address, instruction.getParent());
-    return shape.is_flat() || is_row(shape, llvm::getLoadStoreType(&instruction), layout);
+    return shape.is_flat() || (shape.has_steps() && std::abs(shape.stride) <= kMostOfRow);
   });
 }
 

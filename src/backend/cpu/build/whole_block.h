@@ -42,7 +42,8 @@ struct WideBody {
   WarpOrder order = WarpOrder::OneWarp;
   bool is_alone = false;  ///< until it runs a block it is code for one thread, which waits for none
   std::string why_not;    ///< code for a warp does not run a block
-  /// It has no loop, and what it reads and writes lies in rows: those of blocks beside each other continue each other.
+  /// It has no loop, and what it reads and writes lies in rows, some places of each line at least: those of blocks
+  /// beside each other continue each other.
   bool is_rows_only = false;
   /// Hot code would look for runs that accesses may lie in (vector_found_rows.h), have warps take turns
   /// (vector_turns.h) or go in step (rows_in_step.h), or not ask within an array (inner_blocks.h).
