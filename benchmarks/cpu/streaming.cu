@@ -17,6 +17,12 @@ __global__ void triad(float a, const float* x, const float* y, float* z, int n) 
   if (i < n) z[i] = x[i] + a * y[i];
 }
 
+/// The same of images: a thread for each of their numbers, in blocks of two dimensions.
+__global__ void triad_of_images(float a, const float* x, const float* y, float* z, int width, int height) {
+  int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (column < width && row < height) z[row * width + column] = x[row * width + column] + a * y[row * width + column];
+}
+
 __global__ void saxpy(float a, const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = a * x[i] + y[i];
@@ -44,6 +50,10 @@ kernel void copy(global const float* x, global float* y, int n) {
 kernel void triad(float a, global const float* x, global const float* y, global float* z, int n) {
   int i = get_global_id(0);
   if (i < n) z[i] = x[i] + a * y[i];
+}
+kernel void triad_of_images(float a, global const float* x, global const float* y, global float* z, int width, int height) {
+  int column = get_global_id(0), row = get_global_id(1);
+  if (column < width && row < height) z[row * width + column] = x[row * width + column] + a * y[row * width + column];
 }
 kernel void saxpy(float a, global const float* x, global float* y, int n) {
   int i = get_global_id(0);
@@ -95,6 +105,17 @@ void run_streaming(Suite& suite) {
                             .loops = [&](const Streaming& loops) { loops.triad(a, x, y, z, n); },
                             .opencl = [&](OpenCl& cl) { cl.launch("triad", n, threads, a, x, y, z, n); },
                             .limits = limit_moves({{x, y}, z, x.size()})});
+  const int width = 8192, height = n / width, side = 16;
+  suite.run(Case<Streaming>{
+      .name = "triad/16x16",
+      .work = {.bytes = 3 * bytes},
+      .outputs = {near(z, 1e-6)},
+      .ours =
+          [&] { triad_of_images<<<dim3(width / side, height / side), dim3(side, side)>>>(a, x, y, z, width, height); },
+      .loops = [&](const Streaming& loops) { loops.triad(a, x, y, z, n); },
+      .opencl =
+          [&](OpenCl& cl) { cl.launch("triad_of_images", {width, height}, {side, side}, a, x, y, z, width, height); },
+      .limits = limit_moves({{x, y}, z, x.size()})});
   suite.run(Case<Streaming>{.name = "saxpy",
                             .work = {.bytes = 3 * bytes},
                             .outputs = {near(z, 1e-6)},

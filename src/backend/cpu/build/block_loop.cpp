@@ -62,6 +62,7 @@ class BlockLoop {
                                      "block." + body.code->getName(), body.code->getParent())),
         placed_(placed),
         blocks_(body.blocks),
+        every_second_(body.reads_of_others && segment_lanes(body.blocks) < kWarp),
         step_(body.is_alone ? 1 : kWarp) {
     llvm::Function& warp = *body.code;
     made_->setAttributes(warp.getAttributes());
@@ -90,8 +91,9 @@ class BlockLoop {
     }
     each_group([&](Value* first, Value* blocks) {
       // Processors compare 12 bits of addresses. A row that is read a multiple of 4 KiB from one that was just stored
-      // waits until that is written, which past the caches takes long: narrow rows in order do so in each block.
-      each_row_beside(calls_others(code), first, blocks, run_code, /*every_second=*/segment_lanes(blocks_) < kWarp);
+      // waits until that is written, which past the caches takes long: narrow rows in order do so in each block, where
+      // they reach back into the last block's.
+      each_row_beside(calls_others(code), first, blocks, run_code, every_second_);
       return blocks;
     });
     return finish_gathering();
@@ -621,7 +623,8 @@ class BlockLoop {
   llvm::Function* made_;
   const PlacedCode& placed_;
   const BlockClass blocks_;
-  const unsigned step_;  ///< threads that the code is for
+  const bool every_second_;  ///< of blocks beside each other, first
+  const unsigned step_;      ///< threads that the code is for
   Value *threads_ = nullptr, *warps_ = nullptr, *block_size_[3] = {}, *tables_[3] = {};
   Value* block_[3] = {};             ///< blockIdx
   Value* left_blocks_ = nullptr;     ///< with that one

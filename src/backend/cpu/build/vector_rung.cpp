@@ -224,6 +224,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
     fetches.append(fetch_next_turns(evolution, loops, in_grid_turns ? 1 : kTurnsAhead));
   fetches.append(fetch_rows_behind(evolution, loops));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
+  const bool of_others = loops.empty() && reads_of_others(*draft, evolution, shapes);
   const bool leaves_turns = keep_turns_of_rows(turns, shapes, /*to_the_end=*/!code.hot) && !code.hot;
   keep_fetches_of_rows(fetches, shapes);
   if (!loops.empty() && may_run_alone(prepared, reach) &&
@@ -253,6 +254,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   return WideBody{.code = whole.keep(),
                   .blocks = blocks,
                   .is_rows_only = is_rows_only,
+                  .reads_of_others = of_others,
                   .leaves_out = leaves_runs || leaves_turns,
                   .writes_far = writes_far,
                   .meets_in_grid_turns = in_grid_turns,

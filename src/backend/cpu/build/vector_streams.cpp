@@ -6,7 +6,10 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
+#include <cstdlib>
+
 #include "backend/cpu/build/stream_habits.h"
+#include "backend/cpu/build/vector_shapes.h"
 #include "backend/cpu/build/vector_steps.h"
 #include "backend/cpu/build/vector_turns.h"
 
@@ -132,6 +135,29 @@ Fetches fetch_ahead_in_streams(llvm::Function& function, Evolution& evolution, c
         if (const llvm::Loop* loop = loops.getLoopFor(load->getParent()); (loop != nullptr) == in_loops)
           streams.add(*load, loop);
   return streams.fetch(habits);
+}
+
+bool reads_of_others(llvm::Function& function, Evolution& evolution, const Shapes& shapes) {
+  struct Read {
+    const SCEV *address, *base;
+    uint64_t stride;  ///< from thread to thread
+  };
+  llvm::ScalarEvolution& scalars = *evolution;
+  llvm::SmallVector<Read, 8> reads;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    if (!load) continue;
+    const SCEV* address = scalars.getSCEV(load->getPointerOperand());
+    const int64_t stride = shapes.at(load->getPointerOperand(), load->getParent()).stride;
+    const Read read{address, scalars.getPointerBase(address), static_cast<uint64_t>(std::abs(stride))};
+    for (const Read& other : reads) {
+      if (other.base != read.base) continue;
+      const auto* apart = llvm::dyn_cast<llvm::SCEVConstant>(scalars.getMinusSCEV(address, other.address));
+      if (!apart || (!apart->isZero() && apart->getAPInt().abs().uge(read.stride))) return true;
+    }
+    reads.push_back(read);
+  }
+  return false;
 }
 
 }  // namespace cupola::cpu::build

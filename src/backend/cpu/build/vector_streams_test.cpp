@@ -1,11 +1,13 @@
 #include "backend/cpu/build/vector_streams.h"
 
+#include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "backend/cpu/build/fetching_kernel.h"
 #include "backend/cpu/build/stream_habits.h"
 #include "backend/cpu/build/test_machine.h"
+#include "backend/cpu/build/vector_shapes.h"
 
 // What blocks fetch ahead. That it arrives in time only benchmarks tell.
 
@@ -159,6 +161,40 @@ TEST(Streams, AreNotInLoops) {
     over:
     )"),
             0u);
+}
+
+/// Whether threads whose number in a row of the array x is %i read what others do too.
+bool of_others(const std::string& body) {
+  llvm::LLVMContext context;
+  const auto module = parse(context, R"(
+    declare i32 @cupola.tid.x()
+    define void @k(ptr %context, ptr %x, ptr %y, i64 %n) {
+      %t = call i32 @cupola.tid.x()
+      %i = zext i32 %t to i64
+      %xi = getelementptr float, ptr %x, i64 %i
+      %yi = getelementptr float, ptr %y, i64 %i
+      %a = load float, ptr %xi
+      %field = getelementptr <4 x float>, ptr %y, i64 %i
+      %first = load float, ptr %field
+      )" + body + R"(
+      ret void
+    })");
+  llvm::Function& function = *module->getFunction("k");
+  llvm::DominatorTree dominators(function);
+  const llvm::PostDominatorTree post_dominators(function);
+  llvm::LoopInfo loops(dominators);
+  Evolution evolution(function, loops, dominators);
+  return reads_of_others(function, evolution, Shapes(function, image::BlockClass::Rows16, loops, post_dominators));
+}
+
+TEST(Streams, AreReadByOneThreadEachOrByMore) {
+  EXPECT_FALSE(of_others(""));
+  EXPECT_FALSE(of_others("%again = load float, ptr %xi\n"));
+  EXPECT_TRUE(of_others("%p = getelementptr float, ptr %xi, i64 1\n%b = load float, ptr %p\n"));
+  EXPECT_TRUE(of_others("%p = getelementptr float, ptr %xi, i64 -1\n%b = load float, ptr %p\n"));
+  EXPECT_TRUE(of_others("%p = getelementptr float, ptr %xi, i64 %n\n%b = load float, ptr %p\n")) << "another row";
+  EXPECT_FALSE(of_others("%p = getelementptr float, ptr %field, i64 3\n%b = load float, ptr %p\n")) << "a field";
+  EXPECT_TRUE(of_others("%p = getelementptr float, ptr %field, i64 4\n%b = load float, ptr %p\n"));
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ struct WideBody {
   /// It has no loop, and what it reads and writes lies in rows, some places of each line at least: those of blocks
   /// beside each other continue each other.
   bool is_rows_only = false;
+  bool reads_of_others = false;  ///< such code, see vector_streams.h
   /// Hot code would look for runs that accesses may lie in (vector_found_rows.h), have warps take turns
   /// (vector_turns.h) or go in step (rows_in_step.h), or not ask within an array (inner_blocks.h).
   bool leaves_out = false;
