@@ -6,6 +6,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/Support/MathExtras.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Triple.h>
 
@@ -56,7 +57,7 @@ class DividedRows {
   static bool is_for_doubles(const BinaryOperator& division) {
     const auto* row = llvm::dyn_cast<llvm::FixedVectorType>(division.getType());
     return row && division.isIntDivRem() && row->getElementType()->isIntegerTy(32) && row->getNumElements() >= 4 &&
-           !llvm::isa<llvm::Constant>(division.getOperand(1));
+           llvm::isPowerOf2_32(row->getNumElements()) && !llvm::isa<llvm::Constant>(division.getOperand(1));
   }
 
   Value* result_of(BinaryOperator& division) {

@@ -107,10 +107,12 @@ TEST(DividedRows, AreWhatDivisionsAre) {
 
 // By a constant LLVM multiplies integers; a few numbers of 64 bits are divided one after the other.
 TEST(DividedRows, AreNotThoseThatAreDoneOtherwise) {
-  for (const char* row : {"%v = udiv <16 x i32> %a, splat (i32 7)", "%v = udiv <2 x i32> %few, %few",
-                          "%v = udiv <4 x i64> %wide, %wide", "%v = udiv i32 %one, %one"}) {
-    kir::TestModule module(std::string("define void @f(<16 x i32> %a, <2 x i32> %few, <4 x i64> %wide, i32 %one) {\n") +
-                           row + "\nret void }");
+  for (const char* row :
+       {"%v = udiv <16 x i32> %a, splat (i32 7)", "%v = udiv <2 x i32> %few, %few", "%v = udiv <4 x i64> %wide, %wide",
+        "%v = udiv <12 x i32> %odd, %odd", "%v = udiv i32 %one, %one"}) {
+    kir::TestModule module(
+        std::string("define void @f(<16 x i32> %a, <2 x i32> %few, <4 x i64> %wide, <12 x i32> %odd, i32 %one) {\n") +
+        row + "\nret void }");
     divide_rows(*module->getFunction("f"), *machine_of("x86-64-v3"));
     EXPECT_TRUE(llvm::any_of(llvm::instructions(*module->getFunction("f")), [](const llvm::Instruction& instruction) {
       return instruction.isIntDivRem();
