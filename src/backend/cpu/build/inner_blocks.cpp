@@ -1,21 +1,19 @@
 #include "backend/cpu/build/inner_blocks.h"
 
-#include <llvm/ADT/DenseMap.h>
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Support/MathExtras.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <array>
 
+#include "backend/cpu/build/inner_indices.h"
 #include "backend/cpu/build/place_arguments.h"
+#include "backend/cpu/build/place_slopes.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/value_copy.h"
-#include "backend/cpu/build/vector_steps.h"
 #include "image/cpu_abi.h"
 #include "kir/intrinsics.h"
 
@@ -29,93 +27,6 @@ using Predicate = llvm::CmpInst::Predicate;
 
 /// What is compared with a constant up to this is compared with where an array begins, not where it ends.
 constexpr int64_t kNearBegin = 64;
-
-// ---- what differs between a block's threads ----
-
-/// By how much a value is more for each threadIdx.x, y and z, but for multiples of what its type holds.
-using Slope = std::array<int64_t, 3>;
-
-bool is_flat(const Slope& slope) {
-  return slope == Slope{};
-}
-
-/// Of values that take nothing but the kernel's arguments, the launch's sizes and places.
-class Slopes {
- public:
-  /// Nothing: it is not known, or the value takes something else.
-  std::optional<Slope> of(const Value* value) {
-    if (const auto found = known_.find(value); found != known_.end()) return found->second;
-    const std::optional<Slope> slope = find(value);
-    return known_[value] = slope;
-  }
-
- private:
-  std::optional<Slope> find(const Value* value) {
-    if (!value->getType()->isIntegerTy() || value->getType()->getIntegerBitWidth() > 64) return std::nullopt;
-    if (llvm::isa<llvm::ConstantInt, llvm::Argument>(value)) return Slope{};
-    const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
-    if (!instruction) return std::nullopt;
-    if (const auto known = kir::intrinsic_of(*instruction)) return of_register(*known);
-    if (!llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::CmpInst, llvm::SelectInst, llvm::FreezeInst>(
-            instruction) ||
-        !llvm::isSafeToSpeculativelyExecute(instruction))
-      return std::nullopt;
-    bool are_flat = true;
-    for (const Value* operand : instruction->operands()) {
-      const auto slope = of(operand);
-      if (!slope) return std::nullopt;
-      are_flat &= is_flat(*slope);
-    }
-    return are_flat ? Slope{} : of_moving(*instruction);
-  }
-
-  static std::optional<Slope> of_register(kir::Intrinsic known) {
-    using enum kir::Intrinsic;
-    if (known == TidX) return Slope{1, 0, 0};
-    if (known == TidY) return Slope{0, 1, 0};
-    if (known == TidZ) return Slope{0, 0, 1};
-    return is_place_or_size(known) ? std::optional(Slope{}) : std::nullopt;
-  }
-
-  /// All its operands' slopes are known.
-  std::optional<Slope> of_moving(const llvm::Instruction& instruction) {
-    const auto of_operand = [&](unsigned i) { return *of(instruction.getOperand(i)); };
-    switch (instruction.getOpcode()) {
-      case llvm::Instruction::Trunc:
-      case llvm::Instruction::Freeze:
-        return of_operand(0);
-      case llvm::Instruction::Or:
-        if (!llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint()) return std::nullopt;
-        [[fallthrough]];
-      case llvm::Instruction::Add:
-        return sum(of_operand(0), of_operand(1), 1);
-      case llvm::Instruction::Sub:
-        return sum(of_operand(0), of_operand(1), -1);
-      case llvm::Instruction::Mul:
-      case llvm::Instruction::Shl: {
-        const auto* by = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1));
-        if (!by) return std::nullopt;
-        if (instruction.getOpcode() == llvm::Instruction::Mul) return sum(Slope{}, of_operand(0), by->getSExtValue());
-        if (by->getValue().uge(32)) return std::nullopt;
-        return sum(Slope{}, of_operand(0), int64_t{1} << by->getZExtValue());
-      }
-      default:
-        return std::nullopt;
-    }
-  }
-
-  /// Of a + b * times.
-  static std::optional<Slope> sum(const Slope& a, const Slope& b, int64_t times) {
-    Slope slope;
-    for (size_t d = 0; d < slope.size(); ++d) {
-      int64_t product = 0;
-      if (llvm::MulOverflow(b[d], times, product) || llvm::AddOverflow(a[d], product, slope[d])) return std::nullopt;
-    }
-    return slope;
-  }
-
-  llvm::DenseMap<const Value*, std::optional<Slope>> known_;
-};
 
 /// Whether the value, of known slope, differs between blocks or launches.
 bool is_of_launch(const Value* value) {
@@ -222,8 +133,9 @@ Value* is_usual_for_all(const Question& question, llvm::IRBuilder<>& builder, Va
   return builder.CreateAnd(holds, builder.CreateICmp(signed_predicate, nearest, bound));
 }
 
-/// A function that takes what the kernel takes and says of the context's block whether all answers are the usual ones.
-llvm::Function* make_look(llvm::Function& kernel, const std::vector<Question>& questions) {
+/// A function that takes what the kernel takes and says of the context's block whether all answers are the usual ones,
+/// and no index wraps.
+llvm::Function* make_look(llvm::Function& kernel, const std::vector<Question>& questions, const InnerIndices& indices) {
   llvm::LLVMContext& context = kernel.getContext();
   auto* type = llvm::FunctionType::get(llvm::Type::getInt1Ty(context), kernel.getFunctionType()->params(), false);
   llvm::Function* made =
@@ -239,6 +151,8 @@ llvm::Function* make_look(llvm::Function& kernel, const std::vector<Question>& q
   Value* all = builder.getTrue();
   for (const Question& question : questions)  // one that no thread comes to may be of any number
     all = builder.CreateAnd(all, builder.CreateFreeze(is_usual_for_all(question, builder, copy)));
+  if (Value* none_wraps = indices.none_wraps(builder, copy))
+    all = builder.CreateAnd(all, builder.CreateFreeze(none_wraps));
   builder.CreateRet(all);
   return made;
 }
@@ -424,7 +338,9 @@ InnerBlocks code_for_inner_blocks(llvm::Function& prepared, const Dim3& shape) {
   llvm::ValueToValueMapTy map;
   llvm::Function* code = llvm::CloneFunction(&prepared, map);
   const std::vector<Question> questions = questions_of(*code, shape);
-  llvm::Function* are_inner = make_look(*code, questions);
+  InnerIndices indices(*code, shape);
+  llvm::Function* are_inner = make_look(*code, questions, indices);
+  indices.widen();
   for (const Question& question : questions)
     question.asked->replaceAllUsesWith(llvm::ConstantInt::getBool(code->getContext(), question.answer));
   return InnerBlocks{are_inner, code};

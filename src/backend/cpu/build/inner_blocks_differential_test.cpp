@@ -125,6 +125,60 @@ TEST(VectorDifferential, BlocksAskedForSumsOfBitsAnswerAsThoseWhoAskThem) {
           << begin << " " << end;
 }
 
+/// A kernel whose threads say what their index %i of 32 bits is as one of 64: by bits of a product that all its bits
+/// are in. Beside an index that does not wrap, and questions that have the same answer for all.
+std::string kernel_with_index(const std::string& index) {
+  return kernel_that_asks(
+      "%rows.near = mul i32 %py, %gx\n%i.near = add i32 %rows.near, %px\n"
+      "%near = sext i32 %i.near to i64\n" +
+          index + R"(
+      %exact = sext i32 %i to i64
+      %spread = mul i64 %exact, -7046029254386353131
+      %both = add i64 %spread, %near
+      %high = lshr i64 %both, 61
+      %higher = lshr i64 %both, 62
+      %one = trunc i64 %high to i1
+      %other = trunc i64 %higher to i1
+      %third = icmp slt i64 %both, 0
+      %within = icmp slt i32 %px, %ends
+      %within.y = icmp slt i32 %py, %ends.y
+      )",
+      {"%one", "%other", "%third", "%within", "%within.y"});
+}
+
+// Indices of 32 bits that wrap in some blocks, or within some.
+TEST(VectorDifferential, BlocksWhoseIndicesWrapAreNoInnerOnes) {
+  const auto compare = [](const std::string& index, const Dim3& block) {
+    EXPECT_EQ(RungComparison({3, 7}).compare_for_shape(kernel_with_index(index), block, /*hot=*/true), "")
+        << block.x << " x " << block.y << " x " << block.z << ": " << index;
+  };
+  for (const char* index :
+       {"%rows = mul i32 %py, %k\n%i = add i32 %rows, %px\n", "%rows = mul i32 %k, %py\n%i = sub i32 %px, %rows\n",
+        "%rows = mul i32 %py, %k\n%ij = add i32 %rows, %px\n%i = sub i32 %ij, %k\n",
+        "%low = sub i32 1000, %px\n%rows = mul i32 %low, %k\n%i = add i32 %rows, -7\n",
+        "%a = mul i32 %py, %k\n%b = mul i32 %px, %k\n%ab = add i32 %a, %b\n%i = sub i32 %ab, %y\n",
+        "%a = mul i32 %z, %gx\n%b = add i32 %a, %py\n%c = mul i32 %b, %k\n%i = add i32 %c, %px\n",
+        "%a = mul i32 %py, %k\n%b = add i32 %a, %px\n%c = mul i32 %b, %gx\n%i = add i32 %c, 3\n"})
+    for (const int factor : {5, 100000, 20000000, 90000000, -110000000, 400000000})
+      for (const Dim3& block : {Dim3{32, 2}, Dim3{16, 4}, Dim3{8, 4, 2}, Dim3{40, 3}})
+        compare(formatted("%k = mul i32 %gx, {}\n{}", factor, index), block);
+  for (const char* begin : {"2147483500", "2147483570", "-2147483648", "-2147483570"})  // and %gx, which is 3
+    for (const char* index : {"%i = add i32 %px, %begin\n", "%i = sub i32 %begin, %px\n",
+                              "%thrice = mul i32 %px, 3\n%ij = sub i32 %begin, %thrice\n%i = add i32 %ij, 20\n"})
+      compare(formatted("%begin = xor i32 %gx, {}\n{}", begin, index), Dim3{32, 2});
+}
+
+// Between corners of a block that lie apart by what 64 bits hold: 4 rows, each 2^62 from the one before.
+TEST(VectorDifferential, BlocksWhoseRowsWrapIn64BitsAreNoInnerOnes) {
+  const std::string index = R"(
+      %k = xor i32 %gx, 2147483651
+      %rows = mul i32 %py, %k
+      %of.both = add i32 %rows, %z
+      %i = mul i32 %of.both, %k
+      )";
+  EXPECT_EQ(RungComparison({3, 7}).compare_for_shape(kernel_with_index(index), Dim3{8, 5, 2}, /*hot=*/true), "");
+}
+
 // Rows of the grid have blocks of both kinds, more or less of them beside each other, and ranges begin anywhere.
 TEST(VectorDifferential, InnerBlocksAndOthersAreAllRun) {
   const std::string borders = R"(

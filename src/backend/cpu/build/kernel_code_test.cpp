@@ -17,8 +17,8 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 /// Of a kernel with these instructions, for blocks of 256; %i is the thread's number in the grid, %place the float at
-/// %p with that number. `more`: other definitions.
-std::string report(const std::string& body, const std::string& more = "") {
+/// %p with that number. `more`: other definitions; `target`: where the order is the processor's.
+std::string report(const std::string& body, const std::string& more = "", const std::string& target = "cpu:test") {
   llvm::LLVMContext context;
   const auto built = build(parse(context, R"(
     declare i32 @cupola.tid.x()
@@ -37,12 +37,12 @@ std::string report(const std::string& body, const std::string& more = "") {
       %wide = sext i32 %i to i64
       %place = getelementptr float, ptr %p, i64 %wide
       )" + body + "\n}"),
-                           {.target = "cpu:test", .later = true});
+                           {.target = target, .later = true});
   EXPECT_TRUE(built) << built.error().message;
   auto unit = read_unit(context, built->kernels[0].unit);
   std::string text;
-  EXPECT_TRUE(build_unit(std::move(*unit), {BlockClass::Rows, Dim3{256}, /*hot=*/true},
-                         {.target = "cpu:test", .report = &text}));
+  EXPECT_TRUE(
+      build_unit(std::move(*unit), {BlockClass::Rows, Dim3{256}, /*hot=*/true}, {.target = target, .report = &text}));
   return text;
 }
 
@@ -152,7 +152,7 @@ TEST(KernelCode, SaysFromWhichGridsOnRowsAreReadInStep) {
       %to = getelementptr float, ptr %r, i64 %wide
       store float %c, ptr %to
       ret void)";
-  const std::string text = report(sum);
+  const std::string text = report(sum, "", "cpu:x86_64:x86-64-v4");
   EXPECT_THAT(text, StartsWith("a warp at a time\n    in grids of "));
   EXPECT_THAT(text, HasSubstr(" blocks and more, those that lie within the arrays in all their threads"));
   EXPECT_THAT(text, HasSubstr("\n      from barrier to barrier"));

@@ -339,7 +339,8 @@ bool is_improvable(const std::string& body) {
       ret void
     })";
   llvm::LLVMContext context;
-  const auto code = build_unit(unit_of(context, text), {BlockClass::Rows, Dim3{256}}, {.target = "cpu:test"});
+  const auto code =
+      build_unit(unit_of(context, text), {BlockClass::Rows, Dim3{256}}, {.target = "cpu:x86_64:x86-64-v4"});
   EXPECT_TRUE(code) << code.error().message;
   return code->kernels[0].improvable;
 }

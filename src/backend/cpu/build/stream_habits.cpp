@@ -1,21 +1,43 @@
 #include "backend/cpu/build/stream_habits.h"
 
+#include <llvm/Target/TargetMachine.h>
+
 #include "backend/cpu/build/processor_line.h"
 
 namespace cupola::cpu::build {
 namespace {
 
 /// Of Zen 3 and 4.
-constexpr StreamHabits kAmd = {.ahead = 1024, .level = Level::First, .rows_of_grid = 6, .fetches_next_of_grid = true};
+constexpr StreamHabits kAmd = {.ahead = 1024,
+                               .level = Level::First,
+                               .rows_of_grid = 6,
+                               .fetches_next_of_grid = true,
+                               .fetches_next_in_order = true,
+                               .arrays_in_turn = true,
+                               .every_second_block = true};
+/// Of Zen 5, whose second cache fetches by itself what code asks for line by line more slowly.
+constexpr StreamHabits kZen5 = {.ahead = 2048,
+                                .level = Level::Second,
+                                .rows_of_grid = 12,
+                                .fetches_next_of_grid = false,
+                                .fetches_next_in_order = false,
+                                .arrays_in_turn = false,
+                                .every_second_block = false};
 /// Of a Xeon with AMX. Intel's second cache fetches of many streams at a time by itself, each up to the end of a page
 /// of 4 KiB (Intel 64 and IA-32 Architectures Optimization Reference Manual, "Data Prefetching"): it is shown the next
 /// one.
-constexpr StreamHabits kIntel = {
-    .ahead = 4096, .level = Level::Second, .rows_of_grid = 12, .fetches_next_of_grid = false};
+constexpr StreamHabits kIntel = {.ahead = 4096,
+                                 .level = Level::Second,
+                                 .rows_of_grid = 12,
+                                 .fetches_next_of_grid = false,
+                                 .fetches_next_in_order = true,
+                                 .arrays_in_turn = true,
+                                 .every_second_block = true};
 
 }  // namespace
 
 const StreamHabits& stream_habits(const llvm::TargetMachine& machine) {
+  if (machine.getTargetCPU() == "znver5") return kZen5;
   return line_of(machine) == ProcessorLine::Intel ? kIntel : kAmd;
 }
 

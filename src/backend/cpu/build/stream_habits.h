@@ -20,6 +20,12 @@ struct StreamHabits {
   /// In loops over the grid: of so many rows at most turns are taken together, and whether the next ones are asked for.
   uint32_t rows_of_grid;
   bool fetches_next_of_grid;
+  /// Where blocks read in order, whether each asks for the next one's (row_turns.h).
+  bool fetches_next_in_order;
+  /// A block that reads several arrays reads of one after the other (rows_in_step.h).
+  bool arrays_in_turn;
+  /// Of blocks beside each other that read what others read, every second one comes first.
+  bool every_second_block;
 };
 
 /// As measured (docs/adr/0010-warps-in-step.md); of processors that were not, and of levels of an instruction set, what

@@ -218,13 +218,14 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   const bool writes_far =
       writes_far_where_it_meets(evolution, loops) || writes_rows_far_apart(*draft, evolution, loops);
   Counts output_turns(turns_of_outputs(evolution, loops));
-  Fetches fetches = fetch_for_next_block(*draft, evolution, loops, in_order);
+  Fetches fetches;
+  if (!in_order || habits.fetches_next_in_order) fetches = fetch_for_next_block(*draft, evolution, loops, in_order);
   add_fetches(fetches, fetch_ahead_in_streams(*draft, evolution, loops, habits));
   if (!in_grid_turns || habits.fetches_next_of_grid)
     fetches.append(fetch_next_turns(evolution, loops, in_grid_turns ? 1 : kTurnsAhead));
   fetches.append(fetch_rows_behind(evolution, loops));
   const Shapes shapes(*draft, blocks, loops, post_dominators);
-  const bool of_others = loops.empty() && reads_of_others(*draft, evolution, shapes);
+  const bool of_others = habits.every_second_block && loops.empty() && reads_of_others(*draft, evolution, shapes);
   const bool leaves_turns = keep_turns_of_rows(turns, shapes, /*to_the_end=*/!code.hot) && !code.hot;
   keep_fetches_of_rows(fetches, shapes);
   if (!loops.empty() && may_run_alone(prepared, reach) &&
@@ -310,8 +311,8 @@ class Rung {
     prepare_for_lanes(*prepared);
     while (shape && write_out_few_turns(*prepared)) prepare_for_lanes(*prepared);
     const size_t questions = blocks && shape ? questions_for_places(*prepared, *shape) : 0;
-    const bool is_stream =
-        blocks && shape && questions < kFewestQuestions && is_short_stream(*prepared, *shape, questions != 0);
+    const bool is_stream = blocks && shape && stream_habits(machine_).arrays_in_turn && questions < kFewestQuestions &&
+                           is_short_stream(*prepared, *shape, questions != 0);
     const bool has_inner = is_stream || (questions >= kFewestQuestions && questions <= kMostQuestions);
     std::optional<InnerBlocks> inner;
     if (is_hot_ && has_inner) inner = code_for_inner_blocks(*prepared, *shape);

@@ -68,6 +68,10 @@ TEST(Streams, AreFetchedAsProcessorsNeedIt) {
   EXPECT_EQ(intel.level, Level::Second);
   EXPECT_EQ(amd.level, Level::First);
   EXPECT_GT(intel.rows_of_grid, amd.rows_of_grid);
+  const StreamHabits& zen5 = stream_habits(*machine_of("znver5"));
+  EXPECT_EQ(fetched(kRead, first, 2048, "znver5"), 1u);
+  EXPECT_EQ(zen5.level, Level::Second);
+  EXPECT_TRUE(amd.arrays_in_turn && amd.every_second_block && !zen5.arrays_in_turn && !zen5.every_second_block);
 }
 
 TEST(Streams, AreFetchedOnceForWhatIsBesideThem) {

@@ -100,6 +100,23 @@ TEST(WholeRows, AreAskedForFirst) {
               HasSubstr("icmp slt i32 %first"));
 }
 
+/// A row as it is where a freeze was drawn into the sum, which forgets then that its bits are apart.
+constexpr const char* kFrozen = R"(
+      %times = shl i32 %first, 2
+      %many = insertelement <4 x i32> poison, i32 %times, i64 0
+      %each = shufflevector <4 x i32> %many, <4 x i32> poison, <4 x i32> zeroinitializer
+      %frozen = freeze <4 x i32> %each
+      %bits.of.row = or <4 x i32> %frozen, <i32 0, i32 1, i32 2, i32 3>
+      %mask = icmp slt <4 x i32> %bits.of.row, %bounds
+      )";
+
+TEST(WholeRows, AreAskedForWhereTheyAreFrozen) {
+  EXPECT_THAT(asked(kernel(kFrozen)), HasSubstr("icmp slt i32 %times"));
+  std::string odd = kFrozen;
+  odd.replace(odd.find("first, 2"), 8, "first, 1");
+  EXPECT_EQ(asked(kernel(odd)), "") << "an or of bits that are there already is no sum";
+}
+
 TEST(WholeRows, AreNotAskedForOtherwise) {
   for (const char* mask :
        {"%mask = icmp sle <4 x i32> %row, %bounds\n", "%mask = icmp slt <4 x i32> %bounds, %row\n",
@@ -115,7 +132,7 @@ TEST(WholeRows, AreThoseThatTheMaskSaysAreWhole) {
   const uint32_t edges[] = {0,         1,         2,         3,       4,    5,        100,
                             kHigh - 4, kHigh - 3, kHigh - 2, kHigh,   kLow, kLow + 1, kLow + 3,
                             kLow + 4,  ~0u - 4,   ~0u - 3,   ~0u - 2, ~0u};
-  for (const char* mask : {kSigned, kUnsigned}) {
+  for (const char* mask : {kSigned, kUnsigned, kFrozen}) {
     kir::TestModule plain(kernel(mask));
     Asked asked(kernel(mask));
     auto *expected = plain.function<uint32_t(uint32_t, uint32_t)>("k"),

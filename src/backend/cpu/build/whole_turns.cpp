@@ -1,8 +1,9 @@
 #include "backend/cpu/build/whole_turns.h"
 
+#include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallVector.h>
-#include <llvm/Analysis/CFG.h>
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
@@ -78,8 +79,9 @@ bool is_end_of_turn(const BasicBlock& end, const PHINode& again, const BasicBloc
 
 /// Whether a way leads there from where all lanes of a turn are that does not lead through another turn.
 bool is_reached_by_all(const Loop& loop, const BasicBlock& block) {
-  llvm::SmallPtrSet<BasicBlock*, 1> turn{loop.turn};
-  return llvm::isPotentiallyReachable(loop.all, &block, &turn);
+  llvm::df_iterator_default_set<const BasicBlock*, 32> seen;
+  seen.insert(loop.turn);
+  return llvm::is_contained(llvm::depth_first_ext<const BasicBlock*>(loop.all, seen), &block);
 }
 
 /// How all lanes come to the turn; false: also in ways that are not known, or in none.

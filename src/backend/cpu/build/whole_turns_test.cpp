@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "base/format.h"
 #include "kir/test_module.h"
 
 // Oracle: lanes that go one by one; else the same code without the pass.
@@ -134,6 +135,16 @@ TEST(WholeTurns, AreAskedForByTheLastLane) {
   EXPECT_TRUE(is_split(Loop()));
   EXPECT_TRUE(is_split(Loop().with("icmp slt", "icmp ult")));
   EXPECT_TRUE(is_split(Loop().with("and <4 x i1> %mask, %below", "and <4 x i1> %below, %mask")));
+}
+
+// What follows is large, as where loops over warps are written out.
+TEST(WholeTurns, AreAskedForBeforeMuchElse) {
+  std::string behind = "over:\n %odd = trunc i32 %first to i1\n br i1 %odd, label %b0, label %c0\n";
+  constexpr int kBlocks = 40;
+  for (int i = 0; i < kBlocks; ++i)
+    behind += formatted("b{0}:\n br i1 %odd, label %b{1}, label %c{1}\nc{0}:\n br label %c{1}\n", i, i + 1);
+  behind += formatted("b{0}:\n br label %c{0}\nc{0}:\n", kBlocks);
+  EXPECT_TRUE(is_split(Loop().with("over:\n", behind)));
 }
 
 TEST(WholeTurns, AreThoseInWhichAllLanesAre) {
