@@ -22,7 +22,7 @@ bool are_lanes(const llvm::Constant& numbers) {
   return true;
 }
 
-/// What all lanes have, frozen or not: threads' numbers are never poison.
+/// What all lanes have, frozen or not: of what is poison, which a program may not come to, each lane may have another.
 Value* splat_of(Value* all) {
   Value* frozen;
   return llvm::getSplatValue(match(all, m_Freeze(m_Value(frozen))) ? frozen : all);
@@ -40,11 +40,12 @@ bool has_room_for_lanes(const Value& one, const llvm::Instruction& user) {
 Value* first_of_following(Value* numbers) {
   Value* all;
   llvm::Constant* lanes;
-  const bool sum = match(numbers, m_c_Add(m_Value(all), m_Constant(lanes)));
-  if (!sum && !match(numbers, m_c_Or(m_Value(all), m_Constant(lanes)))) return nullptr;
+  const bool is_sum = match(numbers, m_c_Add(m_Value(all), m_Constant(lanes))) ||
+                      match(numbers, m_c_DisjointOr(m_Value(all), m_Constant(lanes)));
+  if (!is_sum && !match(numbers, m_c_Or(m_Value(all), m_Constant(lanes)))) return nullptr;
   if (!are_lanes(*lanes)) return nullptr;
   Value* first = splat_of(all);
-  return first && (sum || has_room_for_lanes(*first, *llvm::cast<llvm::Instruction>(numbers))) ? first : nullptr;
+  return first && (is_sum || has_room_for_lanes(*first, *llvm::cast<llvm::Instruction>(numbers))) ? first : nullptr;
 }
 
 }  // namespace cupola::cpu::build

@@ -125,58 +125,99 @@ TEST(VectorDifferential, BlocksAskedForSumsOfBitsAnswerAsThoseWhoAskThem) {
           << begin << " " << end;
 }
 
-/// A kernel whose threads say what their index %i of 32 bits is as one of 64: by bits of a product that all its bits
-/// are in. Beside an index that does not wrap, and questions that have the same answer for all.
-std::string kernel_with_index(const std::string& index) {
-  return kernel_that_asks(
-      "%rows.near = mul i32 %py, %gx\n%i.near = add i32 %rows.near, %px\n"
-      "%near = sext i32 %i.near to i64\n" +
-          index + R"(
-      %exact = sext i32 %i to i64
-      %spread = mul i64 %exact, -7046029254386353131
-      %both = add i64 %spread, %near
-      %high = lshr i64 %both, 61
-      %higher = lshr i64 %both, 62
-      %one = trunc i64 %high to i1
-      %other = trunc i64 %higher to i1
-      %third = icmp slt i64 %both, 0
+/// A kernel whose threads say what an index of 32 bits is as one of 64, of which addresses are made: by bits of a
+/// product that all its bits are in. %i, %j of `indices`; beside one that does not wrap, and questions that have the
+/// same answer for all. What it takes of the grid of 3 x 7 blocks: %gx is 3, %gy 7.
+std::string kernel_with_indices(const std::string& indices) {
+  const auto of = [](const std::string& index) {
+    return formatted(R"(
+      %{0}.exact = sext i32 %{0} to i64
+      %{0}.place = getelementptr i8, ptr %o64, i64 %{0}.exact
+      %{0}.nowhere = icmp eq ptr %{0}.place, null
+      %{0}.spread = mul i64 %{0}.exact, -7046029254386353131
+      %{0}.high = lshr i64 %{0}.spread, 61
+      %{0}.higher = lshr i64 %{0}.spread, 62
+      %{0}.one = trunc i64 %{0}.high to i1
+      %{0}.other = trunc i64 %{0}.higher to i1
+      %{0}.third = icmp slt i64 %{0}.spread, 0
+      )",
+                     index);
+  };
+  const bool are_two = indices.find("%j = ") != std::string::npos;
+  return kernel_that_asks("%near.rows = mul i32 %py, %gx\n%near = add i32 %near.rows, %px\n" + of("near") + indices +
+                              (are_two ? of("j") : "%j.third = icmp eq i32 %gx, 0\n%j.nowhere = icmp eq i32 %gy, 0\n") +
+                              of("i") + R"(
       %within = icmp slt i32 %px, %ends
       %within.y = icmp slt i32 %py, %ends.y
       )",
-      {"%one", "%other", "%third", "%within", "%within.y"});
+                          {"%i.one", "%i.other", "%i.third", "%i.nowhere", "%near.one", "%near.nowhere", "%j.third",
+                           "%j.nowhere", "%within", "%within.y"});
+}
+
+std::string compare_indices(const std::string& indices, const Dim3& block) {
+  return RungComparison({3, 7}).compare_for_shape(kernel_with_indices(indices), block, /*hot=*/true);
 }
 
 // Indices of 32 bits that wrap in some blocks, or within some.
 TEST(VectorDifferential, BlocksWhoseIndicesWrapAreNoInnerOnes) {
-  const auto compare = [](const std::string& index, const Dim3& block) {
-    EXPECT_EQ(RungComparison({3, 7}).compare_for_shape(kernel_with_index(index), block, /*hot=*/true), "")
-        << block.x << " x " << block.y << " x " << block.z << ": " << index;
-  };
   for (const char* index :
        {"%rows = mul i32 %py, %k\n%i = add i32 %rows, %px\n", "%rows = mul i32 %k, %py\n%i = sub i32 %px, %rows\n",
         "%rows = mul i32 %py, %k\n%ij = add i32 %rows, %px\n%i = sub i32 %ij, %k\n",
-        "%low = sub i32 1000, %px\n%rows = mul i32 %low, %k\n%i = add i32 %rows, -7\n",
+        "%below = sub i32 1000, %px\n%rows = mul i32 %below, %k\n%i = add i32 %rows, -7\n",
         "%a = mul i32 %py, %k\n%b = mul i32 %px, %k\n%ab = add i32 %a, %b\n%i = sub i32 %ab, %y\n",
         "%a = mul i32 %z, %gx\n%b = add i32 %a, %py\n%c = mul i32 %b, %k\n%i = add i32 %c, %px\n",
-        "%a = mul i32 %py, %k\n%b = add i32 %a, %px\n%c = mul i32 %b, %gx\n%i = add i32 %c, 3\n"})
+        "%a = mul i32 %py, %k\n%b = add i32 %a, %px\n%c = mul i32 %b, %gx\n%i = add i32 %c, 3\n",
+        "%a = mul i32 %py, %k\n%j = add i32 %a, %px\n%far = xor i32 %k, 1431655765\n"
+        "%i = add i32 %j, %far\n"})
     for (const int factor : {5, 100000, 20000000, 90000000, -110000000, 400000000})
-      for (const Dim3& block : {Dim3{32, 2}, Dim3{16, 4}, Dim3{8, 4, 2}, Dim3{40, 3}})
-        compare(formatted("%k = mul i32 %gx, {}\n{}", factor, index), block);
-  for (const char* begin : {"2147483500", "2147483570", "-2147483648", "-2147483570"})  // and %gx, which is 3
-    for (const char* index : {"%i = add i32 %px, %begin\n", "%i = sub i32 %begin, %px\n",
-                              "%thrice = mul i32 %px, 3\n%ij = sub i32 %begin, %thrice\n%i = add i32 %ij, 20\n"})
-      compare(formatted("%begin = xor i32 %gx, {}\n{}", begin, index), Dim3{32, 2});
+      for (const Dim3& block : {Dim3{32, 2}, Dim3{16, 4}, Dim3{8, 4, 2}, Dim3{40, 3}}) {
+        const std::string indices = formatted("%k = mul i32 %gx, {}\n{}", factor, index);
+        EXPECT_EQ(compare_indices(indices, block), "")
+            << block.x << " x " << block.y << " x " << block.z << ": " << indices;
+      }
+}
+
+// Those of the first thread or of the last one alone, in sums of what the block shares.
+TEST(VectorDifferential, BlocksWhoseIndicesWrapAtTheirEndsAreNoInnerOnes) {
+  for (const char* begin : {"2147483500", "2147483570", "2147483640", "-2147483570", "-2147483640"})
+    for (const char* index :
+         {"%i = add i32 %px, %begin\n", "%i = sub i32 %begin, %px\n",
+          "%thrice = mul i32 %px, 3\n%ij = sub i32 %begin, %thrice\n%i = add i32 %ij, 20\n",
+          "%rows = mul i32 %py, %gx\n%i = sub i32 %px, %rows\n%j = add i32 %i, %begin\n",
+          "%rows = mul i32 %py, %gx\n%i = add i32 %px, %rows\n%j = add i32 %i, %begin\n",
+          "%rows = mul i32 %py, %gx\n%j = add i32 %begin, %rows\n%i = sub i32 %begin, %rows\n",
+          "%rows = mul i32 %py, %gx\n%j = sub i32 %begin, %rows\n%i = add i32 %begin, %rows\n",
+          "%rows = mul i32 %py, %gx\n%i = sub i32 %begin, %rows\n",
+          "%rows = mul i32 %py, %gx\n%ij = sub i32 %begin, %rows\n%i = add i32 %ij, %y\n",
+          "%m = mul i32 %gy, 33\n%k = xor i32 %gy, 1000\n%sum = add i32 %begin, %m\n%t = add i32 %sum, %px\n"
+          "%i = sub i32 %t, %k\n",
+          "%sum = sub i32 0, %begin\n%t = add i32 %sum, %x\n%i = add i32 %t, -400\n"}) {
+      const std::string indices = formatted("%begin = xor i32 %gx, {}\n{}", begin, index);
+      EXPECT_EQ(compare_indices(indices, Dim3{32, 2}), "") << indices;
+      EXPECT_EQ(compare_indices(indices, Dim3{16, 4}), "") << indices;
+    }
+}
+
+// What is multiplied has wrapped already.
+TEST(VectorDifferential, BlocksWhoseIndicesAreProductsOfWhatWrapsAreNoInnerOnes) {
+  for (const char* part : {"1431655765", "1073741824", "-1073741830", "100000000"})
+    for (const char* index : {"%i = mul i32 %s, 3\n", "%i = shl i32 %s, 2\n", "%i = mul i32 %s, -64\n",
+                              "%t = shl i32 %s, 2\n%i = or disjoint i32 %t, 1\n"}) {
+      const std::string indices = formatted("%part = xor i32 %gx, {}\n%s = add i32 %px, %part\n{}", part, index);
+      EXPECT_EQ(compare_indices(indices, Dim3{32, 2}), "") << indices;
+      EXPECT_EQ(compare_indices(indices, Dim3{16, 4}), "") << indices;
+    }
 }
 
 // Between corners of a block that lie apart by what 64 bits hold: 4 rows, each 2^62 from the one before.
 TEST(VectorDifferential, BlocksWhoseRowsWrapIn64BitsAreNoInnerOnes) {
-  const std::string index = R"(
+  const std::string rows = R"(
       %k = xor i32 %gx, 2147483651
       %rows = mul i32 %py, %k
       %of.both = add i32 %rows, %z
       %i = mul i32 %of.both, %k
       )";
-  EXPECT_EQ(RungComparison({3, 7}).compare_for_shape(kernel_with_index(index), Dim3{8, 5, 2}, /*hot=*/true), "");
+  EXPECT_EQ(compare_indices(rows, Dim3{8, 5, 2}), "");
 }
 
 // Rows of the grid have blocks of both kinds, more or less of them beside each other, and ranges begin anywhere.

@@ -1,13 +1,19 @@
 #include "backend/cpu/build/inner_indices.h"
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PatternMatch.h>
 
 #include <limits>
 
-#include "backend/cpu/build/place_slopes.h"
 #include "backend/cpu/build/value_copy.h"
+
+// Why it is enough to look at corners. An index is f + p, where f is what is the same for the block, within 2^52, and p
+// what threads add: within 2^25, and for each product a factor of 32 bits times what moves by 2^16 at most, or times a
+// sum with a product of its own that is found within 32 bits. So threads of a block are less than 2^64 - 2^32 apart. Of
+// two numbers that near, both within 32 bits but for multiples of 2^64, the multiple is the same one; and an index lies
+// between those of the corners, as it is linear in each of threadIdx, or in such sums.
 
 namespace cupola::cpu::build {
 namespace {
@@ -16,196 +22,211 @@ using namespace llvm::PatternMatch;
 using llvm::Instruction;
 using llvm::Value;
 
-/// What is added, of constants and of threads' places: by far less than 32 bits hold.
+/// Of constants and of what places add in a block: by far less than 32 bits hold.
 constexpr int64_t kMostReach = 1 << 24;
-/// Of a product's factor that moves, over a block: times 32 bits it is far from what 64 hold.
-constexpr int64_t kMostFactor = 1 << 16;
-/// Of an index: each doubles what is asked.
-constexpr size_t kMostProducts = 2;
+/// How often something is in a sum, and by how much a product's factor moves in a block.
+constexpr int64_t kMostTimes = 1 << 16;
+constexpr size_t kMostAddends = 16;
+/// Of an index, each of which doubles its corners; and of corners that a block is asked for.
+constexpr size_t kMostProducts = 2, kMostCorners = 16;
+/// Of what is made of an extension.
+constexpr size_t kMostUsers = 16;
 
 bool is_sum(const Instruction& instruction) {
   const auto* bits = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&instruction);
   return instruction.getOpcode() == Instruction::Add || (bits && bits->isDisjoint());
 }
 
-/// Of a value of 32 bits whose slope is known; to where the builder stands. Exact where no place in it wraps, else
-/// apart by a multiple of what 32 bits hold.
-Value* in_64_bits(Value* value, Slopes& slopes, llvm::IRBuilder<>& builder) {
-  llvm::Type* wide = builder.getInt64Ty();
-  const auto* instruction = llvm::dyn_cast<Instruction>(value);
-  const bool is_leaf = !instruction || kir::intrinsic_of(*instruction);
-  if (const auto slope = slopes.of(value); is_leaf || (slope && is_flat(*slope)))
-    return builder.CreateSExt(value, wide);
-  const auto operand = [&](unsigned i) { return in_64_bits(instruction->getOperand(i), slopes, builder); };
-  if (is_sum(*instruction)) return builder.CreateAdd(operand(0), operand(1));
-  switch (instruction->getOpcode()) {
-    case Instruction::Sub:
-      return builder.CreateSub(operand(0), operand(1));
-    case Instruction::Mul:
-      return builder.CreateMul(operand(0), operand(1));
-    case Instruction::Shl:
-      return builder.CreateShl(operand(0), operand(1));
-    default:
-      return builder.CreateSExt(value, wide);
+/// Whether an address is made of it, by sums and products.
+bool makes_address(const llvm::SExtInst& extension) {
+  llvm::SmallPtrSet<const llvm::User*, kMostUsers> seen;
+  llvm::SmallVector<const Value*, kMostUsers> left{&extension};
+  while (!left.empty())
+    for (const llvm::User* user : left.pop_back_val()->users()) {
+      if (llvm::isa<llvm::GetElementPtrInst, llvm::IntToPtrInst>(user)) return true;
+      const auto* made = llvm::dyn_cast<llvm::BinaryOperator>(user);
+      if (!made || seen.size() == kMostUsers || !seen.insert(made).second) continue;
+      const unsigned opcode = made->getOpcode();
+      if (is_sum(*made) || opcode == Instruction::Sub || opcode == Instruction::Mul || opcode == Instruction::Shl)
+        left.push_back(made);
+    }
+  return false;
+}
+
+struct Reach {
+  int64_t least = 0, most = 0;
+};
+
+/// From a block's first thread to all others.
+Reach reach_of(const Slope& slope, const Dim3& shape) {
+  const int64_t last[] = {shape.x - 1, shape.y - 1, shape.z - 1};
+  Reach reach;
+  for (size_t d = 0; d < slope.size(); ++d) {
+    const int64_t distance = slope[d] * last[d];
+    (distance < 0 ? reach.least : reach.most) += distance;
   }
+  return reach;
 }
 
 }  // namespace
 
 struct InnerIndices::Product {
-  Form moving;  ///< of a product at most, which is the only one then
+  Form moving;  ///< of a product at most, and is the only one then
   Value* factor;
   bool is_negated;
+
+  static bool are_same(const std::vector<Product>& one, const std::vector<Product>& other) {
+    return llvm::equal(one, other, [](const Product& a, const Product& b) {
+      return a.factor == b.factor && a.is_negated == b.is_negated && a.moving.fixed == b.moving.fixed &&
+             a.moving.slope == b.moving.slope && a.moving.constant == b.moving.constant &&
+             are_same(a.moving.products, b.moving.products);
+    });
+  }
+
+  static size_t corners(const std::vector<Product>& products) {
+    size_t count = 1;
+    for (const Product& product : products) count *= 2 * corners(product.moving.products);
+    return count;
+  }
 };
 
 /// Takes an index apart.
 class InnerIndices::Reader {
  public:
-  explicit Reader(const Dim3& shape) : last_{shape.x - 1, shape.y - 1, shape.z - 1} {}
+  explicit Reader(const Dim3& shape) : shape_(shape) {}
 
   /// Nothing: it takes something else, or is the same for all threads.
   std::optional<Index> read(llvm::SExtInst& extension) {
     Value* narrow = extension.getOperand(0);
-    if (!narrow->getType()->isIntegerTy(32) || !extension.getType()->isIntegerTy(64)) return std::nullopt;
-    if (const auto slope = slopes_.of(narrow); slope && is_flat(*slope)) return std::nullopt;
+    if (!narrow->getType()->isIntegerTy(32) || !extension.getType()->isIntegerTy(64) || is_fixed(narrow) ||
+        !makes_address(extension))
+      return std::nullopt;
     Index index{&extension, {}};
-    if (!add(narrow, /*is_negated=*/false, index.form)) return std::nullopt;
+    addends_ = 0;
+    if (!add(narrow, 1, index.form) || !is_near(index.form)) return std::nullopt;
     const auto is_nested = [](const Product& product) { return !product.moving.products.empty(); };
     if (index.form.products.size() > 1 && llvm::any_of(index.form.products, is_nested)) return std::nullopt;
     return index;
   }
 
  private:
-  bool add(Value* value, bool is_negated, Form& form) {
-    if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value)) {
-      const int64_t number = is_negated ? -constant->getSExtValue() : constant->getSExtValue();
-      return add_reach({number, number}, form);
-    }
-    const auto* instruction = llvm::dyn_cast<Instruction>(value);
-    if (instruction && is_sum(*instruction))
-      return add(instruction->getOperand(0), is_negated, form) && add(instruction->getOperand(1), is_negated, form);
-    if (instruction && instruction->getOpcode() == Instruction::Sub)
-      return add(instruction->getOperand(0), is_negated, form) && add(instruction->getOperand(1), !is_negated, form);
-    if (const auto slope = slopes_.of(value)) {
-      if (!is_made_of_sums(value)) return false;
-      const std::optional<Reach> reach = reach_of(*slope);
-      form.addends.push_back({value, is_negated});
-      return reach && add_reach(is_negated ? Reach{-reach->most, -reach->least} : *reach, form);
-    }
-    return add_product(value, is_negated, form);
+  bool is_fixed(const Value* value) {
+    const auto slope = slopes_.of(value);
+    return slope && is_flat(*slope);
   }
 
-  bool add_product(Value* value, bool is_negated, Form& form) {
-    Value *moving, *factor;
-    if (form.products.size() == kMostProducts || !match(value, m_Mul(m_Value(moving), m_Value(factor)))) return false;
-    const auto is_same_for_all = [&](Value* one) {
-      const auto slope = slopes_.of(one);
-      return slope && is_flat(*slope);
-    };
-    if (!is_same_for_all(factor)) std::swap(moving, factor);
-    if (!is_same_for_all(factor)) return false;
-    Product product{{}, factor, is_negated};
-    if (!add(moving, /*is_negated=*/false, product.moving)) return false;
+  /// False: it is made of something else, or of much.
+  bool add(Value* value, int64_t times, Form& form) {
+    if (++addends_ > kMostAddends || times > kMostTimes || times < -kMostTimes) return false;
+    if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value)) {
+      form.constant += times * constant->getSExtValue();
+      return true;
+    }
+    if (is_fixed(value)) {
+      form.fixed.push_back({value, times});
+      return true;
+    }
+    auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (!instruction) return false;
+    if (kir::intrinsic_of(*instruction)) return add_place(*instruction, times, form);
+    Value *one, *other;
+    uint64_t by;
+    if (is_sum(*instruction))
+      return add(instruction->getOperand(0), times, form) && add(instruction->getOperand(1), times, form);
+    if (match(value, m_Sub(m_Value(one), m_Value(other)))) return add(one, times, form) && add(other, -times, form);
+    if (match(value, m_Shl(m_Value(one), m_ConstantInt(by))))
+      return by < 16 && add(one, times * (int64_t{1} << by), form);
+    const llvm::APInt* constant;
+    if (match(value, m_Mul(m_Value(one), m_APInt(constant))))
+      return constant->abs().ule(kMostTimes) && add(one, times * constant->getSExtValue(), form);
+    return match(value, m_Mul(m_Value(one), m_Value(other))) && (times == 1 || times == -1) &&
+           (is_fixed(other) ? add_product(one, *other, times < 0, form)
+                            : is_fixed(one) && add_product(other, *one, times < 0, form));
+  }
+
+  bool add_place(Instruction& place, int64_t times, Form& form) {
+    const auto slope = slopes_.of(&place);
+    if (!slope) return false;
+    for (size_t d = 0; d < slope->size(); ++d) {
+      if ((*slope)[d] == 0) continue;
+      form.slope[d] += times;
+      form.places[d] = &place;
+    }
+    return true;
+  }
+
+  bool add_product(Value* moving, Value& factor, bool is_negated, Form& form) {
+    Product product{{}, &factor, is_negated};
+    if (form.products.size() == kMostProducts || !add(moving, 1, product.moving) || !is_near(product.moving))
+      return false;
     const std::vector<Product>& inner = product.moving.products;
-    if (inner.size() > 1 || (inner.empty() && !is_within(product.moving.reach, kMostFactor))) return false;
-    if (!inner.empty() && !inner.front().moving.products.empty()) return false;
+    const Reach reach = reach_of(product.moving.slope, shape_);
+    if (inner.empty() ? reach.most - reach.least > kMostTimes
+                      : inner.size() > 1 || !inner.front().moving.products.empty())
+      return false;
     form.products.push_back(std::move(product));
     return true;
   }
 
-  static bool is_within(const Reach& reach, int64_t most) { return -reach.least <= most && reach.most <= most; }
-
-  static bool add_reach(const Reach& more, Form& form) {
-    form.reach.least += more.least;
-    form.reach.most += more.most;
-    return is_within(form.reach, kMostReach);
+  bool is_near(const Form& form) const {
+    const Reach reach = reach_of(form.slope, shape_);
+    return reach.least + form.constant >= -kMostReach && reach.most + form.constant <= kMostReach;
   }
 
-  /// Whether in_64_bits finds the places that it moves by.
-  bool is_made_of_sums(Value* value) {
-    if (const auto slope = slopes_.of(value); !slope || is_flat(*slope)) return slope.has_value();
-    const auto* instruction = llvm::cast<Instruction>(value);
-    if (kir::intrinsic_of(*instruction)) return true;
-    const unsigned opcode = instruction->getOpcode();
-    const bool is_known =
-        is_sum(*instruction) || opcode == Instruction::Sub || opcode == Instruction::Mul || opcode == Instruction::Shl;
-    return is_known && llvm::all_of(instruction->operands(), [&](Value* operand) { return is_made_of_sums(operand); });
-  }
-
-  /// Nothing: it goes far.
-  std::optional<Reach> reach_of(const Slope& slope) const {
-    Reach reach;
-    for (size_t d = 0; d < slope.size(); ++d) {
-      if (slope[d] > kMostFactor || slope[d] < -kMostFactor) return std::nullopt;
-      const int64_t distance = slope[d] * last_[d];
-      (distance < 0 ? reach.least : reach.most) += distance;
-    }
-    return reach;
-  }
-
+  const Dim3 shape_;
   Slopes slopes_;
-  const int64_t last_[3];
+  size_t addends_ = 0;
 };
 
-/// Asks whether indices wrap. Numbers are of 64 bits, exact but for multiples of what 32 hold: an index that is found
-/// within 32 bits is what it would be without any wrap, whatever its parts are.
+/// Asks whether indices wrap.
 class InnerIndices::Look {
  public:
-  Look(llvm::IRBuilder<>& builder, ValueCopy& copy) : builder_(builder), copy_(copy) {}
+  Look(const Dim3& shape, llvm::IRBuilder<>& builder, ValueCopy& copy)
+      : shape_(shape), builder_(builder), copy_(copy) {}
 
-  void see(llvm::ArrayRef<Index> indices) {
-    std::vector<const Index*> left;
-    for (const Index& index : indices) left.push_back(&index);
-    while (!left.empty()) {  // those together whose products are the same
-      const Form& form = left.front()->form;
-      Value *least = nullptr, *most = nullptr;
-      llvm::erase_if(left, [&](const Index* index) {
-        if (!are_same(index->form.products, form.products)) return false;
-        Value* sum = sum_of(index->form.addends);
-        const Reach& reach = index->form.reach;
-        least = lesser(least, builder_.CreateAdd(sum, number(reach.least)), llvm::Intrinsic::smin);
-        most = lesser(most, builder_.CreateAdd(sum, number(reach.most)), llvm::Intrinsic::smax);
-        return true;
-      });
-      for (Value* corner : corners_of(form.products))
-        see(builder_.CreateAdd(corner, least), builder_.CreateAdd(corner, most));
+  void see(llvm::ArrayRef<Index> group) {
+    Value *least = nullptr, *most = nullptr;
+    for (const Index& index : group) {
+      const auto [low, high] = ends_of(index.form, number(0));
+      least = least ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, least, low) : low;
+      most = most ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, most, high) : high;
     }
+    for (Value* corner : corners_of(group.front().form.products))
+      see(builder_.CreateAdd(corner, least), builder_.CreateAdd(corner, most));
   }
 
-  Value* none_wraps() const { return signs_ ? builder_.CreateICmpSGE(signs_, number(0)) : nullptr; }
+  Value* none_wraps() const {
+    return beyond_ ? builder_.CreateICmpULE(beyond_, number(std::numeric_limits<uint32_t>::max())) : nullptr;
+  }
 
  private:
   llvm::ConstantInt* number(int64_t value) const { return builder_.getInt64(static_cast<uint64_t>(value)); }
   Value* first(Value* value) { return builder_.CreateSExt(copy_(value), builder_.getInt64Ty()); }
-  Value* plus(Value* sum, Value* addend, bool is_negated) {
-    return is_negated ? builder_.CreateSub(sum, addend) : builder_.CreateAdd(sum, addend);
-  }
-  Value* lesser(Value* one, Value* other, llvm::Intrinsic::ID which) {
-    return one ? builder_.CreateBinaryIntrinsic(which, one, other) : other;
+
+  /// The least and the most that threads have without products, where the sum begins with `begin`.
+  std::pair<Value*, Value*> ends_of(const Form& form, Value* begin) {
+    Value* sum = begin;
+    for (const auto& [value, times] : form.fixed)
+      sum = builder_.CreateAdd(sum, builder_.CreateMul(first(value), number(times)));
+    const Reach reach = reach_of(form.slope, shape_);
+    return {builder_.CreateAdd(sum, number(form.constant + reach.least)),
+            builder_.CreateAdd(sum, number(form.constant + reach.most))};
   }
 
-  Value* sum_of(llvm::ArrayRef<std::pair<Value*, bool>> addends) {
-    Value* sum = number(0);
-    for (const auto& [addend, is_negated] : addends) sum = plus(sum, first(addend), is_negated);
-    return sum;
-  }
-
-  /// The least and the most that products add, of threads at the corners of the block: what lies between them is
-  /// between these.
+  /// What products add in threads at the corners of the block.
   llvm::SmallVector<Value*, 4> corners_of(const std::vector<Product>& products) {
     llvm::SmallVector<Value*, 4> corners{number(0)};
     for (const Product& product : products) {
-      const Form& moving = product.moving;
-      Value *sum = sum_of(moving.addends), *factor = first(product.factor);
+      Value* factor = first(product.factor);
       llvm::SmallVector<Value*, 4> more;
-      for (Value* inner : corners_of(moving.products)) {
-        Value* place = builder_.CreateAdd(inner, sum);
-        Value* least = builder_.CreateAdd(place, number(moving.reach.least));
-        Value* most = builder_.CreateAdd(place, number(moving.reach.most));
-        if (!moving.products.empty()) see(least, most);
+      for (Value* inner : corners_of(product.moving.products)) {
+        const auto [least, most] = ends_of(product.moving, inner);
+        if (!product.moving.products.empty()) see(least, most);
         for (Value* corner : corners)
-          for (Value* end : {least, most})
-            more.push_back(plus(corner, builder_.CreateMul(end, factor), product.is_negated));
+          for (Value* end : {least, most}) {
+            Value* times = builder_.CreateMul(end, factor);
+            more.push_back(product.is_negated ? builder_.CreateSub(corner, times) : builder_.CreateAdd(corner, times));
+          }
       }
       corners = std::move(more);
     }
@@ -214,47 +235,69 @@ class InnerIndices::Look {
 
   /// Both are to lie within 32 bits.
   void see(Value* least, Value* most) {
-    for (Value* sign : {builder_.CreateSub(least, number(std::numeric_limits<int32_t>::min())),
-                        builder_.CreateSub(number(std::numeric_limits<int32_t>::max()), most)})
-      signs_ = signs_ ? builder_.CreateOr(signs_, sign) : sign;
+    for (Value* end : {least, most}) {
+      Value* from_lowest = builder_.CreateSub(end, number(std::numeric_limits<int32_t>::min()));
+      beyond_ = beyond_ ? builder_.CreateOr(beyond_, from_lowest) : from_lowest;
+    }
   }
 
-  static bool are_same(const std::vector<Product>& one, const std::vector<Product>& other) {
-    return llvm::equal(one, other, [](const Product& a, const Product& b) {
-      const Reach &of_a = a.moving.reach, &of_b = b.moving.reach;
-      return a.factor == b.factor && a.is_negated == b.is_negated && a.moving.addends == b.moving.addends &&
-             of_a.least == of_b.least && of_a.most == of_b.most && are_same(a.moving.products, b.moving.products);
-    });
-  }
-
+  const Dim3 shape_;
   llvm::IRBuilder<>& builder_;
   ValueCopy& copy_;
-  Value* signs_ = nullptr;  ///< whose sign is set if one wraps
+  Value* beyond_ = nullptr;  ///< has a bit beyond 32 if one wraps
 };
 
-InnerIndices::InnerIndices(llvm::Function& code, const Dim3& shape) {
+InnerIndices::InnerIndices(llvm::Function& code, const Dim3& shape) : shape_(shape) {
   Reader reader(shape);
-  for (Instruction& instruction : llvm::instructions(code))
-    if (auto* extension = llvm::dyn_cast<llvm::SExtInst>(&instruction))
-      if (auto index = reader.read(*extension)) indices_.push_back(std::move(*index));
+  size_t corners = 0;
+  for (Instruction& instruction : llvm::instructions(code)) {
+    auto* extension = llvm::dyn_cast<llvm::SExtInst>(&instruction);
+    auto index = extension ? reader.read(*extension) : std::nullopt;
+    if (!index) continue;
+    const std::vector<Product>& products = index->form.products;
+    auto group = llvm::find_if(
+        groups_, [&](const std::vector<Index>& one) { return Product::are_same(one.front().form.products, products); });
+    if (group == groups_.end()) {
+      if (corners + Product::corners(products) > kMostCorners) continue;
+      corners += Product::corners(products);
+      group = groups_.emplace(group);
+    }
+    group->push_back(std::move(*index));
+  }
 }
 
 InnerIndices::~InnerIndices() = default;
 
 Value* InnerIndices::none_wraps(llvm::IRBuilder<>& builder, ValueCopy& copy) const {
-  Look look(builder, copy);
-  look.see(indices_);
+  Look look(shape_, builder, copy);
+  for (const std::vector<Index>& group : groups_) look.see(group);
   return look.none_wraps();
 }
 
 void InnerIndices::widen() {
-  Slopes slopes;
-  for (const Index& index : indices_) {
-    llvm::IRBuilder<> builder(index.extension);
-    index.extension->replaceAllUsesWith(in_64_bits(index.extension->getOperand(0), slopes, builder));
-    index.extension->eraseFromParent();
-  }
-  indices_.clear();
+  const auto wide = [](const Form& form, llvm::IRBuilder<>& builder, const auto& self) -> Value* {
+    const auto extended = [&](Value* value) { return builder.CreateSExt(value, builder.getInt64Ty()); };
+    const auto number = [&](int64_t value) { return builder.getInt64(static_cast<uint64_t>(value)); };
+    Value* sum = number(0);
+    for (const Product& product : form.products) {
+      Value* times = builder.CreateMul(self(product.moving, builder, self), extended(product.factor));
+      sum = product.is_negated ? builder.CreateSub(sum, times) : builder.CreateAdd(sum, times);
+    }
+    for (const auto& [value, times] : form.fixed)
+      sum = builder.CreateAdd(sum, builder.CreateMul(extended(value), number(times)));
+    for (size_t d = 0; d < form.slope.size(); ++d)
+      if (form.slope[d] != 0)
+        sum = builder.CreateAdd(sum, builder.CreateMul(extended(form.places[d]), number(form.slope[d])));
+    return builder.CreateAdd(sum, number(form.constant));
+  };
+  for (const std::vector<Index>& group : groups_)
+    for (const Index& index : group) {
+      llvm::IRBuilder<> builder(index.extension);
+      index.extension->replaceAllUsesWith(wide(index.form, builder, wide));
+    }
+  for (const std::vector<Index>& group : groups_)
+    for (const Index& index : group) index.extension->eraseFromParent();
+  groups_.clear();
 }
 
 }  // namespace cupola::cpu::build

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/cpu/build/place_slopes.h"
 #include "base/kernel_info.h"
 
 namespace llvm {
@@ -36,15 +37,13 @@ class InnerIndices {
   void widen();
 
  private:
-  /// From a block's first thread to all others.
-  struct Reach {
-    int64_t least = 0, most = 0;
-  };
   struct Product;
-  /// A sum, in 32 bits.
+  /// A sum of 64 bits that is the index, but for a multiple of what 32 hold.
   struct Form {
-    llvm::SmallVector<std::pair<llvm::Value*, bool>, 4> addends;  ///< as the first thread has them; true: subtracted
-    Reach reach;  ///< what constants and places add that move by the same in all blocks
+    llvm::SmallVector<std::pair<llvm::Value*, int64_t>, 4> fixed;  ///< the same for the block, extended; how many times
+    Slope slope{};                                                 ///< how many times threadIdx is in it
+    llvm::Value* places[3] = {};                                   ///< threadIdx, where it is
+    int64_t constant = 0;
     std::vector<Product> products;
   };
   struct Index {
@@ -54,7 +53,8 @@ class InnerIndices {
   class Reader;
   class Look;
 
-  std::vector<Index> indices_;
+  const Dim3 shape_;
+  std::vector<std::vector<Index>> groups_;  ///< those whose products are the same
 };
 
 }  // namespace cupola::cpu::build

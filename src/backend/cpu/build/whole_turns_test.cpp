@@ -148,6 +148,9 @@ TEST(WholeTurns, AreAskedForBeforeMuchElse) {
 }
 
 TEST(WholeTurns, AreThoseInWhichAllLanesAre) {
+  const Loop leaves_mask = Loop().with("[ zeroinitializer, %turn ], [ splat", "[ %now, %turn ], [ splat");
+  EXPECT_TRUE(is_split(leaves_mask)) << "where none is left";
+  expect_right<int32_t>(leaves_mask);
   expect_right<int32_t>(Loop());
   expect_right<uint32_t>(Loop().with("icmp slt", "icmp ult"));
 }
