@@ -36,6 +36,9 @@ constexpr uint32_t kTurningBytes = 64 << 10;
 /// The same of blocks that go from barrier to barrier, which come back to it soon: most of the first cache.
 constexpr uint32_t kMeetingBytes = 32 << 10;
 
+/// Blocks beside each other for each of which a bit says by which code it is run.
+constexpr uint32_t kMostChosen = 32;
+
 /// For a loop into which `code` will be inlined: a function without debug information would swallow its lines.
 llvm::DISubprogram* lines_beside(const llvm::Function& code) {
   const llvm::DISubprogram* lines = code.getSubprogram();
@@ -80,20 +83,31 @@ class BlockLoop {
     warps_ = builder_.CreateLShr(builder_.CreateAdd(threads_, builder_.getInt32(kWarp - 1)), uint64_t{5});
   }
 
-  llvm::Function* over_warps(bool beside) {
-    llvm::Function& code = *placed_.code;
-    for (unsigned i = 0; i < code.arg_size(); ++i)
-      code.removeParamAttr(i, llvm::Attribute::ByVal);  // it only reads them
-    const auto run_code = [&](const Warp& warp) { call(code, arguments(warp)); };
-    if (!beside) {
-      each_block([&] { each_warp(calls_others(code), run_code); });
-      return finish_gathering();
-    }
-    each_group([&](Value* first, Value* blocks) {
+  llvm::Function* over_warps() {
+    only_reads(*placed_.code);
+    each_block([&] {
+      each_warp(calls_others(*placed_.code), [&](const Warp& warp) { call(*placed_.code, arguments(placed_, warp)); });
+    });
+    return finish_gathering();
+  }
+
+  /// `inner`: for those of the blocks that it is for; null: there is none.
+  llvm::Function* over_rows(const InnerRows* inner) {
+    only_reads(*placed_.code);
+    if (inner) only_reads(*inner->placed.code);
+    const bool is_shown = calls_others(*placed_.code) || (inner && calls_others(*inner->placed.code));
+    each_group([&](Value* first, Value* left) {
+      Value* blocks = inner ? least(left, builder_.getInt32(kMostChosen)) : left;
+      Value* chosen = inner ? inner_ones(*inner, first, blocks) : nullptr;
+      const auto run_code = [&](const Warp& warp) {
+        if (!inner) return void(call(*placed_.code, arguments(placed_, warp)));
+        Value* is_inner = builder_.CreateTrunc(builder_.CreateLShr(chosen, number_), builder_.getInt1Ty());
+        choose(is_inner, inner->placed, placed_, warp);
+      };
       // Processors compare 12 bits of addresses. A row that is read a multiple of 4 KiB from one that was just stored
       // waits until that is written, which past the caches takes long: narrow rows in order do so in each block, where
       // they reach back into the last block's.
-      each_row_beside(calls_others(code), first, blocks, run_code, every_second_);
+      each_row_beside(is_shown, first, blocks, run_code, every_second_);
       return blocks;
     });
     return finish_gathering();
@@ -171,6 +185,11 @@ class BlockLoop {
 
   BasicBlock* make_block(const char* name) { return BasicBlock::Create(builder_.getContext(), name, made_); }
 
+  /// Its parameters by value.
+  static void only_reads(llvm::Function& code) {
+    for (unsigned i = 0; i < code.arg_size(); ++i) code.removeParamAttr(i, llvm::Attribute::ByVal);
+  }
+
   llvm::Function* finish() {
     builder_.CreateRetVoid();
     for (llvm::CallInst* call : calls_) {
@@ -225,6 +244,7 @@ class BlockLoop {
 
   /// The block is one of those that run beside each other.
   void go_to(Value* first, Value* number) {
+    number_ = number;
     block_[0] = builder_.CreateAdd(first, number);
     note_place(offsetof(ThreadContext, ctaid), block_[0]);
     const auto at = [&](Value* begin, Value* bytes) {
@@ -295,7 +315,7 @@ class BlockLoop {
       each_warp(is_shown, [&](const Warp& warp) {
         Value* frame = frame_of(warp.index);
         llvm::SmallVector<Value*, 8> all{frame};
-        all.append(arguments(warp));
+        all.append(arguments(placed_, warp));
         call(*parts.first, all);
         note(frame);
       });
@@ -425,16 +445,24 @@ class BlockLoop {
   template <typename Body>
   void each_warp(bool is_shown, Body body, Value* acting = nullptr) {
     Value* zero = builder_.getInt32(0);
+    if (is_one_turn(threads_, step_)) return run(Warp{zero, {zero, zero, zero}}, is_shown, body);
     const Turns turns = begin_turns("warp");
     llvm::PHINode* index = counter(turns, "index", zero);
-    const Position position = counters(turns, "tid", {zero, zero, zero});
-    run(Warp{index, {position[0], position[1], position[2]}}, is_shown, body);
+    const bool is_line = is_one_turn(block_size_[1], 1) && is_one_turn(block_size_[2], 1);
+    const Position position = is_line ? Position{} : counters(turns, "tid", {zero, zero, zero});
+    run(is_line ? Warp{index, {index, zero, zero}}
+                : Warp{index, {begin_of_warp(position[0]), position[1], position[2]}},
+        is_shown, body);
     Value* next = builder_.CreateAdd(index, builder_.getInt32(step_));
     BasicBlock* over = acting ? leave_behind(acting, next) : make_block("over");
-    advance(position, builder_.getInt32(step_), block_size_);
+    if (!is_line) advance(position, builder_.getInt32(step_), block_size_);
     index->addIncoming(next, builder_.GetInsertBlock());
     end_turns(turns, builder_.CreateICmpULT(next, threads_), over);
   }
+
+  /// Which is a multiple of a warp's threads where warps lie in rows: LLVM does not find it out where it begins again
+  /// with each row.
+  Value* begin_of_warp(Value* x) { return step_ == 1 ? x : builder_.CreateAnd(x, builder_.getInt32(~(kWarp - 1))); }
 
   /// Where a block of one row goes on, from here, if none of the acting threads is at or behind `next`.
   BasicBlock* leave_behind(Value* acting, Value* next) {
@@ -454,6 +482,12 @@ class BlockLoop {
     body(warp);
   }
 
+  /// LLVM keeps a loop until it has moved out of it what does not change.
+  static bool is_one_turn(const Value* end, uint32_t step) {
+    const auto* number = llvm::dyn_cast<llvm::ConstantInt>(end);
+    return number && number->getZExtValue() <= step;
+  }
+
   /// From 0 to `end`, which is above it, or until `body` returns false. Returns how far it came.
   template <typename Body>
   Value* count_while(Value* end, uint32_t step, Body body) {
@@ -468,6 +502,7 @@ class BlockLoop {
 
   template <typename Body>
   void count(Value* end, uint32_t step, Body body) {
+    if (is_one_turn(end, step)) return body(builder_.getInt32(0));
     count_while(end, step, [&](Value* number) {
       body(number);
       return builder_.getTrue();
@@ -513,6 +548,36 @@ class BlockLoop {
     Value* from_first = builder_.CreateSub(number, builder_.CreateSelect(odd, even, builder_.getInt32(0)));
     return builder_.CreateAdd(builder_.CreateShl(from_first, uint64_t{1}),
                               builder_.CreateZExt(odd, builder_.getInt32Ty()));
+  }
+
+  // ---- inner blocks ----
+
+  /// Which of `blocks` from `first` on are inner, a bit for each.
+  Value* inner_ones(const InnerRows& inner, Value* first, Value* blocks) {
+    const Turns turns = begin_turns("look");
+    llvm::PHINode* number = counter(turns, "number", builder_.getInt32(0));
+    llvm::PHINode* found = counter(turns, "inner", builder_.getInt32(0));
+    block_[0] = builder_.CreateAdd(first, number);
+    Value* is_inner = call(*inner.look.code, arguments(inner.look, {}));
+    Value* next_found =
+        builder_.CreateOr(found, builder_.CreateShl(builder_.CreateZExt(is_inner, builder_.getInt32Ty()), number));
+    Value* next = builder_.CreateAdd(number, builder_.getInt32(1));
+    found->addIncoming(next_found, builder_.GetInsertBlock());
+    number->addIncoming(next, builder_.GetInsertBlock());
+    end_turns(turns, builder_.CreateICmpULT(next, blocks));
+    return next_found;
+  }
+
+  void choose(Value* is_first, const PlacedCode& first, const PlacedCode& other, const Warp& warp) {
+    BasicBlock* on = make_block("on");
+    BasicBlock* ways[] = {make_block("inner"), make_block("other")};
+    builder_.CreateCondBr(is_first, ways[0], ways[1]);
+    for (const auto& [way, code] : {std::pair{ways[0], &first}, {ways[1], &other}}) {
+      builder_.SetInsertPoint(way);
+      call(*code->code, arguments(*code, warp));
+      builder_.CreateBr(on);
+    }
+    builder_.SetInsertPoint(on);
   }
 
   // ---- loops ----
@@ -571,11 +636,11 @@ class BlockLoop {
     }
   }
 
-  /// What the code takes: the kernel's arguments, then the places that it asks for.
-  llvm::SmallVector<Value*, 8> arguments(const Warp& warp) {
+  /// What code takes: the kernel's arguments, then the places that it asks for.
+  llvm::SmallVector<Value*, 8> arguments(const PlacedCode& placed, const Warp& warp) {
     llvm::SmallVector<Value*, 8> all;
     for (llvm::Argument& argument : made_->args()) all.push_back(&argument);
-    for (const size_t field : placed_.fields) all.push_back(place(field, warp));
+    for (const size_t field : placed.fields) all.push_back(place(field, warp));
     return all;
   }
 
@@ -627,6 +692,7 @@ class BlockLoop {
   const unsigned step_;      ///< threads that the code is for
   Value *threads_ = nullptr, *warps_ = nullptr, *block_size_[3] = {}, *tables_[3] = {};
   Value* block_[3] = {};             ///< blockIdx
+  Value* number_ = nullptr;          ///< of the block among those beside each other
   Value* left_blocks_ = nullptr;     ///< with that one
   Value* unasked_blocks_ = nullptr;  ///< of these, the last ones
   Value *kept_blocks_ = nullptr, *keeps_on_ = nullptr;
@@ -653,8 +719,12 @@ bool calls_others(const llvm::Function& code) {
   });
 }
 
-llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, bool beside) {
-  return BlockLoop(body, placed, lines_beside(*body.code)).over_warps(beside);
+llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed) {
+  return BlockLoop(body, placed, lines_beside(*body.code)).over_warps();
+}
+
+llvm::Function* loop_over_rows(const WideBody& body, const PlacedCode& placed, const InnerRows* inner) {
+  return BlockLoop(body, placed, lines_beside(*body.code)).over_rows(inner);
 }
 
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, BlockRegions& cut) {

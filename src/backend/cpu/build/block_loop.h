@@ -17,9 +17,17 @@ struct WideBody;
 bool calls_others(const llvm::Function& code);
 
 /// Code for a warp or a thread that never stops, inlined into a loop over blocks and what of each it is for. A new
-/// function that takes what `body`'s code takes; `placed` is that code. `beside`: blocks beside each other take turns,
-/// a row of threads of each and so on with the next row.
-llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, bool beside);
+/// function that takes what `body`'s code takes; `placed` is that code.
+llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed);
+
+/// Code for the inner ones of blocks that take turns (inner_blocks.h).
+struct InnerRows {
+  const PlacedCode &placed, &look;  ///< look: whether the block is one
+};
+
+/// The same where blocks beside each other take turns, a row of threads of each and so on with the next row. `inner`:
+/// null: there is no such code.
+llvm::Function* loop_over_rows(const WideBody& body, const PlacedCode& placed, const InnerRows* inner);
 
 /// The same of code for a warp that stops at barriers, which has been cut there: a loop over the warps for each region.
 /// The code of `placed` is gone then.

@@ -125,6 +125,64 @@ TEST(VectorDifferential, BlocksAskedForSumsOfBitsAnswerAsThoseWhoAskThem) {
           << begin << " " << end;
 }
 
+/// A kernel of rows alone, whose threads write where they are and whether they lie at a border, a place or two wide, of
+/// the grid.
+std::string kernel_with_borders() {
+  return R"(
+    declare i32 @cupola.ctaid.x()
+    declare i32 @cupola.ctaid.y()
+    declare i32 @cupola.nctaid.x()
+    declare i32 @cupola.nctaid.y()
+  )" + kernel_with(R"(
+      %bx = call i32 @cupola.ctaid.x()
+      %by = call i32 @cupola.ctaid.y()
+      %gx = call i32 @cupola.nctaid.x()
+      %gy = call i32 @cupola.nctaid.y()
+      %ox = mul i32 %bx, %width
+      %px = add i32 %ox, %x
+      %oy = mul i32 %by, %lines
+      %py = add i32 %oy, %y
+      %ends.x = mul i32 %gx, %width
+      %ends.y = mul i32 %gy, %lines
+      %last.x = add i32 %ends.x, -2
+      %last.y = add i32 %ends.y, -1
+      %left = icmp slt i32 %px, 1
+      %right = icmp sgt i32 %px, %last.x
+      %top = icmp eq i32 %py, 0
+      %bottom = icmp eq i32 %py, %last.y
+      %a = or i1 %left, %right
+      %b = or i1 %top, %bottom
+      %border = or i1 %a, %b
+      %row = mul i32 %py, %ends.x
+      %index = add i32 %row, %px
+      %at = zext i32 %index to i64
+      %to = getelementptr i32, ptr %o32, i64 %at
+      %r0 = mul i32 %index, 3
+      br i1 %border, label %mark, label %inside
+    mark:
+      %r1 = sub i32 -5, %r0
+      br label %meet
+    inside:
+      %r2 = xor i32 %r0, 4097
+      br label %meet
+    meet:
+      %r3 = phi i32 [ %r1, %mark ], [ %r2, %inside ]
+      store i32 %r3, ptr %to
+      br label %out
+    unused:
+      %r = add i32 %r3, 0
+      br label %write)");
+}
+
+// Of blocks beside each other some by code for inner ones, in each row of threads: none, one, all but those at the
+// ends of the grid, in more blocks than a call runs.
+TEST(VectorDifferential, InnerBlocksTakeTurnsWithOthers) {
+  for (const Dim3& grid : {Dim3{2, 3}, Dim3{3, 3}, Dim3{7, 2}, Dim3{9, 4}, Dim3{40, 3}, Dim3{70, 3}})
+    for (const Dim3& block : {Dim3{32, 4}, Dim3{64, 2}, Dim3{32, 1}, Dim3{16, 4}, Dim3{8, 8}})
+      EXPECT_EQ(RungComparison(grid).compare_for_shape(kernel_with_borders(), block, /*hot=*/true), "")
+          << grid.x << " " << grid.y << ", " << block.x << " " << block.y;
+}
+
 /// A kernel whose threads say what an index of 32 bits is as one of 64, of which addresses are made: by bits of a
 /// product that all its bits are in. %i, %j of `indices`; beside one that does not wrap, and questions that have the
 /// same answer for all. What it takes of the grid of 3 x 7 blocks: %gx is 3, %gy 7.

@@ -107,7 +107,8 @@ std::string ways_of(const WideBody& body, const std::string& accesses) {
 std::string words_of(const InnerBody& inner, const WideBody& all) {
   const std::string which =
       inner.least_blocks == 0 ? "blocks" : formatted("in grids of {} blocks and more, those", inner.least_blocks);
-  const std::string beside = least_in_row(all) > 1 ? formatted(" and are {} or more in a row", least_in_row(all)) : "";
+  const std::string beside =
+      !inner.is_taken_in() && least_in_row(all) > 1 ? formatted(" and are {} or more in a row", least_in_row(all)) : "";
   return formatted("{} that lie within the arrays in all their threads{}, by code that does not ask:", which, beside);
 }
 
@@ -130,20 +131,18 @@ void say_how_it_runs(const Bodies& bodies, const CodeOptions& options) {
   log::line(log::Topic::Compile, "kernel {}{}: {}", bodies.kernel.name, which_blocks(options), text);
 }
 
-llvm::SmallVector<WideBody*, 8> wide_bodies(std::vector<Bodies>& all) {
-  llvm::SmallVector<WideBody*, 8> wide;
-  for (Bodies& bodies : all) {
+llvm::SmallVector<WideCode, 8> wide_code(std::vector<Bodies>& all) {
+  llvm::SmallVector<WideCode, 8> wide;
+  for (Bodies& bodies : all)
     for (WideBody& body : bodies.warps)
-      if (body.code) wide.push_back(&body);
-    if (bodies.inner) wide.push_back(&bodies.inner->body);
-  }
+      if (body.code) wide.push_back({&body, bodies.inner ? &*bodies.inner : nullptr});  // of which there is one then
   return wide;
 }
 
 /// After run_whole_blocks, which may have left code as it was: that runs all blocks, and there is no other.
 void join_inner_blocks(std::vector<Bodies>& all) {
   for (Bodies& bodies : all) {
-    if (!bodies.inner) continue;
+    if (!bodies.inner || bodies.inner->is_taken_in()) continue;
     WideBody &inner = bodies.inner->body, &body = bodies.warps[inner.blocks];
     if (!body.runs_block() || !inner.runs_block()) {
       bodies.inner.reset();
@@ -252,7 +251,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
   instrument_polling(module, reach);
   lower_shared_atomics(module);
   stages.end("lowering");
-  run_whole_blocks(module, wide_bodies(all), machine);
+  run_whole_blocks(module, wide_code(all), machine);
   join_inner_blocks(all);
   kir::expand_float_sums(module);
   for (llvm::Function& function : module) lower_address_questions(function, options.constant_bytes);

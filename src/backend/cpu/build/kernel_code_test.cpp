@@ -129,18 +129,16 @@ TEST(KernelCode, SaysWhichBlocksHaveCodeOfTheirOwn) {
       br label %over
     over:
       ret void)";
-  EXPECT_EQ(
-      report(asks),
-      "a warp at a time\n"
-      "    blocks that lie within the arrays in all their threads and are 16 or more in a row, by code that does not "
-      "ask:\n"
-      "      blocks beside each other take turns, a row of threads of each, a warp at least\n"
-      "      reads 4 bytes: a row of 32\n"
-      "      writes 4 bytes: a row of 32\n"
-      "    all others:\n"
-      "      blocks beside each other take turns, a row of threads of each, a warp at least\n"
-      "      reads 4 bytes: a row of 32\n"
-      "      writes 4 bytes: a row of 32\n");
+  EXPECT_EQ(report(asks),
+            "a warp at a time\n"
+            "    blocks that lie within the arrays in all their threads, by code that does not ask:\n"
+            "      blocks beside each other take turns, a row of threads of each, a warp at least\n"
+            "      reads 4 bytes: a row of 32\n"
+            "      writes 4 bytes: a row of 32\n"
+            "    all others:\n"
+            "      blocks beside each other take turns, a row of threads of each, a warp at least\n"
+            "      reads 4 bytes: a row of 32\n"
+            "      writes 4 bytes: a row of 32\n");
 }
 
 TEST(KernelCode, SaysFromWhichGridsOnRowsAreReadInStep) {

@@ -37,15 +37,43 @@ const SCEV* of_first_thread(const SCEV* value, llvm::ScalarEvolution& evolution)
   return is_other ? nullptr : llvm::SCEVParameterRewriter::rewrite(value, evolution, zeros);
 }
 
+/// Where a loop goes on by a comparison of what steps on with a bound: how often, if the steps do not wrap. LLVM does
+/// not say so of `i += blockDim.x`, a sum without a sign that is compared with one.
+const SCEV* steps_below_bound(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  const llvm::BasicBlock* exiting = loop.getExitingBlock();
+  const auto* branch = exiting ? llvm::dyn_cast<llvm::BranchInst>(exiting->getTerminator()) : nullptr;
+  const auto* asked =
+      branch && branch->isConditional() ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
+  if (!asked) return nullptr;
+  for (const bool is_swapped : {false, true}) {
+    const auto* number = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(asked->getOperand(is_swapped)));
+    const SCEV* bound = evolution.getSCEV(asked->getOperand(!is_swapped));
+    if (!number || number->getLoop() != &loop || !number->isAffine() || !evolution.isLoopInvariant(bound, &loop))
+      continue;
+    const SCEV *begin = number->getStart(), *step = number->getStepRecurrence(evolution);
+    const SCEV* end = asked->isSigned() ? evolution.getSMaxExpr(begin, bound) : evolution.getUMaxExpr(begin, bound);
+    return evolution.getUDivExpr(evolution.getMinusSCEV(end, begin),
+                                 evolution.getUMaxExpr(step, evolution.getOne(step->getType())));
+  }
+  return nullptr;
+}
+
+/// How often a loop begins again; null: it is not known.
+const SCEV* more_turns(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  const SCEV* known = evolution.getBackedgeTakenCount(&loop);
+  if (!llvm::isa<llvm::SCEVCouldNotCompute>(known)) return of_first_thread(known, evolution);
+  const SCEV* likely = steps_below_bound(loop, evolution);
+  return likely ? of_first_thread(likely, evolution) : nullptr;
+}
+
 /// How many turns loops around a store make in which it stores at another place than before; null: one, or unknown.
 const SCEV* turns_of(llvm::StoreInst& store, llvm::ScalarEvolution& evolution, const llvm::LoopInfo& loops) {
   const SCEV* all = nullptr;
   const SCEV* place = evolution.getSCEV(store.getPointerOperand());
   for (const llvm::Loop* loop = loops.getLoopFor(store.getParent()); loop; loop = loop->getParentLoop()) {
     const SCEV* step = Steps(evolution, *loop).of(place);
-    const SCEV* more = evolution.getBackedgeTakenCount(loop);
-    if (!step || step->isZero() || llvm::isa<llvm::SCEVCouldNotCompute>(more)) continue;
-    more = of_first_thread(more, evolution);
+    if (!step || step->isZero()) continue;
+    const SCEV* more = more_turns(*loop, evolution);
     if (!more) continue;
     const SCEV* wide = evolution.getTruncateOrZeroExtend(more, llvm::Type::getInt64Ty(store.getContext()));
     const SCEV* turns = evolution.getAddExpr(wide, evolution.getOne(wide->getType()));

@@ -13,29 +13,18 @@
 namespace cupola::cpu::build::testing {
 namespace {
 
-/// The function that counts the turns in which a thread writes on %out, as text; empty: there is none.
-std::string counting(const std::string& before, const std::string& turn, const std::string& goes_on) {
+/// The function that counts the turns in which a thread, %t, writes on %out, as text; empty: there is none. `code`:
+/// from the entry to the jump to %over.
+std::string counting_in(const std::string& code) {
   llvm::LLVMContext context;
   const auto module = parse(context, R"(
     declare i32 @cupola.tid.x()
+    declare i32 @cupola.ntid.x()
     declare i32 @cupola.nctaid.x()
     define void @k(ptr %context, ptr %out, ptr %in, i64 %plane, i32 %n) {
     start:
       %t = call i32 @cupola.tid.x()
-      %wide = zext i32 %t to i64
-      %first = getelementptr float, ptr %out, i64 %wide
-      )" + before + R"(
-      br label %loop
-    loop:
-      %i = phi i32 [ 0, %start ], [ %next, %loop ]
-      %from = phi i64 [ 0, %start ], [ %further, %loop ]
-      %further = add i64 %from, %plane
-      %place = getelementptr i8, ptr %first, i64 %from
-      %next = add nsw i32 %i, 1
-      )" + turn + R"(
-      %go = icmp slt i32 %next, )" + goes_on +
-                                         R"(
-      br i1 %go, label %loop, label %over
+      )" + code + R"(
     over:
       ret void
     })");
@@ -57,6 +46,25 @@ std::string counting(const std::string& before, const std::string& turn, const s
   return text;
 }
 
+/// The same in a loop whose steps do not wrap.
+std::string counting(const std::string& before, const std::string& turn, const std::string& goes_on) {
+  return counting_in(R"(
+      %wide = zext i32 %t to i64
+      %first = getelementptr float, ptr %out, i64 %wide
+      )" + before + R"(
+      br label %loop
+    loop:
+      %i = phi i32 [ 0, %start ], [ %next, %loop ]
+      %from = phi i64 [ 0, %start ], [ %further, %loop ]
+      %further = add i64 %from, %plane
+      %place = getelementptr i8, ptr %first, i64 %from
+      %next = add nsw i32 %i, 1
+      )" + turn + R"(
+      %go = icmp slt i32 %next, )" +
+                     goes_on + R"(
+      br i1 %go, label %loop, label %over)");
+}
+
 constexpr const char* kStore = "store float 1.0, ptr %place\n";
 
 TEST(OutputTurns, AreCountedWhereEachTurnStoresElsewhere) {
@@ -65,6 +73,34 @@ TEST(OutputTurns, AreCountedWhereEachTurnStoresElsewhere) {
   EXPECT_THAT(counting("", kStore, "1000"), ::testing::HasSubstr("ret i64 1000"));
   EXPECT_EQ(counting("", "store float 1.0, ptr %first\n", "%n"), "") << "always at one place";
   EXPECT_EQ(counting("", "%a = load float, ptr %place\n", "%n"), "");
+}
+
+/// Of a loop as `for (int i = threadIdx.x; i < n; i += blockDim.x)` is: of steps that may wrap.
+std::string counting_steps(const std::string& goes_on, const std::string& step = "add i32 %i, %width") {
+  return counting_in(R"(
+      %width = call i32 @cupola.ntid.x()
+      br label %ask
+    ask:
+      %i = phi i32 [ %t, %start ], [ %next, %loop ]
+      )" + goes_on + R"(
+      br i1 %go, label %loop, label %over
+    loop:
+      %from = zext i32 %i to i64
+      %place = getelementptr float, ptr %out, i64 %from
+      store float 1.0, ptr %place
+      %next = )" + step +
+                     R"(
+      br label %ask)");
+}
+
+TEST(OutputTurns, AreCountedWhereStepsMayWrap) {
+  using ::testing::AllOf;
+  using ::testing::HasSubstr;
+  EXPECT_THAT(counting_steps("%go = icmp slt i32 %i, %n"), AllOf(HasSubstr("udiv i64"), HasSubstr("smax.i32")));
+  EXPECT_THAT(counting_steps("%go = icmp ugt i32 %n, %i"), AllOf(HasSubstr("udiv i64"), HasSubstr("i32 %4")));
+  EXPECT_THAT(counting_steps("%go = icmp slt i32 %i, 2048", "add i32 %i, 256"), HasSubstr("ret i64 9"));
+  EXPECT_EQ(counting_steps("%m = load i32, ptr %in\n%go = icmp slt i32 %i, %m"), "");
+  EXPECT_EQ(counting_steps("%m = load i32, ptr %in\n%go = icmp slt i32 %m, %n"), "") << "nothing steps";
 }
 
 TEST(OutputTurns, AreThoseOfTheFirstThread) {

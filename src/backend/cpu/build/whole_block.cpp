@@ -106,7 +106,23 @@ struct Candidate {
   PlacedCode placed = {};
   std::optional<BlockRegions> regions = {};  ///< nothing: it never stops, or is a coroutine
   llvm::Function* coroutine = nullptr;       ///< null: it never stops, or is cut at its barriers
+  InnerBody* inner = nullptr;                ///< which runs_rows too, beside it; null: none
+
+  bool runs_rows() const { return is_beside && !has_barriers && !takes_turns; }
 };
+
+/// Blocks take turns, each by its code.
+llvm::Function* run_rows(const Candidate& candidate) {
+  InnerBody* inner = candidate.inner;
+  if (!inner) return loop_over_rows(*candidate.body, candidate.placed, nullptr);
+  remove_turn_marks(*inner->body.code);
+  const PlacedCode placed = give_places_as_arguments(*inner->body.code),
+                   look = give_places_as_arguments(*inner->are_inner);
+  const InnerRows rows{placed, look};
+  llvm::Function* made = loop_over_rows(*candidate.body, candidate.placed, &rows);
+  inner->take_in();
+  return made;
+}
 
 /// The code in a loop over the block's warps, which takes its place. False if its frames are too large.
 bool run_whole_block(Candidate& candidate) {
@@ -127,7 +143,7 @@ bool run_whole_block(Candidate& candidate) {
     made = loop_over_blocks(body, candidate.placed, *candidate.regions);
     body.order = candidate.regions->beside ? WarpOrder::PiecesBeside : WarpOrder::Pieces;
   } else {
-    made = loop_over_blocks(body, candidate.placed, candidate.is_beside);
+    made = candidate.is_beside ? run_rows(candidate) : loop_over_blocks(body, candidate.placed);
     body.order = candidate.is_beside ? WarpOrder::RowAfterRow : WarpOrder::WarpAfterWarp;
   }
   stream_large_outputs(*made, body.output_turns);
@@ -197,26 +213,50 @@ bool runs_whole_blocks(const llvm::Function& code) {
   return code.hasFnAttribute(kWholeBlocks);
 }
 
-void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, llvm::TargetMachine& machine) {
+void InnerBody::take_in() {
+  are_inner->eraseFromParent();
+  body.code->eraseFromParent();
+  are_inner = body.code = nullptr;
+  body.order = WarpOrder::RowAfterRow;
+}
+
+void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideCode> all, llvm::TargetMachine& machine) {
   std::vector<Candidate> candidates;
   const kir::CallReach reach(module);
-  for (WideBody* body : bodies) {
-    if (std::string why = obstacle(*body->code, reach); why.empty()) {
-      const bool takes_turns = !turn_marks(*body->code).empty(), has_barriers = !block_barriers(*body->code).empty();
-      candidates.push_back({body, has_barriers, takes_turns,
-                            takes_turns    ? can_take_turns_beside(*body)
-                            : has_barriers ? can_meet_beside(*body)
-                                           : can_be_beside(*body, reach)});
+  const auto add = [&](WideBody& body) {
+    if (std::string why = obstacle(*body.code, reach); why.empty()) {
+      const bool takes_turns = !turn_marks(*body.code).empty(), has_barriers = !block_barriers(*body.code).empty();
+      candidates.push_back({&body, has_barriers, takes_turns,
+                            takes_turns    ? can_take_turns_beside(body)
+                            : has_barriers ? can_meet_beside(body)
+                                           : can_be_beside(body, reach)});
     } else {
-      body->why_not = std::move(why);
-      if (!body->is_alone) continue;
-      body->code->eraseFromParent();
-      *body = {};
+      body.why_not = std::move(why);
+      if (!body.is_alone) return;
+      body.code->eraseFromParent();
+      body = {};
     }
+  };
+  const auto runs_rows = [&](const WideBody& body) {
+    return llvm::any_of(candidates,
+                        [&](const Candidate& candidate) { return candidate.body == &body && candidate.runs_rows(); });
+  };
+  for (const auto& [body, inner] : all) {
+    add(*body);
+    if (!inner) continue;
+    add(inner->body);
+    if (!runs_rows(*body) || !runs_rows(inner->body) || inner->least_blocks > 0) continue;
+    candidates.pop_back();
+    candidates.back().inner = inner;
   }
   while (!candidates.empty()) candidates = run_whole_blocks(module, candidates, machine);
-  for (WideBody* body : bodies)
-    if (body->code && !body->runs_block()) remove_turn_marks(*body->code);
+  const auto give_up_turns = [](WideBody& body) {
+    if (body.code && !body.runs_block()) remove_turn_marks(*body.code);
+  };
+  for (const auto& [body, inner] : all) {
+    give_up_turns(*body);
+    if (inner) give_up_turns(inner->body);
+  }
 }
 
 }  // namespace cupola::cpu::build

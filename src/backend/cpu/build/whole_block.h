@@ -63,6 +63,16 @@ struct InnerBody {
   WideBody body;              ///< for the inner ones
   uint32_t least_blocks = 0;  ///< of a grid; code for all blocks runs smaller ones faster
   std::string accesses = {};  ///< see report_accesses; empty where nobody asks
+
+  /// The code for all blocks runs these too, by this; there is no function of its own any more.
+  bool is_taken_in() const { return !are_inner; }
+  void take_in();
+};
+
+/// Code for blocks, and beside it for the inner ones of them; null: none.
+struct WideCode {
+  WideBody* body;
+  InnerBody* inner = nullptr;
 };
 
 /// Says of a function that it runs blocks from their beginning to their end: what they leave in shared memory nobody
@@ -74,7 +84,8 @@ bool runs_whole_blocks(const llvm::Function& code);
 /// waits but at the barrier of all threads (bar.sync 0). There the code stops, to be called again once all other warps
 /// have come; what it needs then lies in a frame a warp. That is much cheaper than a stack for each. Warps also let
 /// each other on in loops whose turns are far apart (vector_turns.h). After instrument_polling; where it cannot be done
-/// the code for a warp stays as it is.
-void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideBody*> bodies, llvm::TargetMachine& machine);
+/// the code for a warp stays as it is. Where both run blocks beside each other row after row, code takes in that for
+/// inner ones.
+void run_whole_blocks(llvm::Module& module, llvm::ArrayRef<WideCode> all, llvm::TargetMachine& machine);
 
 }  // namespace cupola::cpu::build
