@@ -99,21 +99,24 @@ class RungComparison {
   }
 
   Outcome compare_one(const std::string& text, const Dim3& block, bool hot) {
-    return compare_with(run(load_as(text, {image::BlockClass::One}).executable, block), text, block, hot);
+    const image::KernelImage kernel = for_any_blocks(text);
+    return compare_with(run(load_as(kernel, {image::BlockClass::One}).executable, block), kernel, block, hot);
   }
 
   /// The first code for the shape and the hot one.
   Outcome compare_both(const std::string& text, const std::shared_ptr<hal::Executable>& reference, const Dim3& block) {
     const DifferentialMemory expected = run(reference, block);
-    const Outcome first = compare_with(expected, text, block, /*hot=*/false);
+    const image::KernelImage kernel = for_any_blocks(text);
+    const Outcome first = compare_with(expected, kernel, block, /*hot=*/false);
     if (!first.difference.empty()) return first;
-    Outcome hot = compare_with(expected, text, block, /*hot=*/true);
+    Outcome hot = compare_with(expected, kernel, block, /*hot=*/true);
     hot.runs_shape &= first.runs_shape;
     return hot;
   }
 
-  Outcome compare_with(const DifferentialMemory& expected, const std::string& text, const Dim3& block, bool hot) {
-    const Loaded made = load_as(text, {image::class_of(block), block, hot});
+  Outcome compare_with(const DifferentialMemory& expected, const image::KernelImage& kernel, const Dim3& block,
+                       bool hot) {
+    const Loaded made = load_as(kernel, {image::class_of(block), block, hot});
     Outcome outcome{.runs_shape = made.is_wide, .difference = expected.compare(run(made.executable, block))};
     if (!outcome.difference.empty())
       outcome.difference +=
@@ -121,13 +124,20 @@ class RungComparison {
     return outcome;
   }
 
+  /// Of which code is made once it is known for which blocks.
+  image::KernelImage for_any_blocks(const std::string& text) {
+    llvm::LLVMContext context;
+    image::KernelImage image =
+        build(parse(context, text), {.target = device_->properties().image_target, .later = true}).value();
+    image.kernels[0].begins_by_thread = false;  // or it would ask for that
+    return image;
+  }
+
   /// With the code that is named, whatever is asked for.
-  Loaded load_as(const std::string& text, const image::BlocksOfCode& blocks) {
+  Loaded load_as(const image::KernelImage& image, const image::BlocksOfCode& blocks) {
     const char* keep = getenv("KEEP");
     const BuildOptions options{.target = device_->properties().image_target, .keep = keep ? keep : ""};
     llvm::LLVMContext context;
-    image::KernelImage image = build(parse(context, text), {.target = options.target, .later = true}).value();
-    image.kernels[0].begins_by_thread = false;  // or it would ask for that
     const image::KernelImage code =
         build_unit(read_unit(context, image.kernels[0].unit).value(), blocks, options).value();
     const bool is_wide = code.kernels[0].wide_entries[blocks.blocks].place != image::kNoEntry;
