@@ -36,7 +36,7 @@ constexpr uint32_t kTurningBytes = 64 << 10;
 /// The same of blocks that go from barrier to barrier, which come back to it soon: most of the first cache.
 constexpr uint32_t kMeetingBytes = 32 << 10;
 
-/// Blocks beside each other for each of which a bit says by which code it is run.
+/// Blocks beside each other for each of which a bit says by which code it is run. No call runs more as it is.
 constexpr uint32_t kMostChosen = 32;
 
 /// For a loop into which `code` will be inlined: a function without debug information would swallow its lines.

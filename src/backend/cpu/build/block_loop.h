@@ -20,15 +20,6 @@ bool calls_others(const llvm::Function& code);
 /// function that takes what `body`'s code takes; `placed` is that code.
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed);
 
-/// Code for the inner ones of blocks that take turns (inner_blocks.h).
-struct InnerRows {
-  const PlacedCode &placed, &look;  ///< look: whether the block is one
-};
-
-/// The same where blocks beside each other take turns, a row of threads of each and so on with the next row. `inner`:
-/// null: there is no such code.
-llvm::Function* loop_over_rows(const WideBody& body, const PlacedCode& placed, const InnerRows* inner);
-
 /// The same of code for a warp that stops at barriers, which has been cut there: a loop over the warps for each region.
 /// The code of `placed` is gone then.
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, BlockRegions& cut);
@@ -46,5 +37,14 @@ struct Stops {
 /// stops at barriers and in turns, those at the end of a turn go on first.
 llvm::Function* loop_over_blocks(const WideBody& body, const PlacedCode& placed, const CoroutineParts& parts,
                                  const Stops& stops);
+
+/// Code for the inner ones of blocks that take turns (inner_blocks.h).
+struct InnerRows {
+  const PlacedCode &placed, &look;  ///< look: whether the block is one
+};
+
+/// The loop over code that never stops, where blocks beside each other take turns, a row of threads of each and so on
+/// with the next row. `inner`: null: there is no such code.
+llvm::Function* loop_over_rows(const WideBody& body, const PlacedCode& placed, const InnerRows* inner);
 
 }  // namespace cupola::cpu::build

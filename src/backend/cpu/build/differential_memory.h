@@ -64,8 +64,8 @@ struct DifferentialMemory {
     if (!other.failure.empty()) return formatted("failed: {}", other.failure);
     for (size_t i = 0; i < bytes.size(); ++i) {
       const std::span<std::byte> ours = bytes[i].bytes(), theirs = other.bytes[i].bytes();
-      if (memcmp(ours.data(), theirs.data(), ours.size()) == 0)
-        continue;  // where this is compiled without optimisation
+      if (memcmp(ours.data(), theirs.data(), ours.size()) == 0) continue;
+      // Byte by byte, which takes long where tests are compiled without optimisation.
       const auto [our, their] = std::ranges::mismatch(ours, theirs);
       if (our != ours.end())
         return formatted("{}: byte {} of {} is {}, in the other {}", kNames[i], our - ours.begin(), ours.size(),

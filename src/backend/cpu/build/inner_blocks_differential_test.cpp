@@ -126,8 +126,8 @@ TEST(VectorDifferential, BlocksAskedForSumsOfBitsAnswerAsThoseWhoAskThem) {
 }
 
 /// A kernel of rows alone, whose threads write where they are and whether they lie at a border, a place or two wide, of
-/// the grid.
-std::string kernel_with_borders() {
+/// the grid. `inside`: makes %v, of those that do not.
+std::string kernel_with_borders(const std::string& inside) {
   return R"(
     declare i32 @cupola.ctaid.x()
     declare i32 @cupola.ctaid.y()
@@ -163,7 +163,8 @@ std::string kernel_with_borders() {
       %r1 = sub i32 -5, %r0
       br label %meet
     inside:
-      %r2 = xor i32 %r0, 4097
+      )" + inside + R"(
+      %r2 = add i32 %r0, %v
       br label %meet
     meet:
       %r3 = phi i32 [ %r1, %mark ], [ %r2, %inside ]
@@ -175,12 +176,22 @@ std::string kernel_with_borders() {
 }
 
 // Of blocks beside each other some by code for inner ones, in each row of threads: none, one, all but those at the
-// ends of the grid, in more blocks than a call runs.
+// ends of the grid, in more blocks than a call runs. Those that read what others read go every second one first.
 TEST(VectorDifferential, InnerBlocksTakeTurnsWithOthers) {
-  for (const Dim3& grid : {Dim3{2, 3}, Dim3{3, 3}, Dim3{7, 2}, Dim3{9, 4}, Dim3{40, 3}, Dim3{70, 3}})
-    for (const Dim3& block : {Dim3{32, 4}, Dim3{64, 2}, Dim3{32, 1}, Dim3{16, 4}, Dim3{8, 8}})
-      EXPECT_EQ(RungComparison(grid).compare_for_shape(kernel_with_borders(), block, /*hot=*/true), "")
-          << grid.x << " " << grid.y << ", " << block.x << " " << block.y;
+  const char* const above = R"(
+      %up = sub i32 %index, %ends.x
+      %up.at = zext i32 %up to i64
+      %here = getelementptr i32, ptr %o64, i64 %at
+      %there = getelementptr i32, ptr %o64, i64 %up.at
+      %v0 = load i32, ptr %here
+      %v1 = load i32, ptr %there
+      %v2 = add i32 %v0, 4097
+      %v = sub i32 %v2, %v1)";
+  for (const char* inside : {"%v = xor i32 %index, 4097", above})
+    for (const Dim3& grid : {Dim3{2, 3}, Dim3{3, 3}, Dim3{7, 2}, Dim3{9, 4}, Dim3{40, 3}, Dim3{70, 3}})
+      for (const Dim3& block : {Dim3{32, 4}, Dim3{64, 2}, Dim3{32, 1}, Dim3{16, 4}, Dim3{8, 8}})
+        EXPECT_EQ(RungComparison(grid).compare_for_shape(kernel_with_borders(inside), block, /*hot=*/true), "")
+            << inside << " " << grid.x << " " << grid.y << ", " << block.x << " " << block.y;
 }
 
 /// A kernel whose threads say what an index of 32 bits is as one of 64, of which addresses are made: by bits of a

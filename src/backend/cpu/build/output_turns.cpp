@@ -48,12 +48,13 @@ const SCEV* steps_below_bound(const llvm::Loop& loop, llvm::ScalarEvolution& evo
   for (const bool is_swapped : {false, true}) {
     const auto* number = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(asked->getOperand(is_swapped)));
     const SCEV* bound = evolution.getSCEV(asked->getOperand(!is_swapped));
-    if (!number || number->getLoop() != &loop || !number->isAffine() || !evolution.isLoopInvariant(bound, &loop))
+    if (!number || !number->getType()->isIntegerTy() || number->getLoop() != &loop || !number->isAffine() ||
+        !evolution.isLoopInvariant(bound, &loop))
       continue;
     const SCEV *begin = number->getStart(), *step = number->getStepRecurrence(evolution);
     const SCEV* end = asked->isSigned() ? evolution.getSMaxExpr(begin, bound) : evolution.getUMaxExpr(begin, bound);
-    return evolution.getUDivExpr(evolution.getMinusSCEV(end, begin),
-                                 evolution.getUMaxExpr(step, evolution.getOne(step->getType())));
+    return evolution.getUDivCeilSCEV(evolution.getMinusSCEV(end, begin),
+                                     evolution.getUMaxExpr(step, evolution.getOne(step->getType())));
   }
   return nullptr;
 }
@@ -66,6 +67,11 @@ const SCEV* more_turns(const llvm::Loop& loop, llvm::ScalarEvolution& evolution)
   return likely ? of_first_thread(likely, evolution) : nullptr;
 }
 
+/// Whether a loop asks first whether it has another turn; else behind the store.
+bool asks_before(const llvm::Loop& loop, const llvm::StoreInst& store) {
+  return loop.getExitingBlock() == loop.getHeader() && store.getParent() != loop.getHeader();
+}
+
 /// How many turns loops around a store make in which it stores at another place than before; null: one, or unknown.
 const SCEV* turns_of(llvm::StoreInst& store, llvm::ScalarEvolution& evolution, const llvm::LoopInfo& loops) {
   const SCEV* all = nullptr;
@@ -75,9 +81,9 @@ const SCEV* turns_of(llvm::StoreInst& store, llvm::ScalarEvolution& evolution, c
     if (!step || step->isZero()) continue;
     const SCEV* more = more_turns(*loop, evolution);
     if (!more) continue;
-    const SCEV* wide = evolution.getTruncateOrZeroExtend(more, llvm::Type::getInt64Ty(store.getContext()));
-    const SCEV* turns = evolution.getAddExpr(wide, evolution.getOne(wide->getType()));
-    const SCEV* least = evolution.getUMinExpr(turns, evolution.getConstant(wide->getType(), kMostTurns));
+    const SCEV* turns = evolution.getTruncateOrZeroExtend(more, llvm::Type::getInt64Ty(store.getContext()));
+    if (!asks_before(*loop, store)) turns = evolution.getAddExpr(turns, evolution.getOne(turns->getType()));
+    const SCEV* least = evolution.getUMinExpr(turns, evolution.getConstant(turns->getType(), kMostTurns));
     all = all ? evolution.getMulExpr(all, least) : least;
   }
   return all;

@@ -96,11 +96,34 @@ std::string counting_steps(const std::string& goes_on, const std::string& step =
 TEST(OutputTurns, AreCountedWhereStepsMayWrap) {
   using ::testing::AllOf;
   using ::testing::HasSubstr;
-  EXPECT_THAT(counting_steps("%go = icmp slt i32 %i, %n"), AllOf(HasSubstr("udiv i64"), HasSubstr("smax.i32")));
-  EXPECT_THAT(counting_steps("%go = icmp ugt i32 %n, %i"), AllOf(HasSubstr("udiv i64"), HasSubstr("i32 %4")));
-  EXPECT_THAT(counting_steps("%go = icmp slt i32 %i, 2048", "add i32 %i, 256"), HasSubstr("ret i64 9"));
+  EXPECT_THAT(counting_steps("%go = icmp slt i32 %i, %n"), AllOf(HasSubstr("udiv i32"), HasSubstr("smax.i32")));
+  EXPECT_THAT(counting_steps("%go = icmp ugt i32 %n, %i"), AllOf(HasSubstr("udiv i32"), HasSubstr("umin.i32(i32 %4")));
+  EXPECT_THAT(counting_steps("%go = icmp slt i32 %i, 2048", "add i32 %i, 256"), HasSubstr("ret i64 8"));
   EXPECT_EQ(counting_steps("%m = load i32, ptr %in\n%go = icmp slt i32 %i, %m"), "");
   EXPECT_EQ(counting_steps("%m = load i32, ptr %in\n%go = icmp slt i32 %m, %n"), "") << "nothing steps";
+}
+
+// Of places in memory there is no number of steps that can be told.
+TEST(OutputTurns, AreNotCountedWherePointersAreCompared) {
+  EXPECT_EQ(counting_in(R"(
+      %width = call i32 @cupola.ntid.x()
+      %wide = zext i32 %width to i64
+      %many = sext i32 %n to i64
+      %end = getelementptr float, ptr %in, i64 %many
+      br label %ask
+    ask:
+      %q = phi ptr [ %in, %start ], [ %further, %loop ]
+      %i = phi i32 [ %t, %start ], [ %next, %loop ]
+      %go = icmp ult ptr %q, %end
+      br i1 %go, label %loop, label %over
+    loop:
+      %from = zext i32 %i to i64
+      %place = getelementptr float, ptr %out, i64 %from
+      store float 1.0, ptr %place
+      %next = add i32 %i, %width
+      %further = getelementptr float, ptr %q, i64 %wide
+      br label %ask)"),
+            "");
 }
 
 TEST(OutputTurns, AreThoseOfTheFirstThread) {

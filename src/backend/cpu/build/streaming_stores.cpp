@@ -213,17 +213,20 @@ void end_with_fence(llvm::Function& code) {
 
 }  // namespace
 
-void stream_large_outputs(llvm::Function& code, llvm::ArrayRef<OutputTurns> turns) {
+void stream_large_outputs(llvm::Function& code, llvm::ArrayRef<OutputTurns> turns, llvm::Function* of_warp) {
   const auto outputs = outputs_of(code);
   if (outputs.empty()) return;
-  const auto bytes = bytes_of_warp(outputs);
+  auto bytes = bytes_of_warp(outputs);
+  if (of_warp)
+    for (const auto& [output, of_one_way] : bytes_of_warp(outputs_of(*of_warp)))
+      if (auto known = bytes.find(code.getArg(output->getArgNo())); known != bytes.end()) known->second = of_one_way;
   llvm::BasicBlock& entry = code.getEntryBlock();
   llvm::IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
   Value *in_row = thread_count(builder, code, 1), *in_grid = thread_count(builder, code, 3);
   llvm::MapVector<const llvm::Argument*, Value*> is_large;
-  for (const auto& [output, of_warp] : bytes) {
-    const auto are_bytes = [&](Value* threads, uint64_t least) {
-      return builder.CreateICmpUGE(threads, builder.getInt64(least * kWarp / of_warp));
+  for (const auto& [output, written] : bytes) {
+    const auto are_bytes = [&, by_warp = written](Value* threads, uint64_t least) {
+      return builder.CreateICmpUGE(threads, builder.getInt64(least * kWarp / by_warp));
     };
     Value* in_all = times_turns(builder, code, in_grid, *output, turns);
     is_large[output] = builder.CreateAnd(are_bytes(in_all, kLargeFrom), are_bytes(in_row, kLongFrom));

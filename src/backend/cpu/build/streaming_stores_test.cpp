@@ -46,27 +46,36 @@ TEST(StreamingStores, AreThoseOfOutputs) {
   EXPECT_EQ(streamed("%p = getelementptr i8, ptr %out, i64 1024\nstore <32 x float> %v, ptr %p, align 4\n"), 1);
 }
 
-/// A warp writes as much as all its stores: 32 MiB are 65,536 warps of 512 bytes, two million threads.
-TEST(StreamingStores, CountAllThatAWarpWrites) {
-  const auto threads_of = [](unsigned stores) {
-    llvm::LLVMContext context;
+/// Of how many threads on code with so many stores past each other goes past the caches, where a warp does so many of
+/// them; 0: all.
+uint64_t threads_of(unsigned stores, unsigned of_warp) {
+  llvm::LLVMContext context;
+  const auto code_of = [](const char* name, unsigned count) {
     std::string body;
-    for (unsigned i = 0; i < stores; ++i)
+    for (unsigned i = 0; i < count; ++i)
       body += formatted("%p{0} = getelementptr i8, ptr %out, i64 {1}\nstore <32 x float> %v, ptr %p{0}, align 4\n", i,
                         128 * i);
-    const auto module =
-        parse(context, "define void @code(ptr %context, ptr %out, <32 x float> %v) {\n" + body + "ret void }");
-    llvm::Function& code = *module->getFunction("code");
-    stream_large_outputs(code, {});
-    uint64_t most = 0;
-    for (const llvm::Instruction& instruction : llvm::instructions(code))
-      if (const auto* test = llvm::dyn_cast<llvm::ICmpInst>(&instruction))
-        if (const auto* least = llvm::dyn_cast<llvm::ConstantInt>(test->getOperand(1)))
-          most = std::max(most, least->getZExtValue());
-    return most;
+    return formatted("define void @{}(ptr %context, ptr %out, <32 x float> %v) {{\n{}ret void }}\n", name, body);
   };
-  EXPECT_EQ(threads_of(1), 8u << 20);
-  EXPECT_EQ(threads_of(4), 2u << 20);
+  const auto module = parse(context, code_of("code", stores) + code_of("warp", of_warp));
+  llvm::Function& code = *module->getFunction("code");
+  stream_large_outputs(code, {}, of_warp > 0 ? module->getFunction("warp") : nullptr);
+  uint64_t most = 0;
+  for (const llvm::Instruction& instruction : llvm::instructions(code))
+    if (const auto* test = llvm::dyn_cast<llvm::ICmpInst>(&instruction))
+      if (const auto* least = llvm::dyn_cast<llvm::ConstantInt>(test->getOperand(1)))
+        most = std::max(most, least->getZExtValue());
+  return most;
+}
+
+/// A warp writes as much as all its stores: 32 MiB are 65,536 warps of 512 bytes, two million threads.
+TEST(StreamingStores, CountAllThatAWarpWrites) {
+  EXPECT_EQ(threads_of(1, 0), 8u << 20);
+  EXPECT_EQ(threads_of(4, 0), 2u << 20);
+}
+
+TEST(StreamingStores, CountOneOfTwoWays) {
+  EXPECT_EQ(threads_of(2, 1), 8u << 20);
 }
 
 TEST(StreamingStores, AreThoseOfAllLanesOnly) {

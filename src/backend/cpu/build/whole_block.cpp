@@ -115,7 +115,6 @@ struct Candidate {
 llvm::Function* run_rows(const Candidate& candidate) {
   InnerBody* inner = candidate.inner;
   if (!inner) return loop_over_rows(*candidate.body, candidate.placed, nullptr);
-  remove_turn_marks(*inner->body.code);
   const PlacedCode placed = give_places_as_arguments(*inner->body.code),
                    look = give_places_as_arguments(*inner->are_inner);
   const InnerRows rows{placed, look};
@@ -146,7 +145,7 @@ bool run_whole_block(Candidate& candidate) {
     made = candidate.is_beside ? run_rows(candidate) : loop_over_blocks(body, candidate.placed);
     body.order = candidate.is_beside ? WarpOrder::RowAfterRow : WarpOrder::WarpAfterWarp;
   }
-  stream_large_outputs(*made, body.output_turns);
+  stream_large_outputs(*made, body.output_turns, candidate.inner ? body.code : nullptr);
   body.code->eraseFromParent();
   body.code = made;
   return true;

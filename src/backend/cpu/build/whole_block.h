@@ -59,7 +59,7 @@ struct WideBody {
 
 /// Beside code for all blocks of a shape, see inner_blocks.h.
 struct InnerBody {
-  llvm::Function* are_inner;  ///< says it of the context's block
+  llvm::Function* are_inner;  ///< says it of the context's block; null, as the body's code, where it is taken in
   WideBody body;              ///< for the inner ones
   uint32_t least_blocks = 0;  ///< of a grid; code for all blocks runs smaller ones faster
   std::string accesses = {};  ///< see report_accesses; empty where nobody asks
