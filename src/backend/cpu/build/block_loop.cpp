@@ -36,8 +36,9 @@ constexpr uint32_t kTurningBytes = 64 << 10;
 /// The same of blocks that go from barrier to barrier, which come back to it soon: most of the first cache.
 constexpr uint32_t kMeetingBytes = 32 << 10;
 
-/// Blocks beside each other for each of which a bit says by which code it is run. No call runs more as it is.
-constexpr uint32_t kMostChosen = 32;
+/// Of blocks beside each other that take turns: 4 KiB of a row of words, so that the first cache has the rows above too
+/// for what reads of these. And as many bits say by which code each is run.
+constexpr uint32_t kMostBeside = 32;
 
 /// For a loop into which `code` will be inlined: a function without debug information would swallow its lines.
 llvm::DISubprogram* lines_beside(const llvm::Function& code) {
@@ -96,8 +97,7 @@ class BlockLoop {
     only_reads(*placed_.code);
     if (inner) only_reads(*inner->placed.code);
     const bool is_shown = calls_others(*placed_.code) || (inner && calls_others(*inner->placed.code));
-    each_group([&](Value* first, Value* left) {
-      Value* blocks = inner ? least(left, builder_.getInt32(kMostChosen)) : left;
+    each_group([&](Value* first, Value* blocks) {
       Value* chosen = inner ? inner_ones(*inner, first, blocks) : nullptr;
       const auto run_code = [&](const Warp& warp) {
         if (!inner) return void(call(*placed_.code, arguments(placed_, warp)));
@@ -389,13 +389,13 @@ class BlockLoop {
     });
   }
 
-  /// The same, by all that are left in a row of the grid, given the first one's x and how many they are; `body` returns
-  /// how many of them it ran.
+  /// The same, by those that are left in a row of the grid, as many as may take turns, given the first one's x and how
+  /// many they are; `body` returns how many of them it ran.
   template <typename Body>
   void each_group(Body body) {
     each_step([&](Value* first, Value* left) {
       Value* in_row = builder_.CreateSub(word(offsetof(ThreadContext, nctaid)), first);
-      Value* blocks = body(first, least(left, in_row));
+      Value* blocks = body(first, least(least(left, in_row), builder_.getInt32(kMostBeside)));
       Value* last = builder_.CreateAdd(first, builder_.CreateSub(blocks, builder_.getInt32(1)));
       note_place(offsetof(ThreadContext, ctaid), last);  // from which the run half goes on, whichever was run last
       return blocks;

@@ -163,6 +163,19 @@ TEST(WholeBlock, BlocksRunOneAfterTheOtherElsewhere) {
                            {32, 3}));
 }
 
+// Their rows are to stay in the first cache.
+TEST(WholeBlock, BlocksTakeTurnsUpToThirtyTwoAtATime) {
+  constexpr uint32_t kMany = 40, kAtATime = 32, kRows = 3;
+  TestProgram program(folding(""));
+  std::vector<uint32_t> columns(32, 1), more(1024);
+  program.call_for_blocks("k", {kMany}, {32, kRows}, kMany, columns.data(), more.data());
+  uint32_t expected = 1;
+  for (uint32_t first = 0; first < kMany; first += kAtATime)
+    for (uint32_t row = 0; row < kRows; ++row)
+      for (uint32_t b = first; b < std::min(first + kAtATime, kMany); ++b) expected = expected * 31 + b * 100 + row;
+  EXPECT_EQ(columns, std::vector<uint32_t>(32, expected));
+}
+
 /// Each thread of a plane of 5 blocks writes its block's number; %n is the width of the plane.
 TEST(WholeBlock, BlocksThatTakeTurnsRunAllTheirThreads) {
   const std::string text = R"(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -30,8 +31,10 @@ constexpr int32_t kFuel = 128;
 // What code that runs in step may read of a last warp.
 using image::kMostThreads;
 
-/// After so many, code that runs blocks one after the other sees whether its grid was given up.
-constexpr uint32_t kMostBlocksACall = 32;
+/// After so many, code that runs blocks one after the other sees whether its grid was given up: twice as many as in the
+/// last call of a range if that was short. A call takes a tenth of a microsecond by itself, a short block hardly more.
+constexpr uint32_t kFewestBlocksACall = 32, kMostBlocksACall = 1024;
+constexpr auto kShortCall = std::chrono::microseconds(50);
 
 constexpr uint32_t lane_of(const Thread& thread) {
   return thread.index % kWarp;
@@ -272,9 +275,13 @@ void Block::blocks_entry(void* thread) {
   Block& block = *self->block;
   ThreadContext& context = *self->context;
   const std::byte* parameters = block.grid_->launch().parameters.data();
+  using Clock = std::chrono::steady_clock;
+  uint32_t most = kFewestBlocksACall;
   for (;;) {
-    block.asked_ = context.blocks =
-        static_cast<uint32_t>(std::min<uint64_t>(block.most_ - block.begun_ + 1, kMostBlocksACall));
+    const uint64_t left = block.most_ - block.begun_ + 1;
+    const bool others_follow = left > most;
+    const Clock::time_point begin = others_follow ? Clock::now() : Clock::time_point{};
+    block.asked_ = context.blocks = static_cast<uint32_t>(std::min<uint64_t>(left, most));
     context.blocks_left = 0;
     std::copy_n(block.index_, 3, context.ctaid);
     block.show_places(context, 0);
@@ -283,6 +290,7 @@ void Block::blocks_entry(void* thread) {
     if (block.begun_ == block.most_ || block.grid_->failed()) return;
     ++block.begun_;
     block.go_on();
+    if (others_follow && most < kMostBlocksACall && Clock::now() - begin < kShortCall) most *= 2;
   }
 }
 

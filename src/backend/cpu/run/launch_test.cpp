@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -203,6 +204,33 @@ TEST_F(Launches, DenormalsAreFlushedOnlyWhereTheKernelAsks) {
   }
 }
 #endif
+
+struct Calls {
+  std::atomic<uint32_t>* most;  ///< blocks of a call
+  int microseconds;             ///< that each takes
+};
+
+/// As code does that runs blocks one after the other.
+void run_many(ThreadContext* c, const std::byte* block) {
+  const auto& [most, microseconds] = parameters_of<Calls>(block);
+  for (uint32_t known = *most; known < c->blocks && !most->compare_exchange_weak(known, c->blocks);) continue;
+  if (microseconds > 0) std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+  c->blocks = 1;
+  c->ctaid[0] = c->nctaid[0] - 1;  // nobody looks where the last one was
+}
+
+// Of short ones, so that a grid that is given up still ends soon.
+TEST_F(Launches, ACallRunsMoreBlocksIfTheLastOneWasShort) {
+  std::atomic<uint32_t> most = 0;
+  const auto run = [&](uint32_t blocks, int microseconds) {
+    most = 0;
+    launch(run_many, {{blocks}, {32}}, Calls{&most, microseconds}, {.width = 32, .whole_block = true});
+    expect_success();
+    return most.load();
+  };
+  EXPECT_EQ(run(100'000, 0), 1024u);
+  EXPECT_EQ(run(1000, 100), 32u);
+}
 
 }  // namespace
 }  // namespace cupola::cpu
