@@ -9,58 +9,65 @@
 namespace cupola::cpu::build::testing {
 namespace {
 
-/// A thread's word %r says what each of `answers` (i1) is; %px and %py say where it is in the grid.
-std::string kernel_that_asks(const std::string& questions, llvm::ArrayRef<std::string> answers,
-                             const std::string& between = "") {
-  return R"(
+constexpr const char* kDeclarations = R"(
     declare i32 @cupola.ctaid.x()
     declare i32 @cupola.ctaid.y()
     declare i32 @cupola.ctaid.z()
     declare i32 @cupola.nctaid.x()
     declare i32 @cupola.nctaid.y()
     declare i32 @cupola.ntid.z()
-  )" + kernel_with(R"(
+  )";
+
+/// Where a thread is in the grid, %px and %py, and where that ends, %ends and %ends.y.
+constexpr const char* kPlaces = R"(
       %bx = call i32 @cupola.ctaid.x()
       %by = call i32 @cupola.ctaid.y()
-      %bz = call i32 @cupola.ctaid.z()
       %gx = call i32 @cupola.nctaid.x()
       %gy = call i32 @cupola.nctaid.y()
-      %depth = call i32 @cupola.ntid.z()
       %ox = mul i32 %bx, %width
       %px = add i32 %ox, %x
       %oy = mul i32 %by, %lines
       %py = add i32 %oy, %y
-      %area = mul i32 %width, %lines
-      %count = mul i32 %area, %depth
       %ends = mul i32 %gx, %width
       %ends.y = mul i32 %gy, %lines
+      )";
+
+/// A thread's word %r says what each of `answers` (i1) is, of questions for kPlaces.
+std::string kernel_that_asks(const std::string& questions, llvm::ArrayRef<std::string> answers,
+                             const std::string& between = "") {
+  return kDeclarations +
+         kernel_with(kPlaces + std::string(R"(
+      %bz = call i32 @cupola.ctaid.z()
+      %depth = call i32 @cupola.ntid.z()
+      %area = mul i32 %width, %lines
+      %count = mul i32 %area, %depth
       %planes = mul i32 %gy, %bz
       %of.plane = add i32 %planes, %by
       %of.row = mul i32 %of.plane, %gx
       %number = add i32 %of.row, %bx
       %ahead = mul i32 %number, %count
       %mine = add i32 %ahead, %me
-      )" + questions +
-                   R"(
+      )") + questions +
+                     R"(
       %r0 = add i32 %mine, 100000
       )" +
-                   [&] {
-                     std::string sum;
-                     for (size_t i = 0; i < answers.size(); ++i)
-                       sum += formatted("%b{0} = select i1 {1}, i32 {2}, i32 0\n%r{3} = add i32 %r{0}, %b{0}\n", i,
-                                        answers[i], 1000000 << i, i + 1);
-                     return sum;
-                   }() +
-                   between +
-                   formatted(R"(
+                     [&] {
+                       std::string sum;
+                       for (size_t i = 0; i < answers.size(); ++i)
+                         sum += formatted("%b{0} = select i1 {1}, i32 {2}, i32 0\n%r{3} = add i32 %r{0}, %b{0}\n", i,
+                                          answers[i], 1000000 << i, i + 1);
+                       return sum;
+                     }() +
+                     between +
+                     formatted(R"(
       %at = zext i32 %mine to i64
       %to = getelementptr i32, ptr %o32, i64 %at
       %r = add i32 %r{}, 0
       store i32 %r, ptr %to
       %once = atomicrmw add ptr %sums, i32 1 monotonic
       br label %out)",
-                             answers.size()) +
-                   R"(
+                               answers.size()) +
+                     R"(
     unused:
       br label %write)");
 }
@@ -128,23 +135,8 @@ TEST(VectorDifferential, BlocksAskedForSumsOfBitsAnswerAsThoseWhoAskThem) {
 /// A kernel of rows alone, whose threads write where they are and whether they lie at a border, a place or two wide, of
 /// the grid. `inside`: makes %v, of those that do not.
 std::string kernel_with_borders(const std::string& inside) {
-  return R"(
-    declare i32 @cupola.ctaid.x()
-    declare i32 @cupola.ctaid.y()
-    declare i32 @cupola.nctaid.x()
-    declare i32 @cupola.nctaid.y()
-  )" + kernel_with(R"(
-      %bx = call i32 @cupola.ctaid.x()
-      %by = call i32 @cupola.ctaid.y()
-      %gx = call i32 @cupola.nctaid.x()
-      %gy = call i32 @cupola.nctaid.y()
-      %ox = mul i32 %bx, %width
-      %px = add i32 %ox, %x
-      %oy = mul i32 %by, %lines
-      %py = add i32 %oy, %y
-      %ends.x = mul i32 %gx, %width
-      %ends.y = mul i32 %gy, %lines
-      %last.x = add i32 %ends.x, -2
+  return kDeclarations + kernel_with(kPlaces + std::string(R"(
+      %last.x = add i32 %ends, -2
       %last.y = add i32 %ends.y, -1
       %left = icmp slt i32 %px, 1
       %right = icmp sgt i32 %px, %last.x
@@ -153,7 +145,7 @@ std::string kernel_with_borders(const std::string& inside) {
       %a = or i1 %left, %right
       %b = or i1 %top, %bottom
       %border = or i1 %a, %b
-      %row = mul i32 %py, %ends.x
+      %row = mul i32 %py, %ends
       %index = add i32 %row, %px
       %at = zext i32 %index to i64
       %to = getelementptr i32, ptr %o32, i64 %at
@@ -163,7 +155,7 @@ std::string kernel_with_borders(const std::string& inside) {
       %r1 = sub i32 -5, %r0
       br label %meet
     inside:
-      )" + inside + R"(
+      )") + inside + R"(
       %r2 = add i32 %r0, %v
       br label %meet
     meet:
@@ -179,7 +171,7 @@ std::string kernel_with_borders(const std::string& inside) {
 // ends of the grid, in more blocks than a call runs. Those that read what others read go every second one first.
 TEST(VectorDifferential, InnerBlocksTakeTurnsWithOthers) {
   const char* const above = R"(
-      %up = sub i32 %index, %ends.x
+      %up = sub i32 %index, %ends
       %up.at = zext i32 %up to i64
       %here = getelementptr i32, ptr %o64, i64 %at
       %there = getelementptr i32, ptr %o64, i64 %up.at
