@@ -2,8 +2,6 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 
-#include <fstream>
-
 #include "backend/cpu/build/kernel_unit.h"
 #include "backend/cpu/build/test_program.h"
 
@@ -22,10 +20,7 @@ std::string code_for(const std::string& text, const Dim3& block) {
   EXPECT_TRUE(unit) << unit.error().message;
   EXPECT_TRUE(
       build_unit(read_unit(context, unit->kernels[0].unit).value(), {image::class_of(block), block, true}, options));
-  std::ifstream file(path + ".host.ll");
-  const std::string all{std::istreambuf_iterator<char>(file), {}};
-  for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
-  return all;
+  return take_kept_code(path);
 }
 
 /// How many loops lie in each other in it.

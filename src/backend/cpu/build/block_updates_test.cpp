@@ -155,9 +155,7 @@ size_t left_in_kernel(std::string body, const std::string& entry) {
       %cell = getelementptr i32, ptr %q, i64 %far
       )" + body + "\n ret void\n }"),
                     {.target = "cpu:test", .keep = path}));
-  std::ifstream file(path + ".host.ll");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+  const std::string text = take_kept_code(path);
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
   const auto module = llvm::parseAssemblyString(text, error, context);

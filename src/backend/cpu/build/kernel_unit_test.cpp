@@ -136,9 +136,7 @@ class Later : public ::testing::Test {
     llvm::LLVMContext context;
     auto unit = read_unit(context, image_.kernels[kernel].unit);
     EXPECT_TRUE(build_unit(std::move(*unit), blocks, {.target = "cpu:test", .keep = path}));
-    std::ifstream file(path + ".host.ll");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+    const std::string text = take_kept_code(path);
     llvm::SMDiagnostic error;
     const auto module = llvm::parseAssemblyString(text, error, context);
     size_t found = 0;
@@ -351,9 +349,7 @@ std::string hot_code(const std::string& text) {
   const std::string path = ::testing::TempDir() + "hot-" + std::to_string(getpid());
   EXPECT_TRUE(
       build_unit(unit_of(context, text), {BlockClass::Rows, Dim3{256}, true}, {.target = "cpu:test", .keep = path}));
-  std::ifstream file(path + ".host.ll");
-  std::string code{std::istreambuf_iterator<char>(file), {}};
-  for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+  const std::string code = take_kept_code(path);
   return code;
 }
 

@@ -58,6 +58,14 @@ inline Result<image::KernelImage> build_text(const std::string& text) {
   return build(parse(context, text), {.target = "cpu:test", .keep = getenv("KEEP") ? getenv("KEEP") : ""});
 }
 
+/// LLVM's text of what was built with `path` as BuildOptions::keep, whose files are gone then.
+inline std::string take_kept_code(const std::string& path) {
+  std::ifstream file(path + ".host.ll");
+  const std::string all{std::istreambuf_iterator<char>(file), {}};
+  for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+  return all;
+}
+
 /// What `text`'s kernel becomes, as LLVM's text: of the entry's function, from its name on. `entry`:
 /// "kernel.block.warp.k" is that of @k for blocks of rows of 32. For one level of processors, whatever this one is.
 inline std::string host_code(const std::string& text, const std::string& entry = "kernel.block.warp.k",
@@ -66,9 +74,7 @@ inline std::string host_code(const std::string& text, const std::string& entry =
   llvm::LLVMContext context;
   const auto built = build(parse(context, text), {.target = "cpu:x86_64:" + level, .keep = path});
   EXPECT_TRUE(built) << built.error().message;
-  std::ifstream file(path + ".host.ll");
-  const std::string all{std::istreambuf_iterator<char>(file), {}};
-  for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+  const std::string all = take_kept_code(path);
   const size_t begin = all.find("@" + entry + "(");
   EXPECT_NE(begin, std::string::npos) << entry;
   return begin == std::string::npos ? "" : all.substr(begin, all.find("\n}", begin) - begin);

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <iterator>
 #include <numeric>
 
@@ -171,9 +170,7 @@ TEST(VectorFoundRows, AreRunsInHotCodeOnly) {
     const auto made = build_unit(std::move(*unit), blocks, {.target = options.target, .keep = path});
     ASSERT_TRUE(made) << made.error().message;
     EXPECT_EQ(made->kernels[0].improvable, !hot);
-    std::ifstream file(path + ".host.ll");
-    const std::string code{std::istreambuf_iterator<char>(file), {}};
-    for (const char* kept : {".host.ll", ".s"}) std::remove((path + kept).c_str());
+    const std::string code = take_kept_code(path);
     EXPECT_THAT(code, HasSubstr("load <32 x i32>, ptr"));
     constexpr const char* kRuns = "<i32 0, i32 1, i32 4, i32 5, i32 8, i32 9, i32 12, i32 13, i32 16,";
     EXPECT_EQ(code.find(kRuns) != std::string::npos, hot);
