@@ -76,6 +76,8 @@ class Places {
     const unsigned lanes = narrow->getNumElements();
     if (!narrow->getElementType()->isIntegerTy(32) || lanes % 2 != 0) return;
     sum_ = sum;
+    // Hidden, as LLVM 22 takes apart what moves with a loop and adds a part to each place before.
+    base_ = hidden_number(builder, sum->getPointerOperand());
     is_signed_ = llvm::isa<llvm::SExtInst>(cast);
     pairs_ = builder.CreateBitCast(cast->getOperand(0), llvm::FixedVectorType::get(builder.getInt64Ty(), lanes / 2));
   }
@@ -90,14 +92,14 @@ class Places {
       index = is_signed_ ? builder_.CreateAShr(pair_, 32) : builder_.CreateLShr(pair_, 32);
     else
       index = builder_.CreateIntCast(builder_.CreateTrunc(pair_, builder_.getInt32Ty()), pair_->getType(), is_signed_);
-    return builder_.CreateGEP(sum_->getSourceElementType(), sum_->getPointerOperand(), index, "",
-                              sum_->getNoWrapFlags());
+    return builder_.CreateGEP(sum_->getSourceElementType(), base_, index, "", sum_->getNoWrapFlags());
   }
 
  private:
   llvm::IRBuilder<>& builder_;
   Value* addresses_;
   llvm::GetElementPtrInst* sum_ = nullptr;  ///< of a place that all know and numbers of 32 bits; null: it is another
+  Value* base_ = nullptr;                   ///< the place that all know
   bool is_signed_ = false;
   Value* pairs_ = nullptr;  ///< of the numbers
   Value* pair_ = nullptr;
