@@ -19,7 +19,6 @@
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/DeadStoreElimination.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/GVN.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
@@ -34,6 +33,7 @@
 #include "backend/cpu/build/first_lanes.h"
 #include "backend/cpu/build/gather_addresses.h"
 #include "backend/cpu/build/idle_updates.h"
+#include "backend/cpu/build/known_numbers.h"
 #include "backend/cpu/build/known_shifts.h"
 #include "backend/cpu/build/mask_numbers.h"
 #include "backend/cpu/build/narrow_masks.h"
@@ -165,7 +165,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     simplify.addPass(ShortenRows());  // by masks that are known
     simplify.addPass(llvm::SimplifyCFGPass());
     simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
-    simplify.addPass(llvm::GVNPass());  // what one warp leaves in shared memory for the next
+    simplify.addPass(TakeKnownNumbers());  // what one warp leaves in shared memory for the next
     simplify.addPass(TakeRowsOfRows());
     simplify.addPass(TakeStoredRows());
     simplify.addPass(llvm::DSEPass());
