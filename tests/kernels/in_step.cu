@@ -927,4 +927,69 @@ CASE(large_streams_are_all_there) {
   }
 }
 
+// Each thread goes through a row of its own: by numbers and by pointers, a sum in a register and one in memory.
+__global__ void goes_through_its_row(const int* in, const long long* wide, int rows, int pitch, int columns, int* sums,
+                                     long long* wide_sums, int* out) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  int sum = 0;
+  for (int i = 0; i < columns; ++i) sum = 3 * sum + in[row * pitch + i];
+  sums[row] = sum;
+  const long long* numbers = wide + static_cast<size_t>(row) * pitch;
+  long long total = 0;
+  for (int i = 0; i < columns; ++i) total = 3 * total + numbers[i];
+  wide_sums[row] = total;
+  for (int i = 0; i < columns; ++i) out[row] = 3 * out[row] + in[row * pitch + i];
+}
+
+CASE(threads_go_through_rows_of_their_own) {
+  for (const int rows : {256, 300})
+    for (const int columns : {0, 1, 7, 16, 17, 33, 100}) {
+      const int pitch = columns + rows % 7, n = rows * pitch;
+      check::Managed<int> in(n + 1), sums(rows), out(rows);
+      check::Managed<long long> wide(n + 1), wide_sums(rows);
+      for (int i = 0; i < n; ++i) in[i] = i * 7 % 1009, wide[i] = (1LL << 40) + i;
+      for (int row = 0; row < rows; ++row) out[row] = row;
+      goes_through_its_row<<<(rows + 63) / 64, 64>>>(in, wide, rows, pitch, columns, sums, wide_sums, out);
+      CUDA_OK(cudaDeviceSynchronize());
+      int wrong = 0;
+      for (int row = 0; row < rows; ++row) {
+        unsigned sum = 0, output = row;
+        unsigned long long total = 0;
+        for (int i = row * pitch; i < row * pitch + columns; ++i) {
+          sum = 3 * sum + in[i], output = 3 * output + in[i];
+          total = 3 * total + wide[i];
+        }
+        wrong += sums[row] != static_cast<int>(sum) || out[row] != static_cast<int>(output) ||
+                 wide_sums[row] != static_cast<long long>(total);
+      }
+      EXPECT_EQUAL_AT(columns, wrong, 0);
+    }
+}
+
+// What a thread writes to its row's number is what it reads in a later turn.
+__global__ void reads_what_it_writes(int* numbers, int pitch, int columns, int at) {
+  int thread = threadIdx.x;
+  int* out = numbers + thread * pitch + at;
+  for (int i = 0; i < columns; ++i) *out += numbers[thread * pitch + i];
+}
+
+CASE(threads_read_what_they_wrote_in_their_row) {
+  const int threads = 64, pitch = 60;
+  for (const int at : {0, 3, 16, 31, 45, 50}) {
+    check::Managed<int> numbers(threads * pitch);
+    for (int i = 0; i < threads * pitch; ++i) numbers[i] = i % 101;
+    reads_what_it_writes<<<1, threads>>>(numbers, pitch, 50, at);
+    CUDA_OK(cudaDeviceSynchronize());
+    int wrong = 0;
+    for (int thread = 0; thread < threads; ++thread) {
+      int row[60];
+      for (int i = 0; i < pitch; ++i) row[i] = (thread * pitch + i) % 101;
+      for (int i = 0; i < 50; ++i) row[at] += row[i];
+      for (int i = 0; i < pitch; ++i) wrong += numbers[thread * pitch + i] != row[i];
+    }
+    EXPECT_EQUAL_AT(at, wrong, 0);
+  }
+}
+
 CHECK_MAIN()

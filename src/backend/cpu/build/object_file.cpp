@@ -32,6 +32,7 @@
 #include "backend/cpu/build/early_clears.h"
 #include "backend/cpu/build/first_lanes.h"
 #include "backend/cpu/build/gather_addresses.h"
+#include "backend/cpu/build/gathered_strips.h"
 #include "backend/cpu/build/idle_updates.h"
 #include "backend/cpu/build/known_numbers.h"
 #include "backend/cpu/build/known_shifts.h"
@@ -186,6 +187,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     drop_overwritten_notes(function, analyses.functions);
     clear_early(function);
     leave_out_idle_updates(function);
+    take_strips(function, analyses.functions, machine.getTargetTransformInfo(function));
     make_addresses_beside_gathers(function);
     ask_for_whole_turns(function);
     move_masks_as_numbers(function, machine);

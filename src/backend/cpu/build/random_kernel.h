@@ -34,7 +34,8 @@ class RandomKernel : RandomMeetings {
         is_new_(seed < kFirstOld || seed >= kFirstNew),
         asks_(asks(seed)),
         finds_peers_(seed < kFirstOld || seed >= kFirstPeers),
-        fills_columns_(seed < kFirstOld || seed >= kFirstColumns) {}
+        fills_columns_(seed < kFirstOld || seed >= kFirstColumns),
+        reads_rows_(seed < kFirstOld || seed >= kFirstRows) {}
 
   /// Whether it may ask where threads are.
   static bool asks(uint64_t seed) { return seed < kFirstOld || seed >= kFirstAsking; }
@@ -63,6 +64,7 @@ class RandomKernel : RandomMeetings {
     if (variety_.spreads && chance(2)) know_as_warp();
     if (asks_ && chance(2)) ask_for_place();
     if (finds_peers_ && meets_ && chance(2)) store_for_peers();
+    if (reads_rows_ && chance(2)) go_through_own_row();
     while (budget_ > 0) statement({});
     if (meets_) part();
     for (const Variable& one : variables_) store_cell(one.type, load(one), Place::Rows);
@@ -455,7 +457,7 @@ class RandomKernel : RandomMeetings {
   /// Seeds whose kernels were wrong once are kept, and with them what these kernels are: they have fewer statements.
   static constexpr uint64_t kFirstOld = 1'000'000'000, kFirstNew = 3'800'000'000, kFirstAsking = 4'600'000'000,
                             kFirstSpread = 4'700'000'000, kFirstLatest = 4'900'000'000, kFirstShifting = 5'001'000'000,
-                            kFirstPeers = 5'002'000'000, kFirstColumns = 5'003'000'000;
+                            kFirstPeers = 5'002'000'000, kFirstColumns = 5'003'000'000, kFirstRows = 5'004'000'000;
 
   int budget_;
   const bool leaves_;
@@ -463,6 +465,7 @@ class RandomKernel : RandomMeetings {
   const bool asks_;    ///< where threads are, too
   const bool finds_peers_;
   const bool fills_columns_;
+  const bool reads_rows_;
 };
 
 }  // namespace cupola::cpu::build::testing

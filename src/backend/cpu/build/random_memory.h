@@ -118,6 +118,42 @@ class RandomMemory : public RandomValues {
     if (chance(4)) line("store i32 {}, ptr {}", now, variable("i32").name);
   }
 
+  /// Each thread a row of its own, a number a turn.
+  void go_through_own_row() {
+    const std::string type = one_of({"i32", "i32", "i64"}), extended = one_of({"sext", "zext"});
+    const bool is_far = chance(3), writes = chance(3), leaves_out = chance(4);
+    const std::string first = let("and i32 {}, 255", let("mul i32 %lin, {}", pick(20)));
+    const std::string end = chance(2) ? let("and i32 %n, 127") : std::to_string(pick(200));
+    const std::string sum = slot(type), at_now = slot("i32"), where = writes ? cell(type, Place::Rows) : "";
+    const std::string head = label(), body = label(), on = label(), out = label();
+    line("store {} 0, ptr {}", type, sum);
+    line("store i32 0, ptr {}", at_now);
+    go(head);
+    at(head);
+    const std::string now = let("load i32, ptr {}", at_now);
+    branch(let("icmp {} i32 {}, {}", one_of({"slt", "ult"}), now, end), body, out);
+    at(body);
+    line("store i32 {}, ptr {}", let("add i32 {}, 1", now), at_now);
+    if (leaves_out) {
+      const std::string reads = label(), asked = chance(2) ? let("and i32 {}, 7", now) : "%n";
+      branch(let("icmp ne i32 {}, {}", asked, pick(8)), reads, on);
+      at(reads);
+    }
+    const std::string from = is_far ? let("getelementptr {}, ptr %in, i64 {}", type, wide(first)) : "%in";
+    const std::string number = is_far ? now : let("add i32 {}, {}", first, now);
+    const std::string index = let("{} i32 {} to i64", extended, number);
+    const std::string value = let("load {}, ptr {}", type, let("getelementptr {}, ptr {}, i64 {}", type, from, index));
+    const std::string thrice = let("mul {} {}, 3", type, let("load {}, ptr {}", type, sum));
+    const std::string next = let("add {} {}, {}", type, thrice, value);
+    line("store {} {}, ptr {}", type, next, sum);
+    if (writes) line("store {} {}, ptr {}", type, next, where);
+    go(on);
+    at(on);
+    go(head);
+    at(out);
+    line("store {} {}, ptr {}", type, let("load {}, ptr {}", type, sum), variable(type).name);
+  }
+
   /// All blocks' threads, one or two rows of bytes, in steps of the grid's width.
   void go_through_grid() {
     const std::string type = one_of({"i32", "i32", "i64"}), at_now = slot(type), sum = variable("i32").name;

@@ -2,6 +2,7 @@
 
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "backend/cpu/build/gathered_strips.h"
 #include "backend/cpu/build/hidden_number.h"
 #include "backend/cpu/build/lane_operand.h"
 #include "backend/cpu/build/mask_registers.h"
@@ -360,7 +361,12 @@ void widen_load(Lanes& lanes, llvm::LoadInst& load) {
     if (!found) return lanes.define(load, gathered());
     lanes.accesses[&load] = Access::FoundRuns;
     const auto in_runs = [&](unsigned run) { return load_runs(lanes, load, *found, run); };
-    return lanes.define(load, choose_way(lanes, *found, widened(type), !lanes.is_hot, in_runs, gathered));
+    const auto one_by_one = [&] {
+      Value* made = gathered();
+      if (auto* call = llvm::dyn_cast<llvm::CallInst>(made)) note_one_way_of_several(*call);
+      return made;
+    };
+    return lanes.define(load, choose_way(lanes, *found, widened(type), !lanes.is_hot, in_runs, one_by_one));
   }
   Value* condition = lanes.straight(address);
   lanes.define(load, condition ? lanes.choose(condition, widened(type), row, gathered) : row());
