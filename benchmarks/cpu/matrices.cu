@@ -1,5 +1,5 @@
-// Products of matrices: in tiles of shared memory, with sixteen results a thread, of many small ones, and dot products
-// of bytes.
+// Products of matrices: in tiles of shared memory, with sixteen results a thread, with a vector, of many small ones,
+// and dot products of bytes.
 
 #include "matrices.h"
 
@@ -49,6 +49,14 @@ __global__ void sgemm_registers(const float* a, const float* b, float* c, int n)
   for (int y = 0; y < kEach; ++y)
     for (int x = 0; x < kEach; ++x)
       c[(top + threadIdx.y * kEach + y) * n + left + threadIdx.x * kEach + x] = sums[y][x];
+}
+
+/// A thread for each row.
+__global__ void matrix_vector(const float* a, const float* x, float* y, int columns) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int i = 0; i < columns; ++i) sum += a[row * columns + i] * x[i];
+  y[row] = sum;
 }
 
 /// A block for each pair of small matrices.
@@ -120,6 +128,12 @@ kernel void sgemm_registers(global const float* a, global const float* b, global
   for (int y = 0; y < E; ++y)
     for (int x = 0; x < E; ++x) c[(top + ty * E + y) * n + left + tx * E + x] = sums[y][x];
 }
+kernel void matrix_vector(global const float* a, global const float* x, global float* y, int columns) {
+  int row = get_global_id(0);
+  float sum = 0;
+  for (int i = 0; i < columns; ++i) sum += a[row * columns + i] * x[i];
+  y[row] = sum;
+}
 kernel void small_products(global const float* a, global const float* b, global float* c) {
   local float left[T][T], right[T][T];
   int x = get_local_id(0), y = get_local_id(1), i = (get_group_id(0) * T + y) * T + x;
@@ -173,6 +187,16 @@ void run_matrices(Suite& suite) {
       .loops = [&](const Matrices& loops) { loops.product(a, b, c, n); },
       .opencl = [&](OpenCl& cl) { cl.launch("sgemm_registers", {n / kEach, n / kEach}, {kTile, kTile}, a, b, c, n); }});
 
+  const int vectors = 1 << 13, length = 1 << 11, group = 256;
+  Array<float> matrix(vectors * length, spread(-1, 1)), vector(length, spread(0, 1)), images(vectors);
+  suite.run(Case<Matrices>{
+      .name = "matrix-vector",
+      .work = {.bytes = 4.0 * vectors * length},
+      .outputs = {near(images, 1e-4)},
+      .ours = [&] { matrix_vector<<<vectors / group, group>>>(matrix, vector, images, length); },
+      .loops = [&](const Matrices& loops) { loops.matrix_vector(matrix, vector, images, vectors, length); },
+      .opencl = [&](OpenCl& cl) { cl.launch("matrix_vector", vectors, group, matrix, vector, images, length); }});
+
   const int count = 1 << 14, elements = count * kSmall * kSmall;
   Array<float> left(elements, spread(-1, 1)), right(elements, spread(0, 1)), products(elements);
   suite.run(Case<Matrices>{.name = "small-products",
@@ -187,7 +211,7 @@ void run_matrices(Suite& suite) {
                                            products);
                                }});
 
-  const int rows = 4096, columns = 8192, words = columns / 4, group = 256;
+  const int rows = 4096, columns = 8192, words = columns / 4;
   Array<int8_t> x(rows * columns, hash), y(rows * columns, [](size_t i) { return hash(i + 7) >> 8; });
   Array<int> sums(rows);
   suite.run(

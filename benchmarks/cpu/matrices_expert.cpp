@@ -41,6 +41,20 @@ void product(const float* a, const float* b, float* c, int n) {
   }
 }
 
+/// Four rows at a time, of which each has its sums; rows are a multiple of four, columns of a vector's numbers.
+void matrix_vector(const float* a, const float* x, float* y, int rows, int columns) {
+  constexpr int kBeside = 4;
+#pragma omp parallel for
+  for (int row = 0; row < rows; row += kBeside) {
+    Floats sums[kBeside] = {};
+    for (int i = 0; i < columns; i += kLanes) {
+      const Floats right = load(x + i);
+      for (int r = 0; r < kBeside; ++r) sums[r] += load(a + (row + r) * columns + i) * right;
+    }
+    for (int r = 0; r < kBeside; ++r) y[row + r] = sum(sums[r]);
+  }
+}
+
 /// The sixteen rows of the right matrix are in registers while all rows of the left one meet them.
 void small_products(const float* a, const float* b, float* c, int count) {
   static_assert(kSmall == kLanes);
@@ -74,6 +88,6 @@ void int8_dots(const int8_t* a, const int8_t* b, int* sums, int rows, int column
 
 }  // namespace
 
-const Matrices matrices = {product, small_products, int8_dots};
+const Matrices matrices = {product, matrix_vector, small_products, int8_dots};
 
 }  // namespace bench::expert

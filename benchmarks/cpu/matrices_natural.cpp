@@ -13,6 +13,16 @@ void product(const float* a, const float* b, float* c, int n) {
   }
 }
 
+void matrix_vector(const float* a, const float* x, float* y, int rows, int columns) {
+#pragma omp parallel for
+  for (int row = 0; row < rows; ++row) {
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < columns; ++i) sum += a[row * columns + i] * x[i];
+    y[row] = sum;
+  }
+}
+
 void small_products(const float* a, const float* b, float* c, int count) {
 #pragma omp parallel for
   for (int m = 0; m < count; ++m) {
@@ -41,6 +51,6 @@ void int8_dots(const int8_t* a, const int8_t* b, int* sums, int rows, int column
 
 }  // namespace
 
-const Matrices matrices = {product, small_products, int8_dots};
+const Matrices matrices = {product, matrix_vector, small_products, int8_dots};
 
 }  // namespace bench::BENCH_BY

@@ -45,9 +45,6 @@ constexpr uint64_t kAhead = 2;
 
 constexpr const char* kOneWay = "cupola.one.way";
 
-/// Of one function, for its code's size: each is some 300 instructions.
-constexpr size_t kMost = 8;
-
 /// What advances by one number a turn, in all lanes.
 class Advance {
  public:
@@ -463,7 +460,7 @@ void note_one_way_of_several(llvm::CallInst& gather) {
 }
 
 void take_strips(llvm::Function& function, llvm::FunctionAnalysisManager& analyses,
-                 const llvm::TargetTransformInfo& target) {
+                 const llvm::TargetTransformInfo& target, size_t most) {
   constexpr auto kVectors = llvm::TargetTransformInfo::RGK_FixedWidthVector;
   const auto register_bits = static_cast<unsigned>(target.getRegisterBitWidth(kVectors).getFixedValue());
   if (register_bits < 128) return;
@@ -485,7 +482,7 @@ void take_strips(llvm::Function& function, llvm::FunctionAnalysisManager& analys
     count += of_loop.size();
     if (!of_loop.empty()) found.push_back({loop, back, std::move(of_loop)});
   }
-  if (count == 0 || count > kMost) return;
+  if (count == 0 || count > most) return;
   llvm::SmallVector<llvm::AllocaInst*, 4> filled;
   for (const Found& each : found) {
     BasicBlock* preheader = each.loop->getLoopPreheader();

@@ -17,8 +17,9 @@ void note_one_way_of_several(llvm::CallInst& gather);
 /// (`for (j = 0; j < m; ++j) sum += a[row * m + j]`), take a strip of each lane's numbers at a time, as long as there
 /// are so many turns: a register of each lane's, of which rows are made by shuffles, for the turns to come. Innermost
 /// loops that write nothing and are left after a number of turns that is known ahead; gathers of numbers of 32 or 64
-/// bits, of all lanes where that is to be seen, by a mask that does not change otherwise.
+/// bits, of all lanes where that is to be seen, by a mask that does not change otherwise. None if there are more than
+/// `most`: a strip is some 300 instructions, which take ten milliseconds to compile.
 void take_strips(llvm::Function& function, llvm::FunctionAnalysisManager& analyses,
-                 const llvm::TargetTransformInfo& target);
+                 const llvm::TargetTransformInfo& target, size_t most);
 
 }  // namespace cupola::cpu::build

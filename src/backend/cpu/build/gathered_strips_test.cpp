@@ -78,11 +78,11 @@ using Code = void(void* base, const void* firsts, void* result, int32_t turns, v
 
 class Taken {
  public:
-  explicit Taken(const std::string& code, const std::string& processor = "znver4") : module_(code) {
+  explicit Taken(const std::string& code, const std::string& processor = "znver4", size_t most = 1) : module_(code) {
     const auto machine = machine_of(processor);
     kir::PassAnalyses analyses(machine.get());
     llvm::Function& function = *module_->getFunction("f");
-    take_strips(function, analyses.functions, machine->getTargetTransformInfo(function));
+    take_strips(function, analyses.functions, machine->getTargetTransformInfo(function), most);
     has_strips_ = llvm::any_of(function, [](const llvm::BasicBlock& block) { return block.getName() == "strip.fill"; });
   }
   bool has_strips() const { return has_strips_; }
@@ -275,6 +275,11 @@ TEST(GatheredStrips, ReadNothingThatTheTurnsDoNot) {
     for (unsigned lane = 0; lane < kLanes; ++lane)
       EXPECT_EQ(sums[lane], sum_of(&numbers[static_cast<size_t>(firsts[lane]) % numbers.size()], turns));
   }
+}
+
+TEST(GatheredStrips, AreNotTakenWhereThereAreMore) {
+  Taken taken(text({}), "znver4", 0);
+  EXPECT_FALSE(taken.has_strips());
 }
 
 /// A loop that reads a number of each lane where `asked` says so, in one of two ways, as the gather's note says.

@@ -169,11 +169,13 @@ bool is_in_pieces(const WideBody& body) {
   return body.order == WarpOrder::Pieces;
 }
 
-/// There are loops over the warps of blocks for each of several pieces, which hot code writes out.
-bool writes_out(const std::vector<Bodies>& all, const CodeOptions& options) {
-  return options.blocks && options.blocks->hot && llvm::any_of(all, [](const Bodies& bodies) {
-           return (bodies.inner && is_in_pieces(bodies.inner->body)) || llvm::any_of(bodies.warps, is_in_pieces);
-         });
+/// Loops over the warps of blocks for each of several pieces are written out in hot code alone.
+Effort effort_for(const std::vector<Bodies>& all, const CodeOptions& options) {
+  if (!options.blocks || !options.blocks->hot) return {};
+  const bool has_pieces = llvm::any_of(all, [](const Bodies& bodies) {
+    return (bodies.inner && is_in_pieces(bodies.inner->body)) || llvm::any_of(bodies.warps, is_in_pieces);
+  });
+  return {.writes_out = has_pieces, .strips = 8};
 }
 
 /// Hot code would be other code than this: it would write out what this does not, or know sizes.
@@ -212,8 +214,8 @@ Result<Emitted> emit(llvm::Module& module, const CodeOptions& options, llvm::Tar
   return Emitted{std::move(object), Order::Scheduled};
 }
 
-/// `flushes`: the processor flushes denormals in all of it, which LLVM must know. `writes_out`: as clean_up has it.
-Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool writes_out, const CodeOptions& options,
+/// `flushes`: the processor flushes denormals in all of it, which LLVM must know.
+Result<Segment> emit_segment(llvm::Module& module, bool flushes, const Effort& effort, const CodeOptions& options,
                              llvm::TargetMachine& machine, Stages& stages) {
   keep_line_numbers(module);
   TRY(verify(module));
@@ -221,7 +223,7 @@ Result<Segment> emit_segment(llvm::Module& module, bool flushes, bool writes_out
     for (llvm::Function& function : module)
       if (!function.isDeclaration()) kir::say_flushing(function);
   approximate(module, machine);
-  clean_up(module, writes_out, machine);
+  clean_up(module, effort, machine);
   stages.end("passes");
   TRY(go_on(options));
   const std::string& keep = options.keep;
@@ -281,7 +283,7 @@ Result<GeneratedCode> generate_code(llvm::Module& module, std::span<const Kernel
     }
   const bool flushes =
       !all.empty() && llvm::all_of(code.kernels, [](const image::Kernel& kernel) { return kernel.flush_denormals; });
-  TRY(code.segment, emit_segment(module, flushes, writes_out(all, options), options, machine, stages));
+  TRY(code.segment, emit_segment(module, flushes, effort_for(all, options), options, machine, stages));
   if (!all.empty())
     log::line(log::Topic::Compile, "kernel {}{} took, in ms: {}", all.front().kernel.name,
               all.size() > 1 ? formatted(" and {} more", all.size() - 1) : which_blocks(options), stages.text());

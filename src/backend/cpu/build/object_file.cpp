@@ -141,7 +141,7 @@ Result<> retarget(llvm::Module& module, const llvm::TargetMachine& machine) {
   return {};
 }
 
-void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machine) {
+void clean_up(llvm::Module& module, const Effort& effort, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     // A frame larger than the page below the stack is touched page by page, so that an overflow faults there.
@@ -157,7 +157,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
   llvm::FunctionPassManager simplify;
   simplify.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   simplify.addPass(llvm::ADCEPass());  // counters that only count
-  if (writes_out) {
+  if (effort.writes_out) {
     constexpr int kOptLevel = 3;  // how much more code it may become
     simplify.addPass(llvm::SimplifyCFGPass());
     simplify.addPass(MarkLoopsToWriteOut());
@@ -187,7 +187,7 @@ void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machin
     drop_overwritten_notes(function, analyses.functions);
     clear_early(function);
     leave_out_idle_updates(function);
-    take_strips(function, analyses.functions, machine.getTargetTransformInfo(function));
+    take_strips(function, analyses.functions, machine.getTargetTransformInfo(function), effort.strips);
     make_addresses_beside_gathers(function);
     ask_for_whole_turns(function);
     move_masks_as_numbers(function, machine);

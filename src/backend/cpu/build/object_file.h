@@ -23,10 +23,15 @@ Result<std::unique_ptr<llvm::TargetMachine>> machine_for(const std::string& imag
 /// would be laid out otherwise, because its memory is shared with code that follows the first layout.
 Result<> retarget(llvm::Module& module, const llvm::TargetMachine& machine);
 
-/// Simplifies what lowering left; changes no result. No library function is assumed or introduced. `writes_out`: loops
-/// that go round as often as is known, such as those over a block's warps, are written out; it takes two to three times
-/// as long.
-void clean_up(llvm::Module& module, bool writes_out, llvm::TargetMachine& machine);
+/// What makes code faster and takes longer to compile.
+struct Effort {
+  bool writes_out = false;  ///< loops that go round as often as is known, such as those over a block's warps: two to
+                            ///< three times as long
+  size_t strips = 1;        ///< of a kernel, as take_strips has them
+};
+
+/// Simplifies what lowering left; changes no result. No library function is assumed or introduced.
+void clean_up(llvm::Module& module, const Effort& effort, llvm::TargetMachine& machine);
 
 /// In which order the instructions of a block are: as LLVM's scheduler has it before registers are given out, or as
 /// they stand.
