@@ -992,4 +992,90 @@ CASE(threads_read_what_they_wrote_in_their_row) {
   }
 }
 
+// Threads read their rows in some turns, or with an end in the midst of a turn, or write before they read.
+__global__ void reads_some_of_its_row(const int* in, int pitch, int columns, int padded, int other, int* sums) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+  for (int i = 0; i < padded; ++i) sum = 3 * sum + (i < columns ? in[row * pitch + i] : 7);
+  for (int i = 0; i < padded; ++i) sum = 3 * sum + (i % 4 != other ? in[row * pitch + i % columns] : in[i % columns]);
+  const int* numbers = in + static_cast<size_t>(row) * pitch;
+  for (size_t i = 0;;) {
+    sum += numbers[i];
+    if (++i == static_cast<size_t>(columns)) break;
+    sum *= 3;
+  }
+  sums[row] = sum;
+}
+
+CASE(threads_read_some_of_their_row) {
+  const int rows = 64;
+  for (const int columns : {1, 5, 16, 31, 50}) {
+    const int pitch = columns, padded = columns + 20;
+    check::Managed<int> in(rows * pitch), sums(rows);
+    for (int i = 0; i < rows * pitch; ++i) in[i] = i * 7 % 1009;
+    reads_some_of_its_row<<<1, rows>>>(in, pitch, columns, padded, 2, sums);
+    CUDA_OK(cudaDeviceSynchronize());
+    int wrong = 0;
+    for (int row = 0; row < rows; ++row) {
+      const int* numbers = &in[row * pitch];
+      unsigned sum = 0;
+      for (int i = 0; i < padded; ++i) sum = 3 * sum + (i < columns ? numbers[i] : 7);
+      for (int i = 0; i < padded; ++i) sum = 3 * sum + (i % 4 != 2 ? numbers[i % columns] : in[i % columns]);
+      for (int i = 0; i < columns; ++i) sum = (i > 0 ? 3 * sum : sum) + numbers[i];
+      wrong += sums[row] != static_cast<int>(sum);
+    }
+    EXPECT_EQUAL_AT(columns, wrong, 0);
+  }
+}
+
+__global__ void writes_its_row(int* numbers, int columns, int* sums) {
+  int* row = numbers + static_cast<size_t>(threadIdx.x) * columns;
+  int sum = threadIdx.x;
+  for (size_t i = 0; i < columns; ++i) {
+    row[i] = 5 * sum + i;
+    sums[threadIdx.x] = sum;
+    sum += row[i] % 1000;
+  }
+  sums[threadIdx.x] = sum;
+}
+
+// A warp's threads read what the next thread wrote turns ago.
+__global__ void hands_on_rows(int* numbers, int columns, int turns) {
+  int* row = numbers + static_cast<size_t>(threadIdx.x) * columns;
+  for (size_t i = 0; i < turns; ++i) {
+    int number = row[i];
+    __syncwarp();
+    row[i] = number + 1000;
+    __syncwarp();
+  }
+}
+
+CASE(threads_write_their_rows) {
+  const int threads = 32, columns = 40;
+  check::Managed<int> numbers(threads * columns), sums(threads);
+  writes_its_row<<<1, threads>>>(numbers, columns, sums);
+  CUDA_OK(cudaDeviceSynchronize());
+  int wrong = 0;
+  for (int thread = 0; thread < threads; ++thread) {
+    int sum = thread;
+    for (int i = 0; i < columns; ++i) {
+      wrong += numbers[thread * columns + i] != 5 * sum + i;
+      sum += (5 * sum + i) % 1000;
+    }
+    wrong += sums[thread] != sum;
+  }
+  EXPECT_EQUAL(wrong, 0);
+  for (const int pitch : {7, 16, 20}) {
+    const int turns = 30, count = (threads - 1) * pitch + turns;
+    std::vector<int> expected(count);
+    for (int i = 0; i < count; ++i) numbers[i] = expected[i] = i;
+    hands_on_rows<<<1, threads>>>(numbers, pitch, turns);
+    CUDA_OK(cudaDeviceSynchronize());
+    for (int i = 0; i < turns; ++i)
+      for (int thread = 0; thread < threads; ++thread) expected[thread * pitch + i] += 1000;
+    int different = 0;
+    for (int i = 0; i < count; ++i) different += numbers[i] != expected[i];
+    EXPECT_EQUAL_AT(pitch, different, 0);
+  }
+}
+
 CHECK_MAIN()

@@ -26,9 +26,10 @@
 // becomes, with the turns so far and a number of turns for which the strip has rows,
 //
 //   before:  turn < filled -> strip, test
-//   test:    ...test -> ways, gather
-//   gather:  filled' = turn + strip's;  filled' <= turns, no index wraps, all lanes -> fill, each
-//   fill:    each lane's numbers, made rows -> strip
+//   test:    ...test -> ways, ask
+//   ask:     enough turns for a strip, all lanes -> look, each
+//   look:    no index wraps, nothing of it is written -> fill, each
+//   fill:    each lane's numbers, made rows;  filled = the turn behind the last one -> strip
 //   strip:   the row of the turn -> on
 //   each:    as it was -> on
 
@@ -43,7 +44,7 @@ using llvm::Value;
 /// itself.
 constexpr uint64_t kAhead = 2;
 
-constexpr const char* kOneWay = "cupola.one.way";
+constexpr const char* kOneRead = "cupola.one.read";
 
 /// What advances by one number a turn, in all lanes.
 class Advance {
@@ -55,8 +56,9 @@ class Advance {
     const auto* sum = llvm::dyn_cast<llvm::GetElementPtrInst>(addresses);
     if (!sum || sum->getNumIndices() != 1) return false;
     Value *base = sum->getOperand(0), *index = sum->getOperand(1);
-    if (is_same(base)) return sum->getSourceElementType() == &number && of_index(index);
-    return is_same(index) && of_addresses(base, number);
+    if (index->getType()->getScalarSizeInBits() != 64) return false;
+    if (loop_.isLoopInvariant(base)) return sum->getSourceElementType() == &number && of_index(index);
+    return loop_.isLoopInvariant(index) && of_addresses(base, number);
   }
 
   /// Numbers that are extended, which must not wrap; whether by their signs.
@@ -67,21 +69,20 @@ class Advance {
   llvm::ArrayRef<Narrow> narrow() const { return narrow_; }
 
  private:
-  bool is_same(const Value* value) const { return loop_.isLoopInvariant(value); }
-
   bool of_index(Value* index) {
     using namespace llvm::PatternMatch;
     Value *a = nullptr, *b = nullptr;
     if (match(index, m_Shuffle(m_InsertElt(m_Undef(), m_Value(a), m_ZeroInt()), m_Undef(), m_ZeroMask())))
       return of_index(a);
     if (match(index, m_Freeze(m_Value(a)))) return of_index(a);
-    if (auto* cast = llvm::dyn_cast<llvm::CastInst>(index); cast && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast)) {
+    if (auto* cast = llvm::dyn_cast<llvm::CastInst>(index);
+        cast && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast) && cast->getSrcTy()->getScalarSizeInBits() >= 8) {
       narrow_.push_back({cast->getOperand(0), llvm::isa<llvm::SExtInst>(cast)});
       return of_index(cast->getOperand(0));
     }
     if (match(index, m_Add(m_Value(a), m_Value(b)))) {
-      if (is_same(a)) return of_index(b);
-      if (is_same(b)) return of_index(a);
+      if (loop_.isLoopInvariant(a)) return of_index(b);
+      if (loop_.isLoopInvariant(b)) return of_index(a);
     }
     if (!evolution_.isSCEVable(index->getType())) return false;
     const auto* turns = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution_.getSCEV(index));
@@ -126,26 +127,17 @@ std::optional<Output> output_of(const llvm::Loop& loop, Instruction& instruction
   return Output{place, instruction.getDataLayout().getTypeStoreSize(what->getType()).getFixedValue()};
 }
 
-/// What a loop writes.
-struct Writes {
+/// What a loop writes. Nothing: it writes something else, or may.
+std::optional<llvm::SmallVector<Output, 2>> outputs_of(const llvm::Loop& loop) {
   llvm::SmallVector<Output, 2> outputs;
-  llvm::SmallVector<Value*, 2> scattered;  ///< addresses of all lanes
-};
-
-/// Nothing: it writes something else, or may.
-std::optional<Writes> writes_of(const llvm::Loop& loop) {
-  Writes writes;
   for (BasicBlock* block : loop.blocks())
     for (Instruction& instruction : *block) {
       if (!instruction.mayWriteToMemory() || is_fetch(instruction)) continue;
-      if (is_intrinsic(instruction, llvm::Intrinsic::masked_scatter))
-        writes.scattered.push_back(instruction.getOperand(1));
-      else if (const auto output = output_of(loop, instruction))
-        writes.outputs.push_back(*output);
-      else
-        return std::nullopt;
+      const auto output = output_of(loop, instruction);
+      if (!output) return std::nullopt;
+      outputs.push_back(*output);
     }
-  return writes;
+  return outputs;
 }
 
 /// Whether it is the same in all turns, also where it is computed in each.
@@ -157,8 +149,8 @@ bool is_same(const llvm::Loop& loop, const Value* value, unsigned depth = 4) {
          llvm::all_of(instruction->operands(), [&](const Value* each) { return is_same(loop, each, depth - 1); });
 }
 
-/// Whether a way through the loop that comes to the block once does so in each turn: all do, or whether they do is
-/// asked of what is the same in all turns.
+/// Whether the loop comes to the block in each whole turn or in none: all come by, or whether they do is asked of what
+/// is the same in all turns.
 bool is_steady(const llvm::Loop& loop, const BasicBlock& block, const llvm::DominatorTree& tree, unsigned depth = 8) {
   if (tree.dominates(&block, loop.getLoopLatch())) return true;
   return depth > 0 && llvm::all_of(llvm::predecessors(&block), [&](const BasicBlock* before) {
@@ -177,17 +169,14 @@ class Strips {
 
   llvm::SmallVector<Strip, 4> of(const llvm::Loop& loop) {
     llvm::SmallVector<Strip, 4> strips;
-    const auto writes = writes_of(loop);
-    if (!writes) return strips;
+    const auto outputs = outputs_of(loop);
+    if (!outputs) return strips;
     for (BasicBlock* block : loop.blocks())
-      for (Instruction& instruction : *block) {
-        auto strip = strip_of(loop, instruction);
-        if (!strip) continue;
-        strip->outputs = writes->outputs;
-        // A lane that writes where it has just read writes nothing that it reads afterwards.
-        if (llvm::all_of(writes->scattered, [&](const Value* to) { return to == strip->addresses(); }))
+      for (Instruction& instruction : *block)
+        if (auto strip = strip_of(loop, instruction)) {
+          strip->outputs = *outputs;
           strips.push_back(std::move(*strip));
-      }
+        }
     return strips;
   }
 
@@ -198,23 +187,34 @@ class Strips {
     Strip strip{.gather = gather, .question = nullptr, .on = nullptr, .narrow = {}, .outputs = {}};
     const unsigned bits = strip.type()->getScalarSizeInBits();
     if ((bits != 32 && bits != 64) || strip.type()->getElementType()->isPointerTy() ||
-        !loop.isLoopInvariant(strip.mask()))
+        !llvm::isPowerOf2_32(strip.type()->getNumElements()) || !loop.isLoopInvariant(strip.mask()))
       return std::nullopt;
-    if (gather->hasMetadata(kOneWay)) {
+    const auto* row = gather->hasOneUse() ? llvm::dyn_cast<llvm::PHINode>(gather->user_back()) : nullptr;
+    if (row && row->hasMetadata(kOneRead)) {
       strip.on = gather->getParent()->getSingleSuccessor();
-      const auto* row = gather->hasOneUse() ? llvm::dyn_cast<llvm::PHINode>(gather->user_back()) : nullptr;
-      if (!strip.on || !row || row->getParent() != strip.on) return std::nullopt;
+      if (strip.on != row->getParent()) return std::nullopt;
       strip.question = tree_.getNode(strip.on)->getIDom()->getBlock()->getTerminator();
-      if (!loop.contains(strip.question)) return std::nullopt;
+      if (!loop.contains(strip.question) || !are_known_before(*strip.question, *row)) return std::nullopt;
     } else {
       strip.on = gather->getParent();
     }
     Advance advance(loop, evolution_);
     const BasicBlock* asked = strip.question ? strip.question->getParent() : strip.on;
-    if (!is_steady(loop, *asked, tree_) || !advance.of_addresses(strip.addresses(), *strip.type()->getElementType()))
+    // A turn that is left in its midst may read, too, but is not counted.
+    const BasicBlock* exit = loop.getExitingBlock();
+    if (!is_steady(loop, *asked, tree_) || (exit != loop.getLoopLatch() && !tree_.properlyDominates(exit, asked)) ||
+        !advance.of_addresses(strip.addresses(), *strip.type()->getElementType()))
       return std::nullopt;
     strip.narrow.assign(advance.narrow().begin(), advance.narrow().end());
     return strip;
+  }
+
+  /// Whether a further way from the question has what the others say at their end, but for the row.
+  bool are_known_before(const Instruction& question, const llvm::PHINode& row) const {
+    return llvm::all_of(row.getParent()->phis(), [&](const llvm::PHINode& each) {
+      return &each == &row || llvm::all_of(each.incoming_values(),
+                                           [&](const Value* value) { return tree_.dominates(value, &question); });
+    });
   }
 
   const llvm::DominatorTree& tree_;
@@ -242,7 +242,7 @@ void transpose(llvm::IRBuilder<>& builder, llvm::MutableArrayRef<Value*> rows) {
 /// Of a loop, what its strips share.
 struct Turns {
   Value* turn;   ///< 64 bits: how many there were
-  Value* count;  ///< how many there are that come to the gathers
+  Value* count;  ///< of whole ones, how many there are
 };
 
 class StripMaker {
@@ -266,6 +266,8 @@ class StripMaker {
   void make(BasicBlock& preheader) {
     llvm::IRBuilder<> builder(preheader.getTerminator());
     builder.CreateStore(builder.getInt64(0), filled_);
+    Value* may_fill = builder.CreateAnd(builder.CreateICmpUGE(turns_.count, builder.getInt64(turns_of_strip_)),
+                                        are_all(builder, strip_.mask()));
     separate();
     BasicBlock* each = strip_.gather->getParent();
     BasicBlock* ask = each->splitBasicBlockBefore(strip_.gather, "strip.ask");
@@ -273,9 +275,11 @@ class StripMaker {
     find_ways();
     move_to_test();
     strip_block_ = new_block("strip.row");
-    BasicBlock* fill = new_block("strip.fill");
+    BasicBlock *look = new_block("strip.look"), *fill = new_block("strip.fill");
     take_row_of_turn();
-    ask_whether_there_are_turns(*ask, *fill, *each);
+    llvm::IRBuilder<>(ask->getTerminator()).CreateCondBr(may_fill, look, each);
+    ask->getTerminator()->eraseFromParent();
+    look_at_strip(*look, *fill, *each);
     make_rows(*fill);
   }
 
@@ -343,19 +347,17 @@ class StripMaker {
   }
 
   /// A strip begins with the turn, or ends with the last one: of what was read before it may have some once more.
-  void ask_whether_there_are_turns(BasicBlock& ask, BasicBlock& fill, BasicBlock& each) {
-    llvm::IRBuilder<> builder(ask.getTerminator());
+  void look_at_strip(BasicBlock& look, BasicBlock& fill, BasicBlock& each) {
+    llvm::IRBuilder<> builder(&look);
     Value* turns = builder.getInt64(turns_of_strip_);
     Value* last = builder.CreateSub(turns_.count, turns);
     Value* turn = hidden_number(builder, turns_.turn);  // LLVM would compute what is made of it in each turn
     begin_ = builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, turn, last);
     back_ = builder.CreateSub(turn, begin_);
-    llvm::SmallVector<Value*, 4> questions = {builder.CreateICmpUGE(turns_.count, turns),
-                                              all_of(builder, strip_.mask())};
+    llvm::SmallVector<Value*, 4> questions;
     for (const Advance::Narrow& narrow : strip_.narrow) questions.push_back(has_no_wrap(builder, narrow));
     for (const Output& output : strip_.outputs) questions.push_back(is_beside(builder, output));
-    builder.CreateCondBr(builder.CreateAnd(questions), &fill, &each);
-    ask.getTerminator()->eraseFromParent();
+    builder.CreateCondBr(questions.empty() ? builder.getTrue() : builder.CreateAnd(questions), &fill, &each);
   }
 
   /// Whether the number was no less by the turns that the strip goes back, and will be more by those to come.
@@ -372,7 +374,7 @@ class StripMaker {
     Value* behind = builder.CreateSub(llvm::ConstantInt::get(type, most), number);
     Value* ahead = builder.CreateSub(llvm::ConstantInt::get(type, turns_of_strip_ - 1), back);
     Value* fits = builder.CreateAnd(builder.CreateICmpUGE(before, back), builder.CreateICmpUGE(behind, ahead));
-    return type->isVectorTy() ? all_of(builder, fits) : fits;
+    return type->isVectorTy() ? are_all(builder, fits) : fits;
   }
 
   /// Whether no lane's numbers of so many turns from here on are among what the loop writes.
@@ -383,10 +385,11 @@ class StripMaker {
     Value* reach = builder.CreatePtrToInt(output.place, builder.getInt64Ty());
     reach = builder.CreateSub(reach, builder.getInt64(bytes - 1));
     Value* distance = builder.CreateSub(begins, builder.CreateVectorSplat(lanes_, reach));
-    return all_of(builder, builder.CreateICmpUGE(distance, llvm::ConstantInt::get(integers, output.bytes + bytes - 1)));
+    return are_all(builder,
+                   builder.CreateICmpUGE(distance, llvm::ConstantInt::get(integers, output.bytes + bytes - 1)));
   }
 
-  static Value* all_of(llvm::IRBuilder<>& builder, Value* lanes) {
+  static Value* are_all(llvm::IRBuilder<>& builder, Value* lanes) {
     const unsigned count = llvm::cast<llvm::FixedVectorType>(lanes->getType())->getNumElements();
     Value* bits = builder.CreateBitCast(lanes, builder.getIntNTy(count));
     return builder.CreateICmpEQ(bits, llvm::Constant::getAllOnesValue(bits->getType()));
@@ -455,8 +458,9 @@ Turns count_turns(const llvm::Loop& loop, const llvm::SCEV& back, llvm::SCEVExpa
 
 }  // namespace
 
-void note_one_way_of_several(llvm::CallInst& gather) {
-  gather.setMetadata(kOneWay, llvm::MDNode::get(gather.getContext(), {}));
+void note_ways_of_one_read(Value& row) {
+  if (auto* phi = llvm::dyn_cast<llvm::PHINode>(&row))
+    phi->setMetadata(kOneRead, llvm::MDNode::get(phi->getContext(), {}));
 }
 
 void take_strips(llvm::Function& function, llvm::FunctionAnalysisManager& analyses,
@@ -484,11 +488,13 @@ void take_strips(llvm::Function& function, llvm::FunctionAnalysisManager& analys
   }
   if (count == 0 || count > most) return;
   llvm::SmallVector<llvm::AllocaInst*, 4> filled;
-  for (const Found& each : found) {
+  // Before blocks are split, of which analyses know nothing.
+  llvm::SmallVector<Turns, 4> turns;
+  for (const Found& each : found) turns.push_back(count_turns(*each.loop, *each.back, expander));
+  for (const auto& [each, of_loop] : llvm::zip_equal(found, turns)) {
     BasicBlock* preheader = each.loop->getLoopPreheader();
-    const Turns turns = count_turns(*each.loop, *each.back, expander);
     for (const Strip& strip : each.strips) {
-      StripMaker maker(strip, turns, register_bits);
+      StripMaker maker(strip, of_loop, register_bits);
       maker.make(*preheader);
       filled.push_back(maker.filled());
     }

@@ -3,15 +3,15 @@
 #include <llvm/IR/PassManager.h>
 
 namespace llvm {
-class CallInst;
 class Function;
 class TargetTransformInfo;
+class Value;
 }  // namespace llvm
 
 namespace cupola::cpu::build {
 
-/// Notes of a gather that it is one of several ways to read, each of which reads the same places.
-void note_one_way_of_several(llvm::CallInst& gather);
+/// Notes of a phi that each of the ways to it has read the same places; of other values nothing.
+void note_ways_of_one_read(llvm::Value& row);
 
 /// Gathers of a loop in which each lane reads on by one number a turn, as where threads have a row of a matrix each
 /// (`for (j = 0; j < m; ++j) sum += a[row * m + j]`), take a strip of each lane's numbers at a time, as long as there

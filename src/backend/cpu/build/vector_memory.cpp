@@ -361,12 +361,9 @@ void widen_load(Lanes& lanes, llvm::LoadInst& load) {
     if (!found) return lanes.define(load, gathered());
     lanes.accesses[&load] = Access::FoundRuns;
     const auto in_runs = [&](unsigned run) { return load_runs(lanes, load, *found, run); };
-    const auto one_by_one = [&] {
-      Value* made = gathered();
-      if (auto* call = llvm::dyn_cast<llvm::CallInst>(made)) note_one_way_of_several(*call);
-      return made;
-    };
-    return lanes.define(load, choose_way(lanes, *found, widened(type), !lanes.is_hot, in_runs, one_by_one));
+    Value* row = choose_way(lanes, *found, widened(type), !lanes.is_hot, in_runs, gathered);
+    note_ways_of_one_read(*row);
+    return lanes.define(load, row);
   }
   Value* condition = lanes.straight(address);
   lanes.define(load, condition ? lanes.choose(condition, widened(type), row, gathered) : row());
