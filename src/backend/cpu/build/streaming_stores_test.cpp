@@ -9,7 +9,7 @@
 #include "backend/cpu/build/output_turns.h"
 #include "backend/cpu/build/test_program.h"
 
-// Which stores go past the caches. That they write what the others do is in tests/kernels/in_step.cu.
+// Which stores go past the caches. That they write what the others do is in tests/kernels/memory_in_step.cu.
 
 namespace cupola::cpu::build::testing {
 namespace {
