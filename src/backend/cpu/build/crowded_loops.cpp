@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/cpu/build/register_bits.h"
+
 namespace cupola::cpu::build {
 namespace {
 
@@ -66,11 +68,6 @@ bool can_lie_in_memory(const llvm::Type& element) {
 }
 
 constexpr unsigned kRegister = 64;  // bytes of the largest
-
-unsigned register_bits(const llvm::TargetTransformInfo& target) {
-  constexpr auto kVectors = llvm::TargetTransformInfo::RGK_FixedWidthVector;
-  return static_cast<unsigned>(target.getRegisterBitWidth(kVectors).getFixedValue());
-}
 
 /// An innermost loop, if it can be narrowed.
 class CrowdedLoop {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,34 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "backend/cpu/build/fenced_memory.h"
 #include "backend/cpu/build/random_kernel.h"
 
 // Memory for running one kernel of random_kernel.h in several ways, and comparing what it wrote.
 
 namespace cupola::cpu::build::testing {
-
-/// Zeros that end where nothing can be read or written.
-class Fenced {
- public:
-  explicit Fenced(size_t size) : size_(size), pages_((size + kPage - 1) / kPage * kPage) {
-    void* place = mmap(nullptr, pages_ + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (place == MAP_FAILED || mprotect(place, pages_, PROT_READ | PROT_WRITE) != 0) abort();
-    begin_ = static_cast<std::byte*>(place);
-  }
-  ~Fenced() {
-    if (begin_) munmap(begin_, pages_ + kPage);
-  }
-  Fenced(Fenced&& other) noexcept
-      : size_(other.size_), pages_(other.pages_), begin_(std::exchange(other.begin_, nullptr)) {}
-  Fenced& operator=(Fenced&&) = delete;
-
-  std::span<std::byte> bytes() const { return {begin_ + (pages_ - size_), size_}; }
-
- private:
-  static constexpr size_t kPage = 16384;
-  const size_t size_, pages_;
-  std::byte* begin_;
-};
 
 /// What kernels of random_kernel.h are given and write.
 struct DifferentialMemory {

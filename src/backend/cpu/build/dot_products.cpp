@@ -19,6 +19,8 @@
 
 #include <numeric>
 
+#include "backend/cpu/build/register_bits.h"
+
 namespace cupola::cpu::build {
 namespace {
 
@@ -47,9 +49,7 @@ struct Widths {
 
 Widths widths_of(const llvm::TargetMachine& machine, const llvm::Function& function) {
   const auto has = [&](const char* feature) { return machine.getMCSubtargetInfo()->checkFeatures(feature); };
-  const bool is_wide = machine.getTargetTransformInfo(function)
-                           .getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
-                           .getFixedValue() >= 512;
+  const bool is_wide = register_bits(machine.getTargetTransformInfo(function)) >= 512;
   Widths widths;
   if (has("+avx2")) widths.pairs = 256;
   if (has("+avxvnni") || (has("+avx512vnni") && has("+avx512vl"))) widths.vnni = 256;

@@ -16,6 +16,7 @@
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 #include "backend/cpu/build/hidden_number.h"
+#include "backend/cpu/build/register_bits.h"
 #include "backend/cpu/build/vector_prefetch.h"
 
 // A gather, in its block or as the last of several ways,
@@ -247,12 +248,12 @@ struct Turns {
 
 class StripMaker {
  public:
-  StripMaker(const Strip& strip, const Turns& turns, unsigned register_bits)
+  StripMaker(const Strip& strip, const Turns& turns, unsigned bits)
       : strip_(strip),
         turns_(turns),
         type_(strip.type()),
         lanes_(type_->getNumElements()),
-        turns_of_strip_(std::min(lanes_, register_bits / type_->getScalarSizeInBits())),
+        turns_of_strip_(std::min(lanes_, bits / type_->getScalarSizeInBits())),
         function_(*strip.gather->getFunction()) {
     llvm::IRBuilder<> builder(&*function_.getEntryBlock().getFirstInsertionPt());
     rows_ = builder.CreateAlloca(llvm::ArrayType::get(type_, turns_of_strip_));
@@ -465,9 +466,8 @@ void note_ways_of_one_read(Value& row) {
 
 void take_strips(llvm::Function& function, llvm::FunctionAnalysisManager& analyses,
                  const llvm::TargetTransformInfo& target, size_t most) {
-  constexpr auto kVectors = llvm::TargetTransformInfo::RGK_FixedWidthVector;
-  const auto register_bits = static_cast<unsigned>(target.getRegisterBitWidth(kVectors).getFixedValue());
-  if (register_bits < 128) return;
+  const unsigned bits = register_bits(target);
+  if (bits < 128) return;
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
   struct Found {
@@ -494,7 +494,7 @@ void take_strips(llvm::Function& function, llvm::FunctionAnalysisManager& analys
   for (const auto& [each, of_loop] : llvm::zip_equal(found, turns)) {
     BasicBlock* preheader = each.loop->getLoopPreheader();
     for (const Strip& strip : each.strips) {
-      StripMaker maker(strip, of_loop, register_bits);
+      StripMaker maker(strip, of_loop, bits);
       maker.make(*preheader);
       filled.push_back(maker.filled());
     }

@@ -4,13 +4,12 @@
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
 #include <span>
 #include <vector>
 
+#include "backend/cpu/build/fenced_memory.h"
 #include "backend/cpu/build/test_machine.h"
 #include "base/format.h"
 #include "kir/pass_analyses.h"
@@ -94,22 +93,10 @@ class Taken {
   bool has_strips_;
 };
 
-/// Memory between two pages that may not be touched.
-class Fenced {
- public:
-  explicit Fenced(size_t bytes) : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))), bytes_(bytes) {
-    all_ = static_cast<char*>(mmap(nullptr, 2 * page_ + bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(all_ + page_, bytes_, PROT_READ | PROT_WRITE);
-  }
-  ~Fenced() { munmap(all_, 2 * page_ + bytes_); }
-  Fenced(const Fenced&) = delete;
-  Fenced& operator=(const Fenced&) = delete;
-  std::span<uint32_t> numbers() { return {reinterpret_cast<uint32_t*>(all_ + page_), bytes_ / 4}; }
-
- private:
-  size_t page_, bytes_;  ///< whole pages
-  char* all_;
-};
+std::span<uint32_t> numbers_of(const Fenced& memory) {
+  const std::span<std::byte> bytes = memory.bytes();
+  return {reinterpret_cast<uint32_t*>(bytes.data()), bytes.size() / sizeof(uint32_t)};
+}
 
 /// The sums of `turns` turns, of a lane's numbers from there on.
 template <typename Number>
@@ -183,7 +170,7 @@ TEST(GatheredStrips, DoNotGoOnWhereIndicesWrap) {
     ASSERT_TRUE(taken.has_strips());
     const int begin = is_signed ? -0x8000 : 0, span = 0x10000;
     Fenced fenced(span * 4);
-    const std::span<uint32_t> memory = fenced.numbers();
+    const std::span<uint32_t> memory = numbers_of(fenced);
     for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<uint32_t>(i * 7 % 1013);
     for (const int offset : {0, 1, 14, 15, 16, 17, 31, 40, 100}) {
       std::array<int16_t, kLanes> firsts{};
@@ -236,7 +223,7 @@ TEST(GatheredStrips, DoNotGoAheadOfWhatTheLoopWrites) {
 TEST(GatheredStrips, ReadNothingThatTheTurnsDoNot) {
   Taken taken(text({}));
   Fenced memory(1 << 16);
-  const std::span<uint32_t> numbers = memory.numbers();
+  const std::span<uint32_t> numbers = numbers_of(memory);
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<uint32_t>(i);
   for (const int turns : kTurns) {
     std::array<int32_t, kLanes> firsts{};  // at the beginning, and so that the last turn is at the end

@@ -9,6 +9,7 @@
 
 #include <numeric>
 
+#include "backend/cpu/build/register_bits.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_lanes.h"
@@ -236,10 +237,8 @@ class Meeting {
 
   /// AVX-512 takes each of 16 words from any place of two registers.
   bool has_permutes() const {
-    constexpr auto kVectors = llvm::TargetTransformInfo::RGK_FixedWidthVector;
     const llvm::Triple& triple = lanes_.from.getParent()->getTargetTriple();
-    return triple.getArch() == llvm::Triple::x86_64 &&
-           lanes_.target.getRegisterBitWidth(kVectors).getFixedValue() == 512;
+    return triple.getArch() == llvm::Triple::x86_64 && register_bits(lanes_.target) == 512;
   }
 
   Value* permute_halves(Value* value, Value* from) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/cpu/build/register_bits.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_lanes.h"
 #include "backend/cpu/build/vector_memory.h"
@@ -46,8 +47,7 @@ unsigned step_lanes(const Lanes& lanes, const Group& group) {
 }
 
 unsigned register_fields(const Lanes& lanes, const Group& group) {
-  const auto bits = lanes.target.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
-  const auto bytes = std::max<unsigned>(static_cast<unsigned>(bits / 8), 2 * group.bytes);
+  const auto bytes = std::max<unsigned>(register_bits(lanes.target) / 8, 2 * group.bytes);
   return std::min(std::bit_floor(bytes / group.bytes), step_lanes(lanes, group));
 }
 
