@@ -6,10 +6,10 @@
 
 namespace cupola::kir {
 
-PassAnalyses::PassAnalyses(llvm::TargetMachine* machine, std::optional<llvm::TargetLibraryInfoImpl> library) {
+PassAnalyses::PassAnalyses(const llvm::TargetMachine* machine, std::optional<llvm::TargetLibraryInfoImpl> library) {
   if (library)  // of two analyses of a kind the first is kept
     functions.registerPass([&] { return llvm::TargetLibraryAnalysis(std::move(*library)); });
-  llvm::PassBuilder builder(machine);
+  llvm::PassBuilder builder(const_cast<llvm::TargetMachine*>(machine));  // which it only asks
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);

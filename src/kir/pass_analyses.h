@@ -19,7 +19,7 @@ class PassAnalyses {
  public:
   /// `machine`: whose costs passes go by; null: nobody's. `library`: the C functions that calls may be taken for; those
   /// of the module's triple if it is not given.
-  explicit PassAnalyses(llvm::TargetMachine* machine = nullptr,
+  explicit PassAnalyses(const llvm::TargetMachine* machine = nullptr,
                         std::optional<llvm::TargetLibraryInfoImpl> library = std::nullopt);
   PassAnalyses(const PassAnalyses&) = delete;
   PassAnalyses& operator=(const PassAnalyses&) = delete;

@@ -402,4 +402,79 @@ CASE(threads_write_their_rows) {
   }
 }
 
+// ---- a thread after the other, several turns at once ----
+
+/// Each thread sums its row, and moves it on by `ahead` numbers: one number waits for another that was just written.
+__global__ void moves_its_row_on(int* numbers, int pitch, int columns, int ahead, int* sums) {
+  __shared__ int totals[64];
+  int* row = numbers + threadIdx.x * pitch;
+  int total = 0, most = -1000000;
+  for (int i = 0; i < columns; ++i) total += row[i];
+  totals[threadIdx.x] = total;
+  __syncthreads();
+  int other = totals[threadIdx.x ^ 1];
+  for (int i = 0; i < columns; ++i) row[i + ahead] = 3 * row[i] + other;
+  __syncthreads();
+  for (int i = 0; i < columns; ++i) most = max(most, row[i]);
+  sums[threadIdx.x] = most + other;
+}
+
+CASE(threads_move_their_rows_on) {
+  const int threads = 64;
+  for (const int columns : {0, 1, 15, 16, 17, 64, 65, 1000})
+    for (const int ahead : {0, 1, 3, 16, 70}) {
+      const int pitch = columns + ahead + 5;
+      check::Managed<int> numbers(threads * pitch), sums(threads);
+      std::vector<int> expected(threads * pitch);
+      for (int i = 0; i < threads * pitch; ++i) numbers[i] = expected[i] = i * 7919 % 1000 - 300;
+      moves_its_row_on<<<1, threads>>>(numbers, pitch, columns, ahead, sums);
+      CUDA_OK(cudaDeviceSynchronize());
+      int totals[threads] = {}, wrong = 0;
+      for (int thread = 0; thread < threads; ++thread)
+        for (int i = 0; i < columns; ++i) totals[thread] += expected[thread * pitch + i];
+      for (int thread = 0; thread < threads; ++thread) {
+        int *row = &expected[thread * pitch], most = -1000000;
+        for (int i = 0; i < columns; ++i)
+          row[i + ahead] = static_cast<int>(3u * static_cast<unsigned>(row[i]) + totals[thread ^ 1]);
+        for (int i = 0; i < columns; ++i) most = max(most, row[i]);
+        wrong += sums[thread] != static_cast<int>(static_cast<unsigned>(most) + totals[thread ^ 1]);
+      }
+      for (int i = 0; i < threads * pitch; ++i) wrong += numbers[i] != expected[i];
+      EXPECT_EQUAL_AT(columns * 100 + ahead, wrong, 0);
+    }
+}
+
+/// Rows that begin and end anywhere. Floats are added in order.
+__global__ void sums_ragged_rows(const int* numbers, const int* begins, int rows, int* sums, float* floats) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  int sum = 0;
+  float of_floats = 0;
+  for (int i = begins[row]; i < begins[row + 1]; ++i) sum += numbers[i];
+  for (int i = begins[row]; i < begins[row + 1]; ++i) of_floats += numbers[i] * 0.1f;
+  sums[row] = sum;
+  floats[row] = of_floats;
+}
+
+CASE(threads_sum_ragged_rows) {
+  const int rows = 500;
+  check::Managed<int> begins(rows + 1), sums(rows);
+  check::Managed<float> floats(rows);
+  begins[0] = 0;
+  for (int row = 0; row < rows; ++row) begins[row + 1] = begins[row] + (row % 7 == 0 ? 0 : row * 37 % 150);
+  check::Managed<int> numbers(begins[rows]);
+  for (int i = 0; i < begins[rows]; ++i) numbers[i] = i * 7919 % 1000;
+  sums_ragged_rows<<<(rows + 63) / 64, 64>>>(numbers, begins, rows, sums, floats);
+  CUDA_OK(cudaDeviceSynchronize());
+  int wrong = 0;
+  for (int row = 0; row < rows; ++row) {
+    int sum = 0;
+    float of_floats = 0;
+    for (int i = begins[row]; i < begins[row + 1]; ++i)
+      sum += numbers[i], of_floats = fmaf(numbers[i], 0.1f, of_floats);
+    wrong += sums[row] != sum || floats[row] != of_floats;
+  }
+  EXPECT_EQUAL(wrong, 0);
+}
+
 CHECK_MAIN()

@@ -227,7 +227,7 @@ class CrowdedLoop {
     if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&each); call && type->isVectorTy()) {
       llvm::SmallVector<Value*, 3> arguments;
       for (const llvm::Use& argument : call->args()) arguments.push_back(narrow_value(argument));
-      made = b.CreateIntrinsic(call->getIntrinsicID(), {type}, arguments);
+      made = b.CreateIntrinsic(type, call->getIntrinsicID(), arguments);
       made->copyIRFlags(call);
     } else {
       made = each.clone();

@@ -31,6 +31,7 @@ std::set<unsigned> lanes_kept(int words, const std::string& turn = "%m = add <32
   }
   const auto module = parse(context, R"(
     declare <32 x i64> @llvm.fshl.v32i64(<32 x i64>, <32 x i64>, <32 x i64>)
+    declare <32 x i64> @llvm.ucmp.v32i64.v32i64(<32 x i64>, <32 x i64>)
     define void @k(ptr %in, ptr %out, i64 %key) {
     start:
       %first = load <32 x i64>, ptr %in
@@ -133,6 +134,9 @@ TEST(CrowdedLoops, MayRotateAndCompareAndRead) {
       %all = shufflevector <32 x i64> %one, <32 x i64> poison, <32 x i32> zeroinitializer
       %m = select <32 x i1> %c, <32 x i64> %all, <32 x i64> %r)"),
             std::set{4u});
+  EXPECT_EQ(lanes_kept(25, "%m = call <32 x i64> @llvm.ucmp.v32i64.v32i64(<32 x i64> %w0, <32 x i64> %w1)"),
+            std::set{4u})
+      << "named by two types";
 }
 
 TEST(CrowdedLoops, StayWhereLanesMeetOrMemoryIsWritten) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/SmallVector.h>
 
 #include "image/block_class.h"
@@ -31,7 +32,7 @@ class LoneLoops {
   /// Into the code for warps, in place of the calls.
   void put_back(llvm::Function& code) const;
 
-  size_t count() const { return functions_.size(); }
+  llvm::ArrayRef<llvm::Function*> functions() const { return functions_; }
 
  private:
   llvm::SmallVector<llvm::Function*, 2> functions_;

@@ -55,7 +55,7 @@ size_t taken(const std::string& text) {
   loops.take_out(*module->getFunction("k"), image::BlockClass::Rows);
   EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
   module->getFunction("k")->eraseFromParent();
-  return loops.count();
+  return loops.functions().size();
 }
 
 TEST(LoneLoops, WalkMemoryOfTheThread) {

@@ -14,7 +14,8 @@ constexpr StreamHabits kAmd = {.ahead = 1024,
                                .fetches_next_of_grid = true,
                                .fetches_next_in_order = true,
                                .arrays_in_turn = true,
-                               .every_second_block = true};
+                               .every_second_block = true,
+                               .structures_in_turn = false};
 /// Of Zen 5, whose second cache fetches by itself what code asks for line by line more slowly.
 constexpr StreamHabits kZen5 = {.ahead = 2048,
                                 .level = Level::Second,
@@ -22,7 +23,8 @@ constexpr StreamHabits kZen5 = {.ahead = 2048,
                                 .fetches_next_of_grid = false,
                                 .fetches_next_in_order = false,
                                 .arrays_in_turn = false,
-                                .every_second_block = false};
+                                .every_second_block = false,
+                                .structures_in_turn = true};
 /// Of a Xeon with AMX. Intel's second cache fetches of many streams at a time by itself, each up to the end of a page
 /// of 4 KiB (Intel 64 and IA-32 Architectures Optimization Reference Manual, "Data Prefetching"): it is shown the next
 /// one.
@@ -32,7 +34,8 @@ constexpr StreamHabits kIntel = {.ahead = 4096,
                                  .fetches_next_of_grid = false,
                                  .fetches_next_in_order = true,
                                  .arrays_in_turn = true,
-                                 .every_second_block = true};
+                                 .every_second_block = true,
+                                 .structures_in_turn = false};
 
 }  // namespace
 

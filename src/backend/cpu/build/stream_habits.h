@@ -26,6 +26,8 @@ struct StreamHabits {
   bool arrays_in_turn;
   /// Of blocks beside each other that read what others read, every second one comes first.
   bool every_second_block;
+  /// A register's lanes read and write their structures before the next ones do (structures_in_turn.h).
+  bool structures_in_turn;
 };
 
 /// As measured (docs/adr/0010-warps-in-step.md); of processors that were not, and of levels of an instruction set, what

@@ -28,6 +28,8 @@
 #include "backend/cpu/build/rows_behind.h"
 #include "backend/cpu/build/rows_in_step.h"
 #include "backend/cpu/build/stream_habits.h"
+#include "backend/cpu/build/structures_in_turn.h"
+#include "backend/cpu/build/turn_vectors.h"
 #include "backend/cpu/build/turned_stores.h"
 #include "backend/cpu/build/vector_convergence.h"
 #include "backend/cpu/build/vector_departures.h"
@@ -201,6 +203,8 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   const Draft draft(copy_of(prepared));
   set_known_sizes(*draft, blocks);
   if (!may_run_alone(prepared, reach)) lone_loops.take_out(*draft, blocks);
+  if (code.hot)
+    for (llvm::Function* loop : lone_loops.functions()) take_turns_in_vectors(*loop, machine);
   store_with_peers(*draft, blocks);
   const bool is_hot = code.hot && code.shape;
   if (is_hot && blocks == BlockClass::Rows)
@@ -229,8 +233,11 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   const bool leaves_turns = keep_turns_of_rows(turns, shapes, /*to_the_end=*/!code.hot) && !code.hot;
   keep_fetches_of_rows(fetches, shapes);
   if (!loops.empty() && may_run_alone(prepared, reach) &&
-      is_faster_alone(*draft, blocks, shapes, loops, post_dominators))
-    return WideBody{.code = code_for_one(prepared, name), .blocks = blocks, .is_alone = true};
+      is_faster_alone(*draft, blocks, shapes, loops, post_dominators)) {
+    llvm::Function* alone = code_for_one(prepared, name);
+    if (code.hot) take_turns_in_vectors(*alone, machine);
+    return WideBody{.code = alone, .blocks = blocks, .is_alone = true};
+  }
   const Departures departures(*draft, shapes, loops, Companions(loops, dominators, post_dominators), exits);
   if (const std::string why = convergence_obstacle(*draft, shapes, loops, post_dominators, departures, reach);
       !why.empty())
@@ -247,6 +254,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   const Accesses accesses = widen(*draft, *whole, code, shapes, groups, departures, loops, exits, machine);
   lone_loops.put_back(*whole);
   keep_fields_interleaved(*whole);
+  if (habits.structures_in_turn) take_structures_in_turn(*whole);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);

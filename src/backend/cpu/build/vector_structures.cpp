@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "backend/cpu/build/register_bits.h"
+#include "backend/cpu/build/structures_in_turn.h"
 #include "backend/cpu/build/vector_groups.h"
 #include "backend/cpu/build/vector_lanes.h"
 #include "backend/cpu/build/vector_memory.h"
@@ -152,6 +153,11 @@ class Structures {
     return mask ? builder_.CreateAnd(builder_.CreateShuffleVector(mask, owners), is_used) : is_used;
   }
 
+  /// Whose structures are in it.
+  void note(llvm::Instruction& access, unsigned number) const {
+    if (step_ == kLanes) note_lanes(access, number / group_.fields * width_, width_);
+  }
+
   // ---- loads ----
 
   /// The structures of lanes beside each other.
@@ -182,7 +188,8 @@ class Structures {
     const unsigned end = (step_ - 1) * group_.fields + group_.used_fields(), begin = number * width_;
     if (begin >= end) return llvm::PoisonValue::get(register_type());
     const unsigned too_far = std::max(begin + width_, end) - end, from = begin - too_far;
-    Value* loaded = builder_.CreateAlignedLoad(register_type(), place_at(first, from), alignment_at(from));
+    llvm::LoadInst* loaded = builder_.CreateAlignedLoad(register_type(), place_at(first, from), alignment_at(from));
+    note(*loaded, number);
     if (!too_far) return loaded;
     llvm::SmallVector<int, 64> order;
     for (unsigned i = 0; i < width_; ++i) order.push_back(i + too_far < width_ ? static_cast<int>(i + too_far) : -1);
@@ -244,7 +251,7 @@ class Structures {
         if (mask || group_.used() != all)
           builder_.CreateMaskedStore(structures, place, alignment_at(begin), fields_in(number, mask));
         else
-          builder_.CreateAlignedStore(structures, place, alignment_at(begin));
+          note(*builder_.CreateAlignedStore(structures, place, alignment_at(begin)), number);
         ++number;
       }
     }
