@@ -477,4 +477,51 @@ CASE(threads_sum_ragged_rows) {
   EXPECT_EQUAL(wrong, 0);
 }
 
+// ---- counts of what lies over the grid ----
+
+/// Each block counts its bytes, and gives every one a ticket among those like it.
+__global__ void counts_over_the_grid(const unsigned char* bytes, int n, int* bins, int* tickets) {
+  __shared__ int mine[256], next[256];
+  for (int i = threadIdx.x; i < 256; i += blockDim.x) mine[i] = next[i] = 0;
+  __syncthreads();
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&mine[bytes[i]], 1);
+  __syncthreads();
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    tickets[i] = atomicAdd(&next[bytes[i]], 1);
+  __syncthreads();
+  for (int i = threadIdx.x; i < 256; i += blockDim.x) {
+    atomicAdd(&bins[i], mine[i]);
+    atomicAdd(&bins[256 + i], next[i]);
+  }
+}
+
+CASE(blocks_count_over_the_grid) {
+  const int most = 300000;
+  check::Managed<unsigned char> bytes(most);
+  check::Managed<int> tickets(most), bins(512);
+  for (int i = 0; i < most; ++i) bytes[i] = i * 2654435u >> 9 & i >> 3 & 255;
+  for (const int threads : {64, 256})
+    for (const int blocks : {1, 3, 40})
+      for (const int n : {1, 255, blocks * threads * 4, blocks * threads * 9 - 1, most}) {
+        for (int i = 0; i < 512; ++i) bins[i] = 0;
+        counts_over_the_grid<<<blocks, threads>>>(bytes, n, bins, tickets);
+        CUDA_OK(cudaDeviceSynchronize());
+        std::vector<int> counts(blocks * 256), seen(n);
+        int wrong = 0;
+        for (int i = 0; i < n; ++i) ++counts[i / threads % blocks * 256 + bytes[i]];
+        std::vector<int> begins(blocks * 256 + 1);
+        for (int i = 0; i < blocks * 256; ++i) begins[i + 1] = begins[i] + counts[i];
+        for (int i = 0; i < n; ++i) {
+          const int kind = i / threads % blocks * 256 + bytes[i];
+          if (tickets[i] < 0 || tickets[i] >= counts[kind] || seen[begins[kind] + tickets[i]]++) ++wrong;
+        }
+        for (int bin = 0; bin < 256; ++bin) {
+          int count = 0;
+          for (int block = 0; block < blocks; ++block) count += counts[block * 256 + bin];
+          wrong += bins[bin] != count || bins[256 + bin] != count;
+        }
+        EXPECT_EQUAL_AT(n, wrong, 0);
+      }
+}
+
 CHECK_MAIN()

@@ -15,12 +15,6 @@ using llvm::BasicBlock;
 using llvm::CmpInst;
 using llvm::Value;
 
-bool updates(const llvm::Loop& loop) {
-  return llvm::any_of(loop.blocks(), [](const BasicBlock* block) {
-    return llvm::any_of(*block, [](const llvm::Instruction& each) { return each.isAtomic(); });
-  });
-}
-
 bool is_order(CmpInst::Predicate predicate) {
   using enum CmpInst::Predicate;
   return predicate == ICMP_SLT || predicate == ICMP_SLE || predicate == ICMP_ULT || predicate == ICMP_ULE;
@@ -34,7 +28,7 @@ std::optional<CountedLoop> counted_loop(const llvm::Loop& loop, llvm::ScalarEvol
   const BasicBlock *before = loop.getLoopPreheader(), *header = loop.getHeader();
   if (loop.getParentLoop() || !post_dominators.dominates(before, &header->getParent()->getEntryBlock()) ||
       !barriers.follow(*before->getTerminator()) || loop.getExitingBlock() != header || !loop.getExitBlock() ||
-      header == loop.getLoopLatch() || updates(loop))
+      header == loop.getLoopLatch())
     return std::nullopt;
   const auto* branch = llvm::dyn_cast<llvm::BranchInst>(header->getTerminator());
   const auto* test = branch ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;

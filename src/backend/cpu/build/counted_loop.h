@@ -29,8 +29,7 @@ struct CountedLoop {
 };
 
 /// What is known of a loop in whose turns a block's threads may meet once more: all go through it once, and meet behind
-/// it. Nothing: it is another one, or updates memory lane after lane: that, not what is read, takes a turn's time, and
-/// is much code.
+/// it. Nothing: it is another one.
 std::optional<CountedLoop> counted_loop(const llvm::Loop& loop, llvm::ScalarEvolution& evolution,
                                         const llvm::PostDominatorTree& post_dominators, const KernelBarriers& barriers);
 

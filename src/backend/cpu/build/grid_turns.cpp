@@ -34,6 +34,8 @@ using llvm::Value;
 
 /// Of the turns that are written out.
 constexpr size_t kMostInstructions = 160;
+/// So many for what is done lane after lane.
+constexpr size_t kInstructionsOfUpdate = 16;
 
 /// Where thread t of block b of a grid of g blocks counts i = begin + block * b + thread * t, then on by block * g: in
 /// each turn the grid's threads have what lies behind each other.
@@ -70,7 +72,8 @@ bool is_of_grid(const SCEV* value) {
 
 size_t instructions_of(const llvm::Loop& loop) {
   size_t count = 0;
-  for (const BasicBlock* block : loop.blocks()) count += block->size();
+  for (const BasicBlock* block : loop.blocks())
+    for (const llvm::Instruction& each : *block) count += each.isAtomic() ? kInstructionsOfUpdate : 1;
   return count;
 }
 

@@ -250,10 +250,16 @@ TEST(GridTurns, ThreadsThatCountInTheirOwnWayTakeTheirTurns) {
   EXPECT_EQ(taken({.first = "%f", .before = "%l = load i32, ptr %q\n %f = add i32 %mine, %l\n"}), 0u);
   EXPECT_EQ(taken({.test = "ne i32 %i, %end"}), 0u);
   EXPECT_EQ(taken({.index = "%c", .before = "%c = mul i32 %n, 3\n"}), 0u) << "no row";
-  EXPECT_EQ(taken_together(kernel({.turn = "atomicrmw add ptr %q, i32 1 monotonic, !cupola.shared_atomic !0\n"}) +
-                           "\n!0 = !{}"),
-            0u)
-      << "lanes take turns of their own";
+}
+
+TEST(GridTurns, FewerAreTakenTogetherWhereLanesUpdateSharedMemory) {
+  const auto with = [](const char* turn) {
+    return taken_together(kernel({.turn = turn}) + "\n!0 = !{}", 1, {256}, 12);
+  };
+  EXPECT_EQ(with(""), 8u);
+  EXPECT_EQ(with("atomicrmw add ptr %q, i32 1 monotonic, !cupola.shared_atomic !0\n"), 4u)
+      << "each is text for 32 lanes";
+  EXPECT_EQ(with("atomicrmw add ptr %q, i32 1 monotonic\n"), 0u) << "of all blocks";
 }
 
 TEST(GridTurns, TheyDoNotWhereABlockDoesNotMeetBehindOrMeetsForItself) {

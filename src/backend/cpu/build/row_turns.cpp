@@ -67,10 +67,18 @@ class RowLoops {
 
   std::optional<RowLoop> row_loop(const llvm::Loop& loop) {
     const auto known = counted_loop(loop, evolution_, post_dominators_, barriers_);
-    return known && only_computes(loop) && goes_through_rows(loop) ? of_rows(loop, *known) : std::nullopt;
+    return known && !updates(loop) && only_computes(loop) && goes_through_rows(loop) ? of_rows(loop, *known)
+                                                                                     : std::nullopt;
   }
 
  private:
+  /// Lanes update memory one after the other: that, not what is read, takes a turn's time, and is much code.
+  static bool updates(const llvm::Loop& loop) {
+    return llvm::any_of(loop.blocks(), [](const BasicBlock* block) {
+      return llvm::any_of(*block, [](const llvm::Instruction& each) { return each.isAtomic(); });
+    });
+  }
+
   /// What a thread without a turn may do as well: nobody asks for it afterwards.
   static bool only_computes(const llvm::Loop& loop) {
     return llvm::all_of(*loop.getHeader(), [&](const llvm::Instruction& each) {
