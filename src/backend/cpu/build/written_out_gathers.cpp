@@ -1,5 +1,6 @@
 #include "backend/cpu/build/written_out_gathers.h"
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
@@ -7,6 +8,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "backend/cpu/build/hidden_number.h"
+#include "backend/cpu/build/mask_registers.h"
 #include "backend/cpu/build/processor_line.h"
 
 namespace cupola::cpu::build {
@@ -18,31 +20,58 @@ bool gathers_by_programs(const llvm::TargetMachine& machine) {
   return line_of(machine) == ProcessorLine::Zen;
 }
 
-/// A gather or scatter of all lanes.
+bool is_for_all(const llvm::IntrinsicInst& call, unsigned mask_operand) {
+  const auto* mask = llvm::dyn_cast<llvm::Constant>(call.getArgOperand(mask_operand));
+  return mask && mask->isAllOnesValue();
+}
+
+/// A gather, or a scatter of all lanes.
 struct Access {
   llvm::IntrinsicInst* call;
   bool is_gather;
 
   Value* addresses() const { return call->getArgOperand(is_gather ? 0 : 1); }
+  /// Of which lanes; null: of all.
+  Value* mask() const { return is_gather && !is_for_all(*call, 1) ? call->getArgOperand(1) : nullptr; }
   llvm::Align alignment() const { return call->getParamAlign(is_gather ? 0 : 1).valueOrOne(); }
   llvm::FixedVectorType* type() const {
     return llvm::cast<llvm::FixedVectorType>(is_gather ? call->getType() : call->getArgOperand(0)->getType());
   }
 };
 
-bool is_for_all(const llvm::IntrinsicInst& call, unsigned mask_operand) {
-  const auto* mask = llvm::dyn_cast<llvm::Constant>(call.getArgOperand(mask_operand));
-  return mask && mask->isAllOnesValue();
+/// As the places of an access are made: numbers of 32 bits, extended, behind a place that all lanes know.
+struct Sum {
+  llvm::GetElementPtrInst* address;
+  llvm::CastInst* numbers;
+};
+
+std::optional<Sum> sum_of(const Access& access) {
+  auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(access.addresses());
+  if (!address || address->getNumIndices() != 1 || address->getPointerOperandType()->isVectorTy()) return std::nullopt;
+  auto* numbers = llvm::dyn_cast<llvm::CastInst>(address->getOperand(1));
+  if (!numbers || !llvm::isa<llvm::SExtInst, llvm::ZExtInst>(numbers)) return std::nullopt;
+  const auto* narrow = llvm::cast<llvm::FixedVectorType>(numbers->getSrcTy());
+  if (!narrow->getElementType()->isIntegerTy(32) || narrow->getNumElements() % 2 != 0) return std::nullopt;
+  return Sum{address, numbers};
 }
 
-std::optional<Access> access_of(llvm::Instruction& instruction) {
+/// Lanes with numbers of 32 bits in a register.
+constexpr unsigned kLanesOfRegister = 16;
+
+/// Those that are not there need a place to read.
+bool may_be_masked(const Access& access, const llvm::TargetMachine& machine) {
+  return has_mask_registers(machine) && sum_of(access) && access.type()->getNumElements() % kLanesOfRegister == 0;
+}
+
+std::optional<Access> access_of(llvm::Instruction& instruction, const llvm::TargetMachine& machine) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   if (!call) return std::nullopt;
   const bool is_gather = call->getIntrinsicID() == llvm::Intrinsic::masked_gather;
-  if (is_gather ? !is_for_all(*call, 1) : !scatters_all_lanes(instruction)) return std::nullopt;
+  if (!is_gather && !scatters_all_lanes(instruction)) return std::nullopt;
   const Access access{call, is_gather};
   const unsigned bits = access.type()->getScalarSizeInBits();
-  return bits == 32 || bits == 64 ? std::optional(access) : std::nullopt;
+  if ((bits != 32 && bits != 64) || (access.mask() && !may_be_masked(access, machine))) return std::nullopt;
+  return access;
 }
 
 bool stores_a_row(const llvm::BasicBlock& block) {
@@ -64,44 +93,69 @@ bool is_beside_row(const Access& access) {
          });
 }
 
-/// The places of an access, of one lane after the other.
+/// The places of an access, of one lane after the other. Lanes that are not there have the place of one that is, of the
+/// first in their register; in a register of which none is, some place.
 class Places {
  public:
-  Places(llvm::IRBuilder<>& builder, const Access& access) : builder_(builder), addresses_(access.addresses()) {
-    auto* sum = llvm::dyn_cast<llvm::GetElementPtrInst>(addresses_);
-    if (!sum || sum->getNumIndices() != 1 || sum->getPointerOperandType()->isVectorTy()) return;
-    auto* cast = llvm::dyn_cast<llvm::CastInst>(sum->getOperand(1));
-    if (!cast || !llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast)) return;
-    auto* narrow = llvm::cast<llvm::FixedVectorType>(cast->getSrcTy());
-    const unsigned lanes = narrow->getNumElements();
-    if (!narrow->getElementType()->isIntegerTy(32) || lanes % 2 != 0) return;
-    sum_ = sum;
-    // Hidden, as LLVM 22 takes apart what moves with a loop and adds a part to each place before.
-    base_ = hidden_number(builder, sum->getPointerOperand());
-    is_signed_ = llvm::isa<llvm::SExtInst>(cast);
-    pairs_ = builder.CreateBitCast(cast->getOperand(0), llvm::FixedVectorType::get(builder.getInt64Ty(), lanes / 2));
+  Places(llvm::IRBuilder<>& builder, const Access& access)
+      : builder_(builder), access_(access), sum_(sum_of(access)), lanes_(access.type()->getNumElements()) {
+    if (!sum_) return;
+    Value* numbers = sum_->numbers->getOperand(0);
+    if (access.mask())
+      numbers = numbers_of_others(numbers);
+    else
+      add_base(lanes_, sum_->address->getPointerOperand());
+    pairs_ = builder.CreateBitCast(numbers, llvm::FixedVectorType::get(builder.getInt64Ty(), lanes_ / 2));
   }
 
   Value* of(unsigned lane) {
-    if (!sum_) return builder_.CreateExtractElement(addresses_, lane);
+    if (!sum_) return builder_.CreateExtractElement(access_.addresses(), lane);
     // Hidden, as LLVM 22's code generation for x86 forgets half of a pair of which it knows bits: where numbers below 8
     // are or'ed with 24, the first one's place would be made of both.
     if (lane % 2 == 0) pair_ = hidden_number(builder_, builder_.CreateExtractElement(pairs_, lane / 2));
+    const bool is_signed = llvm::isa<llvm::SExtInst>(sum_->numbers);
     Value* index = nullptr;
     if (lane % 2 != 0)
-      index = is_signed_ ? builder_.CreateAShr(pair_, 32) : builder_.CreateLShr(pair_, 32);
+      index = is_signed ? builder_.CreateAShr(pair_, 32) : builder_.CreateLShr(pair_, 32);
     else
-      index = builder_.CreateIntCast(builder_.CreateTrunc(pair_, builder_.getInt32Ty()), pair_->getType(), is_signed_);
-    return builder_.CreateGEP(sum_->getSourceElementType(), base_, index, "", sum_->getNoWrapFlags());
+      index = builder_.CreateIntCast(builder_.CreateTrunc(pair_, builder_.getInt32Ty()), pair_->getType(), is_signed);
+    return builder_.CreateGEP(sum_->address->getSourceElementType(), bases_[lane], index, "",
+                              sum_->address->getNoWrapFlags());
   }
 
  private:
+  /// Hidden, as LLVM 22 takes apart what moves with a loop and adds a part to each place before.
+  void add_base(unsigned lanes, Value* base) { bases_.append(lanes, hidden_number(builder_, base)); }
+
+  Value* numbers_of_others(Value* numbers) {
+    auto* type = llvm::FixedVectorType::get(builder_.getInt32Ty(), kLanesOfRegister);
+    llvm::BasicBlock& entry = access_.call->getFunction()->getEntryBlock();
+    llvm::IRBuilder<> at_entry(&entry, entry.begin());
+    Value* base = sum_->address->getPointerOperand();
+    Value* some_place =
+        at_entry.CreateAddrSpaceCast(at_entry.CreateAlloca(access_.type()->getElementType()), base->getType());
+    llvm::SmallVector<Value*, 2> parts;
+    for (unsigned first = 0; first < lanes_; first += kLanesOfRegister) {
+      const auto lanes = llvm::createSequentialMask(first, kLanesOfRegister, 0);
+      Value* part = builder_.CreateShuffleVector(numbers, lanes);
+      Value* mask = builder_.CreateShuffleVector(access_.mask(), lanes);
+      Value* those_there = builder_.CreateIntrinsic(llvm::Intrinsic::experimental_vector_compress, {type},
+                                                    {part, mask, llvm::Constant::getNullValue(type)});
+      Value* one = builder_.CreateShuffleVector(those_there, llvm::SmallVector<int>(kLanesOfRegister, 0));
+      parts.push_back(builder_.CreateSelect(mask, part, one));
+      Value* base =
+          builder_.CreateSelect(builder_.CreateOrReduce(mask), sum_->address->getPointerOperand(), some_place);
+      add_base(kLanesOfRegister, base);
+    }
+    return llvm::concatenateVectors(builder_, parts);
+  }
+
   llvm::IRBuilder<>& builder_;
-  Value* addresses_;
-  llvm::GetElementPtrInst* sum_ = nullptr;  ///< of a place that all know and numbers of 32 bits; null: it is another
-  Value* base_ = nullptr;                   ///< the place that all know
-  bool is_signed_ = false;
-  Value* pairs_ = nullptr;  ///< of the numbers
+  const Access& access_;
+  const std::optional<Sum> sum_;  ///< nothing: the places are others
+  const unsigned lanes_;
+  llvm::SmallVector<Value*, 32> bases_;  ///< of each lane the place that all know
+  Value* pairs_ = nullptr;               ///< of the numbers
   Value* pair_ = nullptr;
 };
 
@@ -146,6 +200,7 @@ void write_out_gather(const Access& access) {
     read->setAAMetadata(access.call->getAAMetadata());
     row = builder.CreateInsertElement(row, read, lane);
   }
+  if (access.mask()) row = builder.CreateSelect(access.mask(), row, access.call->getArgOperand(2));
   access.call->replaceAllUsesWith(row);
 }
 
@@ -176,9 +231,9 @@ bool scatters_all_lanes(const llvm::Instruction& instruction) {
 }
 
 bool is_number_of_written_out_gather(const llvm::Value& number, const llvm::TargetMachine& machine) {
-  const auto is_gather = [](const llvm::User* user) {
-    const auto access = access_of(*llvm::cast<llvm::Instruction>(const_cast<llvm::User*>(user)));
-    return access && access->is_gather;
+  const auto is_gather = [&](const llvm::User* user) {
+    const auto access = access_of(*llvm::cast<llvm::Instruction>(const_cast<llvm::User*>(user)), machine);
+    return access && access->is_gather && !access->mask();
   };
   const auto is_place = [&](const llvm::User* user) {
     return llvm::isa<llvm::GetElementPtrInst>(user) && llvm::any_of(user->users(), is_gather);
@@ -192,7 +247,9 @@ void write_out_gathers(llvm::Function& function, const llvm::TargetMachine& mach
   if (!gathers_by_programs(machine)) return;
   llvm::SmallVector<Access, 16> accesses;
   for (llvm::Instruction& instruction : llvm::instructions(function))
-    if (const auto access = access_of(instruction); access && !is_beside_row(*access)) accesses.push_back(*access);
+    if (const auto access = access_of(instruction, machine); access && !is_beside_row(*access))
+      accesses.push_back(*access);
+  if (accesses.size() > kMostWrittenOut) llvm::erase_if(accesses, [](const Access& each) { return each.mask(); });
   if (accesses.size() > kMostWrittenOut) return;
   for (const Access& access : accesses) write_out(access);
 }
