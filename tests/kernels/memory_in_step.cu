@@ -3,6 +3,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "check.h"
 
 constexpr int kWarp = 32;
@@ -76,6 +79,42 @@ CASE(structures_at_the_ends_of_memory) {
     expect_fields_move<4, 1, 3>(count);
     expect_fields_move<4, 0, 4>(count);
     expect_fields_move<8, 2, 5>(count);
+  }
+}
+
+/// A warp's lanes write where the next ones have read before.
+__global__ void hands_on_structures(float4* points, float4* out) {
+  __shared__ float4 shared[33];
+  int i = threadIdx.x;
+  float4 point = points[i];
+  __syncwarp();
+  point.x += 1, point.y *= 2, point.z += 2, point.w += 3;
+  points[i + 1] = point;
+  shared[i] = out[i];
+  __syncwarp();
+  float4 mine = shared[i];
+  __syncwarp();
+  mine.x += point.x, mine.y += 1, mine.z *= 3, mine.w -= 2;
+  shared[i + 1] = mine;
+  __syncwarp();
+  out[i] = shared[i];
+}
+
+CASE(structures_are_handed_on_within_a_warp) {
+  check::Managed<float4> points(kWarp + 1), out(kWarp);
+  for (int i = 0; i <= kWarp; ++i) points[i] = make_float4(i, i + 1, i + 2, i + 3);
+  for (int i = 0; i < kWarp; ++i) out[i] = make_float4(2 * i, 3 * i, 4 * i, 5 * i);
+  hands_on_structures<<<1, kWarp>>>(points, out);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int i = 0; i < kWarp; ++i) {
+    const float4 point = points[i + 1];
+    EXPECT_EQUAL_AT(i, point.x == i + 1 && point.y == 2 * (i + 1) && point.z == i + 4 && point.w == i + 6, true);
+    const float4 sum = out[i];
+    const int k = i - 1;  // whose it is
+    if (i == 0)
+      EXPECT_EQUAL_AT(i, sum.x == 0 && sum.y == 0 && sum.z == 0 && sum.w == 0, true);
+    else
+      EXPECT_EQUAL_AT(i, sum.x == 3 * k + 1 && sum.y == 3 * k + 1 && sum.z == 12 * k && sum.w == 5 * k - 2, true);
   }
 }
 
@@ -421,8 +460,8 @@ __global__ void moves_its_row_on(int* numbers, int pitch, int columns, int ahead
 
 CASE(threads_move_their_rows_on) {
   const int threads = 64;
-  for (const int columns : {0, 1, 15, 16, 17, 64, 65, 1000})
-    for (const int ahead : {0, 1, 3, 16, 70}) {
+  for (const int columns : {0, 1, 15, 16, 17, 65, 300})
+    for (const int ahead : {0, 1, 3, 70}) {
       const int pitch = columns + ahead + 5;
       check::Managed<int> numbers(threads * pitch), sums(threads);
       std::vector<int> expected(threads * pitch);
@@ -456,6 +495,24 @@ __global__ void sums_ragged_rows(const int* numbers, const int* begins, int rows
   floats[row] = of_floats;
 }
 
+/// Of the upper halves of products.
+__global__ void sums_ragged_products(const short* numbers, const int* begins, int rows, short* sums) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  short sum = 0, factor = static_cast<short>(row);
+  for (int i = begins[row]; i < begins[row + 1]; ++i) sum = static_cast<short>(sum + __mulhi(numbers[i], factor));
+  sums[row] = sum;
+}
+
+/// The least of each row, of zeros of both signs.
+__global__ void least_of_ragged_rows(const float* numbers, const int* begins, int rows, float* least) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float found = 1e30f;
+  for (int i = begins[row]; i < begins[row + 1]; ++i) found = fminf(found, numbers[i] * numbers[i] * numbers[i]);
+  least[row] = found;
+}
+
 CASE(threads_sum_ragged_rows) {
   const int rows = 500;
   check::Managed<int> begins(rows + 1), sums(rows);
@@ -464,7 +521,10 @@ CASE(threads_sum_ragged_rows) {
   for (int row = 0; row < rows; ++row) begins[row + 1] = begins[row] + (row % 7 == 0 ? 0 : row * 37 % 150);
   check::Managed<int> numbers(begins[rows]);
   for (int i = 0; i < begins[rows]; ++i) numbers[i] = i * 7919 % 1000;
+  check::Managed<short> factors(begins[rows]), products(rows);
+  for (int i = 0; i < begins[rows]; ++i) factors[i] = static_cast<short>(numbers[i] - 500);
   sums_ragged_rows<<<(rows + 63) / 64, 64>>>(numbers, begins, rows, sums, floats);
+  sums_ragged_products<<<(rows + 63) / 64, 64>>>(factors, begins, rows, products);
   CUDA_OK(cudaDeviceSynchronize());
   int wrong = 0;
   for (int row = 0; row < rows; ++row) {
@@ -472,9 +532,21 @@ CASE(threads_sum_ragged_rows) {
     float of_floats = 0;
     for (int i = begins[row]; i < begins[row + 1]; ++i)
       sum += numbers[i], of_floats = fmaf(numbers[i], 0.1f, of_floats);
-    wrong += sums[row] != sum || floats[row] != of_floats;
+    int of_products = 0;
+    for (int i = begins[row]; i < begins[row + 1]; ++i) of_products += factors[i] * row < 0 ? -1 : 0;
+    wrong += sums[row] != sum || floats[row] != of_floats || products[row] != of_products;
   }
   EXPECT_EQUAL(wrong, 0);
+  check::Managed<float> zeros(begins[rows]), least(rows);
+  for (int i = 0; i < begins[rows]; ++i) zeros[i] = i % 41 == 40 ? -0.0f : 0.0f;
+  least_of_ragged_rows<<<(rows + 63) / 64, 64>>>(zeros, begins, rows, least);
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int row = 0; row < rows; ++row) {
+    bool is_negative = false;
+    for (int i = begins[row]; i < begins[row + 1]; ++i) is_negative |= i % 41 == 40;
+    EXPECT_EQUAL_AT(row, least[row], begins[row] == begins[row + 1] ? 1e30f : 0);
+    EXPECT_EQUAL_AT(row, std::signbit(least[row]), is_negative);
+  }
 }
 
 // ---- counts of what lies over the grid ----
@@ -496,13 +568,13 @@ __global__ void counts_over_the_grid(const unsigned char* bytes, int n, int* bin
 }
 
 CASE(blocks_count_over_the_grid) {
-  const int most = 300000;
+  const int most = 60000;
   check::Managed<unsigned char> bytes(most);
   check::Managed<int> tickets(most), bins(512);
   for (int i = 0; i < most; ++i) bytes[i] = i * 2654435u >> 9 & i >> 3 & 255;
   for (const int threads : {64, 256})
     for (const int blocks : {1, 3, 40})
-      for (const int n : {1, 255, blocks * threads * 4, blocks * threads * 9 - 1, most}) {
+      for (const int n : {1, 255, blocks * threads * 4, std::min(most, blocks * threads * 9 - 1), most}) {
         for (int i = 0; i < 512; ++i) bins[i] = 0;
         counts_over_the_grid<<<blocks, threads>>>(bytes, n, bins, tickets);
         CUDA_OK(cudaDeviceSynchronize());

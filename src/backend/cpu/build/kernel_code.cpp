@@ -182,7 +182,7 @@ Effort effort_for(const std::vector<Bodies>& all, const CodeOptions& options) {
 bool is_improvable(const Bodies& bodies, const CodeOptions& options) {
   if (!options.blocks || options.blocks->hot) return false;
   return llvm::any_of(bodies.warps, [&](const WideBody& body) {
-    return body.code && !body.is_alone && (is_in_pieces(body) || body.leaves_out || !options.blocks->shape);
+    return body.code && (body.leaves_out || (!body.is_alone && (is_in_pieces(body) || !options.blocks->shape)));
   });
 }
 

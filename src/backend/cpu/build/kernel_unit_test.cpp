@@ -523,6 +523,22 @@ TEST(HotCode, IsForStreamsOfSeveralArraysAndForWhoAsksOften) {
                     copy));
 }
 
+/// Each thread sums the numbers between two places of its own; `add`: of %sum and %number.
+std::string ragged_sum(const std::string& type, const std::string& zero, const std::string& add) {
+  return "%first = load i32, ptr %a\n%end = load i32, ptr %b\nbr label %test\ntest:\n%at = phi i32 [ %first, %body ], "
+         "[ %next, %turn ]\n%sum = phi " +
+         type + " [ " + zero +
+         ", %body ], [ %more, %turn ]\n%goes = icmp slt i32 %at, %end\nbr i1 %goes, label %turn, label %all\nturn:\n"
+         "%far = sext i32 %at to i64\n%place = getelementptr i32, ptr %p, i64 %far\n%number = load " +
+         type + ", ptr %place\n%more = " + add +
+         " %sum, %number\n%next = add i32 %at, 1\nbr label %test\nall:\nstore " + type + " %sum, ptr %b\n";
+}
+
+TEST(HotCode, IsForThreadsThatTakeSeveralTurnsAtOnce) {
+  EXPECT_TRUE(is_improvable(ragged_sum("i32", "0", "add i32")));
+  EXPECT_FALSE(is_improvable(ragged_sum("float", "0.0", "fadd float"))) << "in their order";
+}
+
 TEST_F(Later, EqualCodeHasEqualUnits) {
   llvm::LLVMContext context;
   const auto again = build(parse(context, kModule), {.target = "cpu:test", .later = true});

@@ -38,6 +38,7 @@
 #include "backend/cpu/build/known_shifts.h"
 #include "backend/cpu/build/mask_numbers.h"
 #include "backend/cpu/build/narrow_masks.h"
+#include "backend/cpu/build/narrow_products.h"
 #include "backend/cpu/build/place_notes.h"
 #include "backend/cpu/build/row_tables.h"
 #include "backend/cpu/build/stored_rows.h"
@@ -199,6 +200,7 @@ void clean_up(llvm::Module& module, const Effort& effort, llvm::TargetMachine& m
     vote_by_bytes(function, machine);
     widen_narrow_masks(function, machine);
     hide_zeros_in_rows(function, machine);
+    hide_shifts_of_products(function);
   }
 }
 

@@ -99,7 +99,7 @@ bool take_apart(Instruction& whole) {
   unsigned count = 0;
   for (llvm::User* user : whole.users()) {
     const auto part = part_taken_by(user);
-    if (!part || (count != 0 && part->count != count)) return false;
+    if (!part || (count != 0 && part->count != count) || part->first % part->count != 0) return false;
     count = part->count;
     takers[part->first].push_back(llvm::cast<Instruction>(user));
   }
@@ -113,7 +113,7 @@ bool take_apart(Instruction& whole) {
 }
 
 /// From the last to the first: what takes a part of one takes parts of its operands then.
-void take_apart(BasicBlock& block) {
+void take_arithmetic_apart(BasicBlock& block) {
   for (Instruction& each : llvm::make_early_inc_range(llvm::reverse(block))) {
     if (llvm::isInstructionTriviallyDead(&each)) {
       each.eraseFromParent();
@@ -211,7 +211,7 @@ void take_structures_in_turn(llvm::Function& code) {
     if (llvm::none_of(block,
                       [](const Instruction& each) { return llvm::isa<llvm::StoreInst>(each) && noted_lanes(each); }))
       continue;
-    take_apart(block);
+    take_arithmetic_apart(block);
     llvm::SmallVector<Instruction*, 64> all;
     for (Instruction& each : block) all.push_back(&each);
     Run run;

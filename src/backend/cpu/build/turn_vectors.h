@@ -7,9 +7,12 @@ class TargetMachine;
 
 namespace cupola::cpu::build {
 
-/// Has a thread that runs alone do several turns of a loop at once, in registers of the processor's, where LLVM's loop
-/// vectoriser finds that they do not need each other and that it pays: sums of integers, rows that are made of rows.
-/// Sums of floats keep their order.
+/// Whether a thread that runs alone may do several turns of some loop of the function at once: none of those goes on
+/// with a float, so that sums keep their order, and minima that of zeros.
+bool may_take_turns_in_vectors(llvm::Function& alone);
+
+/// Has it do so, in registers of the processor's, where LLVM's loop vectoriser finds that the turns do not need each
+/// other and that it pays: sums of integers, rows that are made of rows.
 void take_turns_in_vectors(llvm::Function& alone, const llvm::TargetMachine& machine);
 
 }  // namespace cupola::cpu::build

@@ -66,12 +66,17 @@ TEST(TurnVectors, SumIntegers) {
 
 TEST(TurnVectors, AddFloatsInTheirOrder) {
   EXPECT_FALSE(takes_vectors(loop("%next_sum = fadd float %sum, %word", "float", "0.0")));
+  EXPECT_FALSE(
+      takes_vectors(loop("%is_less = fcmp nnan nsz olt float %word, %sum\n"
+                         "%next_sum = select nnan nsz i1 %is_less, float %word, float %sum",
+                         "float", "0.0")))
+      << "nor are minima joined";
 }
 
 TEST(TurnVectors, MakeRowsOfRows) {
   EXPECT_TRUE(takes_vectors(
-      loop("%made = fmul float %word, 3.0\n store float %made, ptr %there\n %next_sum = fadd float 0.0, 1.0", "float",
-           "0.0")));
+      loop("%float = bitcast i32 %word to float\n %product = fmul float %float, 3.0\n"
+           "%made = bitcast float %product to i32\n store i32 %made, ptr %there\n %next_sum = add i32 0, 1")));
 }
 
 TEST(TurnVectors, LeaveTurnsThatNeedTheLastOne) {

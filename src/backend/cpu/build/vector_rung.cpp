@@ -181,6 +181,13 @@ bool is_faster_alone(llvm::Function& draft, BlockClass blocks, const Shapes& sha
   return is_faster_alone(draft, Shapes(draft, BlockClass::Rows, loops, post_dominators), loops);
 }
 
+/// Whether lanes may read what others of their warp wrote before: in step nothing is to be done for it.
+bool hands_on_within_warps(llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    return kir::intrinsic_of(instruction) == kir::Intrinsic::WarpSync;
+  });
+}
+
 /// LLVM would take wide addresses made of an argument for others than the argument's, and what is promised of one
 /// thread's for a promise of all threads'.
 void forget_noalias(llvm::Function& function) {
@@ -203,6 +210,9 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   const Draft draft(copy_of(prepared));
   set_known_sizes(*draft, blocks);
   if (!may_run_alone(prepared, reach)) lone_loops.take_out(*draft, blocks);
+  const bool leaves_vectors = !code.hot && llvm::any_of(lone_loops.functions(), [](llvm::Function* loop) {
+    return may_take_turns_in_vectors(*loop);
+  });
   if (code.hot)
     for (llvm::Function* loop : lone_loops.functions()) take_turns_in_vectors(*loop, machine);
   store_with_peers(*draft, blocks);
@@ -235,8 +245,9 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   if (!loops.empty() && may_run_alone(prepared, reach) &&
       is_faster_alone(*draft, blocks, shapes, loops, post_dominators)) {
     llvm::Function* alone = code_for_one(prepared, name);
+    const bool leaves_turns = !code.hot && may_take_turns_in_vectors(*alone);
     if (code.hot) take_turns_in_vectors(*alone, machine);
-    return WideBody{.code = alone, .blocks = blocks, .is_alone = true};
+    return WideBody{.code = alone, .blocks = blocks, .is_alone = true, .leaves_out = leaves_turns};
   }
   const Departures departures(*draft, shapes, loops, Companions(loops, dominators, post_dominators), exits);
   if (const std::string why = convergence_obstacle(*draft, shapes, loops, post_dominators, departures, reach);
@@ -254,7 +265,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   const Accesses accesses = widen(*draft, *whole, code, shapes, groups, departures, loops, exits, machine);
   lone_loops.put_back(*whole);
   keep_fields_interleaved(*whole);
-  if (habits.structures_in_turn) take_structures_in_turn(*whole);
+  if (habits.structures_in_turn && !hands_on_within_warps(*draft)) take_structures_in_turn(*whole);
   if (frame_bytes(*whole) > kMostFrame) return refuse("what it does lane by lane needs too large a stack");
   if (report) *report = report_accesses(*draft, blocks, shapes, groups, loops, accesses);
   const bool is_rows_only = loops.empty() && has_rows_only(*draft, shapes);
@@ -264,7 +275,7 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
                   .blocks = blocks,
                   .is_rows_only = is_rows_only,
                   .reads_of_others = of_others,
-                  .leaves_out = leaves_runs || leaves_turns,
+                  .leaves_out = leaves_runs || leaves_turns || leaves_vectors,
                   .writes_far = writes_far,
                   .meets_in_grid_turns = in_grid_turns,
                   .output_turns = output_turns.keep()};
