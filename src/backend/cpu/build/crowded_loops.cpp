@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/cpu/build/lane_by_lane.h"
 #include "backend/cpu/build/register_bits.h"
 
 namespace cupola::cpu::build {
@@ -42,16 +43,6 @@ bool is_inserted_scalar(Instruction& instruction) {
            auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(user);
            return shuffle && shuffle->getParent() == instruction.getParent() && splat_of(*shuffle);
          });
-}
-
-/// A lane's result is made of the same lane of the operands.
-bool is_lane_by_lane(const Instruction& instruction) {
-  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
-    return llvm::isTriviallyVectorizable(call->getIntrinsicID()) &&
-           llvm::all_of(call->args(), [&](const llvm::Use& each) { return each->getType() == call->getType(); });
-  return llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst, llvm::CmpInst, llvm::FreezeInst>(
-             instruction) ||
-         (llvm::isa<llvm::SelectInst>(instruction) && instruction.getOperand(0)->getType()->isVectorTy());
 }
 
 /// One that may be run again and again: it reads what nothing in the loop writes.
@@ -139,14 +130,12 @@ class CrowdedLoop {
     if (lanes_ == 0) lanes_ = type->getNumElements();
     if (type->getNumElements() != lanes_ || !can_lie_in_memory(*type->getElementType())) return false;
     return llvm::isa<llvm::PHINode>(instruction) || is_inserted_scalar(instruction) || splat_of(instruction) ||
-           (is_lane_by_lane(instruction) && takes_lanes(instruction));
+           (is_lane_by_lane(instruction) && takes_what_lies_in_memory(instruction));
   }
-  /// Of vectors of as many lanes alone.
-  bool takes_lanes(const Instruction& instruction) const {
-    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-    return llvm::all_of(call ? call->args() : instruction.operands(), [&](const llvm::Use& each) {
+  static bool takes_what_lies_in_memory(const Instruction& instruction) {
+    return llvm::all_of(instruction.operands(), [](const llvm::Use& each) {
       const auto* type = as_vector(*each);
-      return type && type->getNumElements() == lanes_ && can_lie_in_memory(*type->getElementType());
+      return !type || can_lie_in_memory(*type->getElementType());
     });
   }
   static bool reads_lanes(const Instruction& instruction) {

@@ -17,6 +17,8 @@
 #include <optional>
 #include <vector>
 
+#include "backend/cpu/build/lane_by_lane.h"
+
 // Field f of structure i, of a row of `width` structures of `count` fields, is number f + count * i of what lies beside
 // each other: lane (f + count * i) % width of register (f + count * i) / width. To do the same to all fields is to do
 // it to all registers.
@@ -31,11 +33,6 @@ using llvm::Value;
 using Fields = std::vector<Value*>;
 
 constexpr unsigned kMostFields = 8;
-
-unsigned lanes_of(const Value& value) {
-  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(value.getType());
-  return type ? type->getNumElements() : 0;
-}
 
 /// What a lane of a vector was made of by shuffles and known choices: another vector's lane, or a number. Null:
 /// nothing.
@@ -81,16 +78,10 @@ bool is_even(Value* vector, unsigned width) {
   return true;
 }
 
-/// It does the same in each lane, and nothing but to compute.
-bool is_lane_by_lane(const Instruction& instruction) {
-  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
-    return llvm::isTriviallyVectorizable(call->getIntrinsicID()) && !call->mayReadOrWriteMemory() &&
-           llvm::all_of(call->args(), [&](const Value* operand) { return lanes_of(*operand) == lanes_of(*call); });
-  if (!llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst, llvm::FreezeInst>(instruction))
-    return false;
-  return llvm::isSafeToSpeculativelyExecute(&instruction) &&
-         llvm::all_of(instruction.operands(),
-                      [&](const Value* operand) { return lanes_of(*operand) == lanes_of(instruction); });
+/// It does the same in each lane, whatever the others are.
+bool may_change_order(const Instruction& instruction) {
+  return is_lane_by_lane(instruction) && !llvm::isa<llvm::CmpInst, llvm::SelectInst>(instruction) &&
+         llvm::isSafeToSpeculativelyExecute(&instruction);
 }
 
 /// And to the same numbers, if they are.
@@ -205,7 +196,7 @@ class Web {
   /// Outside of the loop only what is handed on: one field may be read there before the next one is computed, and to
   /// take one out of the registers all must be there.
   bool may_belong(const Instruction& instruction) const {
-    return llvm::isa<llvm::PHINode>(instruction) || (depth_of(instruction) >= depth_ && is_lane_by_lane(instruction));
+    return llvm::isa<llvm::PHINode>(instruction) || (depth_of(instruction) >= depth_ && may_change_order(instruction));
   }
 
   /// The users of the fields that do the same to each.

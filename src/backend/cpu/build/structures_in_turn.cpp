@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "backend/cpu/build/lane_by_lane.h"
+
 namespace cupola::cpu::build {
 namespace {
 
@@ -23,17 +25,11 @@ using llvm::Value;
 
 constexpr const char* kLanesNote = "cupola.lanes";
 
-unsigned lanes_of(const Value& value) {
-  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(value.getType());
-  return type ? type->getNumElements() : 0;
-}
-
 // ---- arithmetic ----
 
 /// Some lanes of a vector that follow each other.
 struct Part {
   unsigned first, count;
-  bool operator==(const Part&) const = default;
 };
 
 /// Of its first operand.
@@ -43,18 +39,6 @@ std::optional<Part> part_taken_by(const llvm::User* user) {
   if (!shuffle || !llvm::isa<llvm::UndefValue>(shuffle->getOperand(1)) || !shuffle->isExtractSubvectorMask(first))
     return std::nullopt;
   return Part{static_cast<unsigned>(first), lanes_of(*shuffle)};
-}
-
-bool is_lane_by_lane(const Instruction& instruction) {
-  if (lanes_of(instruction) == 0) return false;
-  const auto has_as_many = [&](const Value* operand) { return lanes_of(*operand) == lanes_of(instruction); };
-  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
-    return llvm::isTriviallyVectorizable(call->getIntrinsicID()) && llvm::all_of(call->args(), [&](const Value* each) {
-             return has_as_many(each) && each->getType() == call->getType();
-           });
-  return llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst, llvm::CmpInst, llvm::SelectInst,
-                   llvm::FreezeInst>(instruction) &&
-         llvm::all_of(instruction.operands(), has_as_many);
 }
 
 /// Those lanes of a value, by another shuffle where it is made by one.

@@ -245,9 +245,9 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
   if (!loops.empty() && may_run_alone(prepared, reach) &&
       is_faster_alone(*draft, blocks, shapes, loops, post_dominators)) {
     llvm::Function* alone = code_for_one(prepared, name);
-    const bool leaves_turns = !code.hot && may_take_turns_in_vectors(*alone);
+    const bool has_vectors = may_take_turns_in_vectors(*alone);
     if (code.hot) take_turns_in_vectors(*alone, machine);
-    return WideBody{.code = alone, .blocks = blocks, .is_alone = true, .leaves_out = leaves_turns};
+    return WideBody{.code = alone, .blocks = blocks, .is_alone = true, .leaves_out = has_vectors && !code.hot};
   }
   const Departures departures(*draft, shapes, loops, Companions(loops, dominators, post_dominators), exits);
   if (const std::string why = convergence_obstacle(*draft, shapes, loops, post_dominators, departures, reach);

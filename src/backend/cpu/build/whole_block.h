@@ -47,7 +47,8 @@ struct WideBody {
   bool is_rows_only = false;
   bool reads_of_others = false;  ///< such code, see vector_streams.h
   /// Hot code would look for runs that accesses may lie in (vector_found_rows.h), have warps take turns
-  /// (vector_turns.h) or go in step (rows_in_step.h), or not ask within an array (inner_blocks.h).
+  /// (vector_turns.h) or go in step (rows_in_step.h), not ask within an array (inner_blocks.h), or have a thread take
+  /// several turns at once (turn_vectors.h).
   bool leaves_out = false;
   bool writes_far = false;           ///< see writes_far_where_it_meets and writes_rows_far_apart
   bool meets_in_grid_turns = false;  ///< see grid_turns.h

@@ -143,9 +143,7 @@ class Places {
                                                     {part, mask, llvm::Constant::getNullValue(type)});
       Value* one = builder_.CreateShuffleVector(those_there, llvm::SmallVector<int>(kLanesOfRegister, 0));
       parts.push_back(builder_.CreateSelect(mask, part, one));
-      Value* base =
-          builder_.CreateSelect(builder_.CreateOrReduce(mask), sum_->address->getPointerOperand(), some_place);
-      add_base(kLanesOfRegister, base);
+      add_base(kLanesOfRegister, builder_.CreateSelect(builder_.CreateOrReduce(mask), base, some_place));
     }
     return llvm::concatenateVectors(builder_, parts);
   }
