@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "backend/cpu/build/vector_prefetch.h"
 
@@ -14,9 +15,13 @@ class TargetMachine;
 namespace cupola::cpu::build {
 
 struct StreamHabits {
-  /// Where blocks read one after the other: so many bytes ahead, into that cache.
-  uint64_t ahead;
-  Level level;
+  /// So many bytes ahead, into that cache.
+  struct Ahead {
+    uint64_t bytes;
+    Level level;
+  };
+  /// Where blocks read one after the other; nullopt: nothing is asked for.
+  std::optional<Ahead> ahead;
   /// In loops over the grid: of so many rows at most turns are taken together, and whether the next ones are asked for.
   uint32_t rows_of_grid;
   bool fetches_next_of_grid;

@@ -20,7 +20,7 @@ using llvm::SCEV;
 
 /// Of blocks of narrow rows, a line of each, into the second cache: the first takes them from there in time.
 /// With 1 KiB and 4 KiB the same.
-constexpr uint64_t kAheadOfNarrow = 2048;
+constexpr StreamHabits::Ahead kAheadOfNarrow = {2048, Level::Second};
 /// Of a tile, for each thread; the turn that finds that the loop is over counts too.
 constexpr uint64_t kMostPieces = 16;
 /// From block to block, in bytes: with more the next block's lies elsewhere.
@@ -65,11 +65,14 @@ class Streams {
   Fetches fetch(const StreamHabits& habits) const {
     Fetches fetches;
     for (const Stream& stream : streams_) {
-      if (!stream.is_alone && !stream.is_narrow) continue;
+      std::optional<StreamHabits::Ahead> ahead;
+      if (stream.is_alone) ahead = habits.ahead;
+      if (!ahead && stream.is_narrow) ahead = kAheadOfNarrow;
+      if (!ahead) continue;
       llvm::IRBuilder<> builder(stream.load);
-      llvm::Value* ahead = builder.CreateConstGEP1_64(builder.getInt8Ty(), stream.load->getPointerOperand(),
-                                                      stream.is_alone ? habits.ahead : kAheadOfNarrow);
-      fetches.push_back(fetch_line(builder, ahead, stream.is_alone ? habits.level : Level::Second));
+      llvm::Value* place =
+          builder.CreateConstGEP1_64(builder.getInt8Ty(), stream.load->getPointerOperand(), ahead->bytes);
+      fetches.push_back(fetch_line(builder, place, ahead->level));
     }
     return fetches;
   }
