@@ -26,6 +26,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/cpu/build/addresses_of_both_ways.h"
 #include "backend/cpu/build/vector_shapes.h"
 #include "kir/call_reach.h"
 #include "kir/combine.h"
@@ -184,6 +185,7 @@ llvm::FunctionPassManager simplification() {
   kir::add_combine(passes);
   // What both ways of a branch store at one place becomes one store behind them, which all lanes do together.
   passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().hoistCommonInsts(true)));
+  passes.addPass(AddressesOfBothWays());
   passes.addPass(llvm::MergedLoadStoreMotionPass(llvm::MergedLoadStoreMotionOptions(/*SplitFooterBB=*/true)));
   llvm::ScalarizerPassOptions scalarizer;
   scalarizer.ScalarizeLoadStore = true;

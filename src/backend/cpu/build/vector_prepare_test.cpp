@@ -134,22 +134,30 @@ TEST(VectorPrepare, LocalArraysOfInlinedFunctionsBecomeRegisters) {
   EXPECT_FALSE(kernel.has_local_arrays());
 }
 
-/// Stores that are left of a kernel whose threads all write `%q`, some of them this way and some the other.
-size_t stores_of_two_ways(const std::string& one, const std::string& other) {
-  AnalysedKernel kernel(R"(
+/// Threads all write `%q`, some of them this way and some the other.
+std::string two_ways(const std::string& one, const std::string& other) {
+  return R"(
     define ptx_kernel void @k(ptr %p, ptr %q, i32 %n) {
       %t = call i32 @cupola.tid.x()
       %border = icmp eq i32 %t, %n
+      %i = add i32 %t, %n
       br i1 %border, label %one, label %other
     one:
-      )" + one + R"(
+      )" +
+         one + R"(
       br label %end
     other:
-      )" + other + R"(
+      )" +
+         other + R"(
       br label %end
     end:
       ret void
-    })");
+    })";
+}
+
+/// That are left of such a kernel.
+size_t stores_of_two_ways(const std::string& one, const std::string& other) {
+  AnalysedKernel kernel(two_ways(one, other));
   kernel.prepare();
   return kernel.stores();
 }
@@ -163,6 +171,27 @@ TEST(VectorPrepare, WhatBothWaysOfABranchStoreAtOnePlaceIsOneStore) {
       store i32 %more, ptr %same)"),
             1u);
   EXPECT_EQ(stores_of_two_ways(place + "store i32 0, ptr %place", "store i32 1, ptr %p"), 2u) << "elsewhere";
+  // The other way computes its address behind what it reads.
+  const auto computed_late = [](const std::string& index) {
+    return R"(
+      %value = load i32, ptr %p
+      )" + index +
+           R"(
+      %far = sext i32 %index to i64
+      %late = getelementptr i32, ptr %q, i64 %far
+      store i32 %value, ptr %late)";
+  };
+  const std::string early = R"(
+      %product = mul nsw i32 %i, %n
+      %wide = sext i32 %product to i64
+      %early = getelementptr inbounds i32, ptr %q, i64 %wide
+      store i32 0, ptr %early)";
+  EXPECT_EQ(stores_of_two_ways(early, computed_late("%index = mul i32 %i, %n")), 1u);
+  EXPECT_EQ(stores_of_two_ways(early, computed_late("%index = mul i32 %i, %t")), 2u);
+  EXPECT_EQ(stores_of_two_ways(early, computed_late("%index = mul i32 %value, %value")), 2u);
+  AnalysedKernel kernel(two_ways(early, computed_late("%index = mul i32 %i, %n")));
+  kernel.prepare();
+  EXPECT_FALSE(kernel.value("product")->hasNoSignedWrap()) << "it may wrap where threads go the other way";
   EXPECT_EQ(stores_of_two_ways(place + "store volatile i32 0, ptr %place", same + "store i32 1, ptr %same"), 2u);
 }
 

@@ -1,0 +1,106 @@
+#include "backend/cpu/build/addresses_of_both_ways.h"
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Instructions.h>
+
+#include <utility>
+
+namespace cupola::cpu::build {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+using llvm::Value;
+
+/// Of a store's address, values that are compared with those of another; of each way, stores.
+constexpr unsigned kMostValues = 16, kMostStores = 16;
+
+/// The two ways of a branch, each a block that is entered there only, to where they meet; null: they are others.
+struct Ways {
+  explicit Ways(BasicBlock& from) {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(from.getTerminator());
+    if (!branch || !branch->isConditional()) return;
+    BasicBlock *first = branch->getSuccessor(0), *second = branch->getSuccessor(1);
+    if (first == second || first->getSinglePredecessor() != &from || second->getSinglePredecessor() != &from) return;
+    if (!first->getSingleSuccessor() || first->getSingleSuccessor() != second->getSingleSuccessor()) return;
+    one = first;
+    other = second;
+  }
+  BasicBlock *one = nullptr, *other = nullptr;
+};
+
+class SameAddress {
+ public:
+  explicit SameAddress(const Ways& ways) : ways_(ways) {}
+
+  /// Whether both compute the same value from the same values.
+  bool are_same(Value* one, Value* other) {
+    if (one == other) return true;
+    auto *first = llvm::dyn_cast<Instruction>(one), *second = llvm::dyn_cast<Instruction>(other);
+    if (!first || !second || first->getParent() != ways_.one || second->getParent() != ways_.other) return false;
+    if (llvm::is_contained(pairs_, std::pair(first, second))) return true;
+    if (compared_++ == kMostValues || !first->isSameOperationAs(second) || !is_arithmetic(*first)) return false;
+    for (const auto& [a, b] : llvm::zip(first->operands(), second->operands()))
+      if (!are_same(a, b)) return false;
+    pairs_.push_back({first, second});  // behind those that they need
+    return true;
+  }
+
+  /// Computes it before the branch, for both.
+  void compute_before(Instruction& branch) {
+    for (const auto& [first, second] : pairs_) {
+      if (first->getParent() != ways_.one) continue;  // it is another one's too
+      first->andIRFlags(second);
+      first->dropUnknownNonDebugMetadata();
+      first->applyMergedLocation(first->getDebugLoc(), second->getDebugLoc());
+      first->moveBefore(branch.getIterator());
+      second->replaceAllUsesWith(first);
+    }
+  }
+
+ private:
+  static bool is_arithmetic(const Instruction& instruction) {
+    return llvm::isa<llvm::CastInst, llvm::BinaryOperator, llvm::GetElementPtrInst>(instruction) &&
+           llvm::isSafeToSpeculativelyExecute(&instruction);
+  }
+
+  const Ways& ways_;
+  unsigned compared_ = 0;
+  llvm::SmallVector<std::pair<Instruction*, Instruction*>, 8> pairs_;
+};
+
+llvm::SmallVector<llvm::StoreInst*, 4> stores_of(BasicBlock& block) {
+  llvm::SmallVector<llvm::StoreInst*, 4> stores;
+  for (Instruction& instruction : block)
+    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction); store && stores.size() < kMostStores)
+      stores.push_back(store);
+  return stores;
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses AddressesOfBothWays::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+  bool changed = false;
+  for (BasicBlock& block : function) {
+    const Ways ways(block);
+    if (!ways.one) continue;
+    for (llvm::StoreInst* store : stores_of(*ways.one))
+      for (llvm::StoreInst* other : stores_of(*ways.other)) {
+        SameAddress address(ways);
+        if (store->getPointerOperand() == other->getPointerOperand() ||
+            store->getValueOperand()->getType() != other->getValueOperand()->getType() ||
+            !address.are_same(store->getPointerOperand(), other->getPointerOperand()))
+          continue;
+        address.compute_before(*block.getTerminator());
+        changed = true;
+      }
+  }
+  if (!changed) return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses kept;
+  kept.preserveSet<llvm::CFGAnalyses>();
+  return kept;
+}
+
+}  // namespace cupola::cpu::build
