@@ -71,36 +71,50 @@ class SameAddress {
   llvm::SmallVector<std::pair<Instruction*, Instruction*>, 8> pairs_;
 };
 
+/// The last ones, which sink first.
 llvm::SmallVector<llvm::StoreInst*, 4> stores_of(BasicBlock& block) {
   llvm::SmallVector<llvm::StoreInst*, 4> stores;
-  for (Instruction& instruction : block)
+  for (Instruction& instruction : llvm::reverse(block))
     if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction); store && stores.size() < kMostStores)
       stores.push_back(store);
   return stores;
 }
 
+bool has_line(const Instruction& instruction) {
+  const llvm::DebugLoc& at = instruction.getDebugLoc();
+  return at && at.getLine() != 0;
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses AddressesOfBothWays::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-  bool changed = false;
   for (BasicBlock& block : function) {
     const Ways ways(block);
     if (!ways.one) continue;
     for (llvm::StoreInst* store : stores_of(*ways.one))
       for (llvm::StoreInst* other : stores_of(*ways.other)) {
-        SameAddress address(ways);
-        if (store->getPointerOperand() == other->getPointerOperand() ||
-            store->getValueOperand()->getType() != other->getValueOperand()->getType() ||
-            !address.are_same(store->getPointerOperand(), other->getPointerOperand()))
+        if (!store->isSimple() || !other->isSimple() ||
+            store->getValueOperand()->getType() != other->getValueOperand()->getType())
           continue;
+        SameAddress address(ways);
+        if (!address.are_same(store->getPointerOperand(), other->getPointerOperand())) continue;
         address.compute_before(*block.getTerminator());
-        changed = true;
       }
   }
-  if (!changed) return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses kept;
   kept.preserveSet<llvm::CFGAnalyses>();
   return kept;
+}
+
+llvm::PreservedAnalyses LinesOfBothWays::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+  for (BasicBlock& block : function) {
+    const Ways ways(block);
+    if (!ways.one || !has_line(*block.getTerminator())) continue;
+    for (Instruction& instruction : *ways.one->getSingleSuccessor())
+      if (llvm::isa<llvm::StoreInst>(instruction) && !has_line(instruction))
+        instruction.setDebugLoc(block.getTerminator()->getDebugLoc());
+  }
+  return llvm::PreservedAnalyses::all();
 }
 
 }  // namespace cupola::cpu::build

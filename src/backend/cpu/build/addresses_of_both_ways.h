@@ -11,4 +11,9 @@ struct AddressesOfBothWays : llvm::PassInfoMixin<AddressesOfBothWays> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
 };
 
+/// Gives what two stores of different lines have become, which has none, the line of the branch.
+struct LinesOfBothWays : llvm::PassInfoMixin<LinesOfBothWays> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
+};
+
 }  // namespace cupola::cpu::build

@@ -187,6 +187,7 @@ llvm::FunctionPassManager simplification() {
   passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().hoistCommonInsts(true)));
   passes.addPass(AddressesOfBothWays());
   passes.addPass(llvm::MergedLoadStoreMotionPass(llvm::MergedLoadStoreMotionOptions(/*SplitFooterBB=*/true)));
+  passes.addPass(LinesOfBothWays());
   llvm::ScalarizerPassOptions scalarizer;
   scalarizer.ScalarizeLoadStore = true;
   passes.addPass(llvm::ScalarizerPass(scalarizer));

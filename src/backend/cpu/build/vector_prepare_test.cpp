@@ -1,5 +1,7 @@
 #include "backend/cpu/build/vector_prepare.h"
 
+#include <gmock/gmock.h>
+
 #include "backend/cpu/build/analysed_kernel.h"
 
 // Oracle: which threads of a block come to a barrier, by CUDA's rule that those that have returned need not.
@@ -189,10 +191,58 @@ TEST(VectorPrepare, WhatBothWaysOfABranchStoreAtOnePlaceIsOneStore) {
   EXPECT_EQ(stores_of_two_ways(early, computed_late("%index = mul i32 %i, %n")), 1u);
   EXPECT_EQ(stores_of_two_ways(early, computed_late("%index = mul i32 %i, %t")), 2u);
   EXPECT_EQ(stores_of_two_ways(early, computed_late("%index = mul i32 %value, %value")), 2u);
+  const std::string meets = "\ncall void @cupola.warp_sync(i32 -1)\n";
+  EXPECT_EQ(stores_of_two_ways(early + meets, computed_late("%index = mul i32 %i, %n") + meets), 2u);
   AnalysedKernel kernel(two_ways(early, computed_late("%index = mul i32 %i, %n")));
   kernel.prepare();
   EXPECT_FALSE(kernel.value("product")->hasNoSignedWrap()) << "it may wrap where threads go the other way";
   EXPECT_EQ(stores_of_two_ways(place + "store volatile i32 0, ptr %place", same + "store i32 1, ptr %same"), 2u);
+}
+
+/// How a kernel writes whose ways, in lines 4 and 6 behind a branch in line 3, each end with `end`.
+std::string report_of_two_ways(const std::string& end) {
+  AnalysedKernel kernel(R"(
+    define ptx_kernel void @k(ptr %p, ptr %q, i32 %n) !dbg !2 {
+      %t = call i32 @cupola.tid.x()
+      %border = icmp eq i32 %t, %n
+      br i1 %border, label %one, label %other, !dbg !5
+    one:
+      %early = getelementptr i32, ptr %q, i32 %t
+      store i32 0, ptr %early, !dbg !6
+      )" + end + R"(
+      br label %end
+    other:
+      %value = load i32, ptr %p, !dbg !7
+      %late = getelementptr i32, ptr %q, i32 %t
+      store i32 %value, ptr %late, !dbg !7
+      )" + end + R"(
+      br label %end
+    end:
+      ret void
+    }
+    !llvm.dbg.cu = !{!0}
+    !llvm.module.flags = !{!8}
+    !0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, emissionKind: LineTablesOnly)
+    !1 = !DIFile(filename: "k.cu", directory: "/")
+    !2 = distinct !DISubprogram(name: "k", file: !1, type: !3, spFlags: DISPFlagDefinition, unit: !0)
+    !3 = !DISubroutineType(types: !4)
+    !4 = !{}
+    !5 = !DILocation(line: 3, scope: !2)
+    !6 = !DILocation(line: 4, scope: !2)
+    !7 = !DILocation(line: 6, scope: !2)
+    !8 = !{i32 2, !"Debug Info Version", i32 3}
+  )");
+  kernel.prepare();
+  kernel.widened();
+  return kernel.report();
+}
+
+TEST(VectorPrepare, AStoreOfBothWaysHasTheBranchsLine) {
+  using ::testing::HasSubstr;
+  EXPECT_THAT(report_of_two_ways(""), HasSubstr("k.cu:3 writes 4 bytes"));
+  const std::string apart = report_of_two_ways("call void @cupola.warp_sync(i32 -1), !dbg !5");
+  EXPECT_THAT(apart, HasSubstr("k.cu:4 writes 4 bytes"));
+  EXPECT_THAT(apart, HasSubstr("k.cu:6 writes 4 bytes"));
 }
 
 }  // namespace
