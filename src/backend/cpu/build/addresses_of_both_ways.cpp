@@ -18,8 +18,8 @@ using llvm::Value;
 constexpr unsigned kMostValues = 16, kMostStores = 16;
 
 /// The two ways of a branch, each a block that is entered there only, to where they meet; null: they are others.
-struct Ways {
-  explicit Ways(BasicBlock& from) {
+struct Diamond {
+  explicit Diamond(BasicBlock& from) {
     const auto* branch = llvm::dyn_cast<llvm::BranchInst>(from.getTerminator());
     if (!branch || !branch->isConditional()) return;
     BasicBlock *first = branch->getSuccessor(0), *second = branch->getSuccessor(1);
@@ -33,13 +33,13 @@ struct Ways {
 
 class SameAddress {
  public:
-  explicit SameAddress(const Ways& ways) : ways_(ways) {}
+  explicit SameAddress(const Diamond& diamond) : diamond_(diamond) {}
 
   /// Whether both compute the same value from the same values.
   bool are_same(Value* one, Value* other) {
     if (one == other) return true;
     auto *first = llvm::dyn_cast<Instruction>(one), *second = llvm::dyn_cast<Instruction>(other);
-    if (!first || !second || first->getParent() != ways_.one || second->getParent() != ways_.other) return false;
+    if (!first || !second || first->getParent() != diamond_.one || second->getParent() != diamond_.other) return false;
     if (llvm::is_contained(pairs_, std::pair(first, second))) return true;
     if (compared_++ == kMostValues || !first->isSameOperationAs(second) || !is_arithmetic(*first)) return false;
     for (const auto& [a, b] : llvm::zip(first->operands(), second->operands()))
@@ -51,7 +51,7 @@ class SameAddress {
   /// Computes it before the branch, for both.
   void compute_before(Instruction& branch) {
     for (const auto& [first, second] : pairs_) {
-      if (first->getParent() != ways_.one) continue;  // it is another one's too
+      if (first->getParent() != diamond_.one) continue;  // it is another one's too
       first->andIRFlags(second);
       first->dropUnknownNonDebugMetadata();
       first->applyMergedLocation(first->getDebugLoc(), second->getDebugLoc());
@@ -66,7 +66,7 @@ class SameAddress {
            llvm::isSafeToSpeculativelyExecute(&instruction);
   }
 
-  const Ways& ways_;
+  const Diamond& diamond_;
   unsigned compared_ = 0;
   llvm::SmallVector<std::pair<Instruction*, Instruction*>, 8> pairs_;
 };
@@ -89,14 +89,14 @@ bool has_line(const Instruction& instruction) {
 
 llvm::PreservedAnalyses AddressesOfBothWays::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
   for (BasicBlock& block : function) {
-    const Ways ways(block);
-    if (!ways.one) continue;
-    for (llvm::StoreInst* store : stores_of(*ways.one))
-      for (llvm::StoreInst* other : stores_of(*ways.other)) {
+    const Diamond diamond(block);
+    if (!diamond.one) continue;
+    for (llvm::StoreInst* store : stores_of(*diamond.one))
+      for (llvm::StoreInst* other : stores_of(*diamond.other)) {
         if (!store->isSimple() || !other->isSimple() ||
             store->getValueOperand()->getType() != other->getValueOperand()->getType())
           continue;
-        SameAddress address(ways);
+        SameAddress address(diamond);
         if (!address.are_same(store->getPointerOperand(), other->getPointerOperand())) continue;
         address.compute_before(*block.getTerminator());
       }
@@ -108,9 +108,9 @@ llvm::PreservedAnalyses AddressesOfBothWays::run(llvm::Function& function, llvm:
 
 llvm::PreservedAnalyses LinesOfBothWays::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
   for (BasicBlock& block : function) {
-    const Ways ways(block);
-    if (!ways.one || !has_line(*block.getTerminator())) continue;
-    for (Instruction& instruction : *ways.one->getSingleSuccessor())
+    const Diamond diamond(block);
+    if (!diamond.one || !has_line(*block.getTerminator())) continue;
+    for (Instruction& instruction : *diamond.one->getSingleSuccessor())
       if (llvm::isa<llvm::StoreInst>(instruction) && !has_line(instruction))
         instruction.setDebugLoc(block.getTerminator()->getDebugLoc());
   }

@@ -191,6 +191,10 @@ TEST(VectorPrepare, WhatBothWaysOfABranchStoreAtOnePlaceIsOneStore) {
   EXPECT_EQ(stores_of_two_ways(early, computed_late("%index = mul i32 %i, %n")), 1u);
   EXPECT_EQ(stores_of_two_ways(early, computed_late("%index = mul i32 %i, %t")), 2u);
   EXPECT_EQ(stores_of_two_ways(early, computed_late("%index = mul i32 %value, %value")), 2u);
+  const std::string divided = "%product = udiv i32 %i, %n";
+  std::string early_divided = early;
+  early_divided.replace(early.find("%product"), std::string("%product = mul nsw i32 %i, %n").size(), divided);
+  EXPECT_EQ(stores_of_two_ways(early_divided, computed_late("%index = udiv i32 %i, %n")), 2u) << "by 0 elsewhere";
   const std::string meets = "\ncall void @cupola.warp_sync(i32 -1)\n";
   EXPECT_EQ(stores_of_two_ways(early + meets, computed_late("%index = mul i32 %i, %n") + meets), 2u);
   AnalysedKernel kernel(two_ways(early, computed_late("%index = mul i32 %i, %n")));
