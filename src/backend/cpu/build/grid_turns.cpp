@@ -18,6 +18,7 @@
 #include <limits>
 #include <optional>
 
+#include "backend/cpu/build/common_turns.h"
 #include "backend/cpu/build/counted_loop.h"
 #include "backend/cpu/build/kernel_barriers.h"
 #include "backend/cpu/build/vector_shape.h"
@@ -41,14 +42,11 @@ constexpr size_t kInstructionsOfUpdate = 16;
 /// each turn the grid's threads have what lies behind each other.
 struct GridLoop {
   const llvm::Loop* loop;
-  llvm::CmpInst::Predicate goes_on;  ///< of the counter and the end
-  llvm::PHINode* counter;
-  Value* end;                                        ///< the same for a row of the grid
-  const SCEV* begin;                                 ///< likewise
-  llvm::Instruction *thread_id, *block_id, *blocks;  ///< threadIdx.x, blockIdx.x, gridDim.x
-  uint64_t thread, block;                            ///< block: thread for each of its threads
-  uint64_t most_blocks;                              ///< with more of them the sums may wrap
-  uint32_t turns;                                    ///< that are to be taken together
+  CountedLoop counted;     ///< its end is the same for a row of the grid
+  const SCEV* begin;       ///< likewise
+  uint64_t thread, block;  ///< block: thread for each of its threads
+  uint64_t most_blocks;    ///< with more of them the sums may wrap
+  uint32_t turns;          ///< that are to be taken together
 };
 
 /// A call in the function that asks for the register; null: there is none.
@@ -91,7 +89,21 @@ class GridLoops {
         blocks_(find(function, kir::Intrinsic::NctaidX)),
         expander_(evolution, "begin") {}
 
-  llvm::SCEVExpander& expander() { return expander_; }
+  /// Before the loop.
+  CommonTurns turns_of(const GridLoop& grid) {
+    llvm::Instruction* place = grid.loop->getLoopPreheader()->getTerminator();
+    Value* begin = expander_.expandCodeFor(grid.begin, grid.counted.counter->getType(), place);
+    llvm::IRBuilder<> builder(place);
+    Value* step = builder.CreateMul(builder.CreateZExt(blocks_, builder.getInt64Ty()), builder.getInt64(grid.block));
+    return {.loop = grid.loop,
+            .counted = grid.counted,
+            .begin = begin,
+            .places = {{block_, grid.block}, {thread_, grid.thread}},
+            .between = grid.thread,
+            .step = step,
+            .most_step = grid.most_blocks * grid.block,
+            .at_a_time = grid.turns};
+  }
 
   /// Whether a turn may be far from the one before.
   bool goes_far(const llvm::Loop& loop) const {
@@ -143,18 +155,9 @@ class GridLoops {
   }
 
   std::optional<GridLoop> of_grid(const llvm::Loop& loop, const CountedLoop& known, uint32_t turns) {
-    const auto& [goes_on, phi, moves, end] = known;
-    if (!(phi->getType()->isIntegerTy(32) || phi->getType()->isIntegerTy(64)) || !is_of_grid(evolution_.getSCEV(end)))
-      return std::nullopt;
-    return begun(GridLoop{.loop = &loop,
-                          .goes_on = goes_on,
-                          .counter = phi,
-                          .end = end,
-                          .thread_id = thread_,
-                          .block_id = block_,
-                          .blocks = blocks_,
-                          .turns = turns},
-                 moves->getStart(), moves->getStepRecurrence(evolution_));
+    if (!has_counter_of_turns(known) || !is_of_grid(evolution_.getSCEV(known.end))) return std::nullopt;
+    return begun(GridLoop{.loop = &loop, .counted = known, .turns = turns}, known.turns->getStart(),
+                 known.turns->getStepRecurrence(evolution_));
   }
 
   std::optional<GridLoop> begun(GridLoop grid, const SCEV* start, const SCEV* step) {
@@ -201,176 +204,6 @@ class GridLoops {
   llvm::SCEVExpander expander_;
 };
 
-/// Writes the turns that all threads of the grid have before the loop.
-class Batches {
- public:
-  Batches(const GridLoop& grid, llvm::SCEVExpander& expander)
-      : grid_(grid),
-        expander_(expander),
-        header_(grid.loop->getHeader()),
-        latch_(grid.loop->getLoopLatch()),
-        before_(grid.loop->getLoopPreheader()),
-        rest_(llvm::SplitEdge(before_, header_)),
-        blocks_(grid.loop->getBlocks()),
-        builder_(before_->getTerminator()),
-        is_signed_(llvm::CmpInst::isSigned(grid.goes_on)) {}
-
-  void write() {
-    llvm::Function& function = *header_->getParent();
-    Value* begin = wide(*expander_.expandCodeFor(grid_.begin, grid_.counter->getType(), before_->getTerminator()));
-    step_ = builder_.CreateMul(wide(*grid_.blocks), builder_.getInt64(grid_.block));
-    Value* batches = number(*begin);
-    first_ = of_thread(*begin);
-    start_ = grid_.counter->getIncomingValueForBlock(rest_);
-    const auto make_block = [&](const char* name) {
-      return BasicBlock::Create(function.getContext(), name, &function, rest_);
-    };
-    BasicBlock *batch = make_block("batch"), *turns = make_block("turns"), *end = make_block("batch_over");
-    before_->getTerminator()->replaceSuccessorWith(rest_, batch);
-
-    builder_.SetInsertPoint(batch);
-    llvm::PHINode* left = count(*batches, "left");
-    distance_ = count(*builder_.getInt64(0), "distance");
-    for (llvm::PHINode& phi : header_->phis()) keep(phi);
-    builder_.CreateCondBr(builder_.CreateICmpNE(left, builder_.getInt64(0)), turns, rest_);
-    go_on();
-
-    builder_.SetInsertPoint(turns);
-    for (uint32_t turn = 0; turn < grid_.turns; ++turn) write_turn(end);
-    builder_.CreateBr(end);
-
-    builder_.SetInsertPoint(end);
-    left->addIncoming(builder_.CreateSub(left, builder_.getInt64(1)), end);
-    distance_->addIncoming(builder_.CreateAdd(distance_, length(grid_.turns)), end);
-    for (const auto& [phi, kept] : kept_) kept->addIncoming(now_[phi], end);
-    meet_before(*builder_.CreateBr(batch));
-  }
-
- private:
-  /// As a number of 64 bits.
-  Value* wide(Value& number) {
-    return is_signed_ ? builder_.CreateSExt(&number, builder_.getInt64Ty())
-                      : builder_.CreateZExt(&number, builder_.getInt64Ty());
-  }
-
-  /// Of batches that all threads have. Turn t is all threads', from 0 on, where begin + (t + 1) * step - thread, the
-  /// last one's counter, is before the end.
-  Value* number(Value& begin) {
-    Value* end = wide(*grid_.end);
-    // What lies between them is less than 2^64 then. From 2^63 on there seems to be no room.
-    Value* is_exact = builder_.CreateICmp(is_signed_ ? llvm::CmpInst::ICMP_SLE : llvm::CmpInst::ICMP_ULE, &begin, end);
-    Value* most_step = builder_.getInt64(grid_.most_blocks * grid_.block);
-    is_exact = builder_.CreateAnd(is_exact, builder_.CreateICmpULE(step_, most_step));
-    const bool with_end = grid_.goes_on == llvm::CmpInst::ICMP_SLE || grid_.goes_on == llvm::CmpInst::ICMP_ULE;
-    Value* room =
-        builder_.CreateAdd(builder_.CreateSub(end, &begin), builder_.getInt64(grid_.thread - (with_end ? 0 : 1)));
-    is_exact = builder_.CreateAnd(is_exact, builder_.CreateICmpSGT(room, builder_.getInt64(0)));
-    Value* batches = builder_.CreateUDiv(room, length(grid_.turns));
-    return builder_.CreateSelect(is_exact, batches, builder_.getInt64(0));
-  }
-
-  /// So many turns further on.
-  Value* length(uint32_t count) { return builder_.CreateMul(step_, builder_.getInt64(count)); }
-
-  /// The thread's counter in the first turn.
-  Value* of_thread(Value& begin) {
-    Value* sum = &begin;
-    for (const auto& [known, factor] : {std::pair(grid_.block_id, grid_.block), {grid_.thread_id, grid_.thread}}) {
-      Value* place = builder_.CreateZExt(known, builder_.getInt64Ty());
-      sum = builder_.CreateAdd(sum, builder_.CreateMul(place, builder_.getInt64(factor)));
-    }
-    return sum;
-  }
-
-  /// From batch to batch.
-  llvm::PHINode* count(Value& first, const char* name) {
-    llvm::PHINode* phi = builder_.CreatePHI(builder_.getInt64Ty(), 2, name);
-    phi->addIncoming(&first, before_);
-    return phi;
-  }
-
-  /// What a turn of the loop leaves to the next one, from batch to batch. The counter follows from the distance.
-  void keep(llvm::PHINode& phi) {
-    if (&phi == grid_.counter) return;
-    llvm::PHINode* kept = builder_.CreatePHI(phi.getType(), 2);
-    kept->addIncoming(phi.getIncomingValueForBlock(rest_), before_);
-    now_[&phi] = kept_[&phi] = kept;
-  }
-
-  /// The loop begins with what the batches left.
-  void go_on() {
-    builder_.SetInsertPoint(rest_->getTerminator());
-    grid_.counter->setIncomingValueForBlock(rest_, builder_.CreateAdd(start_, as_counter(distance_)));
-    for (const auto& [phi, kept] : kept_) phi->setIncomingValueForBlock(rest_, kept);
-  }
-
-  Value* counter(uint32_t turn) { return builder_.CreateAdd(first_, builder_.CreateAdd(distance_, length(turn))); }
-  Value* as_counter(Value* wide_counter) { return builder_.CreateTrunc(wide_counter, grid_.counter->getType()); }
-
-  /// The turn behind what is written, without the question whether it is one.
-  void write_turn(BasicBlock* end) {
-    Value* wide_counter = counter(written_);
-    now_[grid_.counter] = as_counter(wide_counter);
-    llvm::ValueToValueMapTy map;
-    llvm::SmallVector<BasicBlock*, 8> copies;
-    for (BasicBlock* block : blocks_) {
-      copies.push_back(llvm::CloneBasicBlock(block, map, ".turn", block->getParent()));
-      map[block] = copies.back();
-      copies.back()->moveBefore(end);
-    }
-    for (llvm::PHINode& phi : header_->phis()) {
-      llvm::cast<llvm::PHINode>(map[&phi])->eraseFromParent();
-      map[&phi] = now_[&phi];
-    }
-    llvm::remapInstructionsInBlocks(copies, map);
-    auto *header = llvm::cast<BasicBlock>(map[header_]), *latch = llvm::cast<BasicBlock>(map[latch_]);
-    builder_.CreateBr(header);
-    auto* branch = llvm::cast<llvm::BranchInst>(header->getTerminator());
-    const unsigned body =
-        grid_.loop->contains(llvm::cast<llvm::BranchInst>(header_->getTerminator())->getSuccessor(0)) ? 0 : 1;
-    llvm::IRBuilder<>(branch).CreateBr(branch->getSuccessor(body));
-    branch->eraseFromParent();
-    latch->getTerminator()->eraseFromParent();
-    builder_.SetInsertPoint(latch);
-    take_wide(copies, now_[grid_.counter], wide_counter);
-    llvm::SmallVector<std::pair<llvm::PHINode*, Value*>, 4> next;
-    for (llvm::PHINode& phi : header_->phis()) {
-      Value* value = phi.getIncomingValueForBlock(latch_);
-      const auto known = map.find(value);
-      next.push_back({&phi, known == map.end() ? value : static_cast<Value*>(known->second)});
-    }
-    for (const auto& [phi, value] : next) now_[phi] = value;
-    ++written_;
-  }
-
-  /// What is made of the counter by extending it is known: it does not wrap.
-  void take_wide(llvm::ArrayRef<BasicBlock*> copies, Value* narrow, Value* wide_counter) {
-    if (narrow == wide_counter) return;
-    const auto kind = is_signed_ ? llvm::Instruction::SExt : llvm::Instruction::ZExt;
-    for (llvm::User* user : llvm::make_early_inc_range(narrow->users())) {
-      auto* extended = llvm::dyn_cast<llvm::CastInst>(user);
-      if (!extended || !llvm::is_contained(copies, extended->getParent()) || !extended->getType()->isIntegerTy(64) ||
-          (extended->getOpcode() != kind && !(llvm::isa<llvm::ZExtInst>(extended) && extended->hasNonNeg())))
-        continue;
-      extended->replaceAllUsesWith(wide_counter);
-      extended->eraseFromParent();
-    }
-  }
-
-  const GridLoop& grid_;
-  llvm::SCEVExpander& expander_;
-  BasicBlock *const header_, *const latch_, *const before_, *const rest_;
-  const llvm::SmallVector<BasicBlock*, 8> blocks_;
-  llvm::IRBuilder<> builder_;
-  const bool is_signed_;
-  Value *step_ = nullptr, *first_ = nullptr;  ///< of the counter, of 64 bits: in a turn, and where the thread begins
-  Value* start_ = nullptr;                    ///< there, as the loop has it
-  llvm::PHINode* distance_ = nullptr;         ///< from there to the batch
-  llvm::MapVector<llvm::PHINode*, llvm::PHINode*> kept_;
-  llvm::DenseMap<const llvm::PHINode*, Value*> now_;  ///< what the loop's phis are behind what is written
-  uint32_t written_ = 0;
-};
-
 }  // namespace
 
 bool meet_in_grid_turns(llvm::Function& function, const kir::CallReach& reach, const Dim3& shape, uint32_t rows) {
@@ -389,7 +222,7 @@ bool meet_in_grid_turns(llvm::Function& function, const kir::CallReach& reach, c
     if (!grid) return false;
     grids.push_back(*grid);
   }
-  for (const GridLoop& grid : grids) Batches(grid, all.expander()).write();
+  for (const GridLoop& grid : grids) meet_in_common_turns(all.turns_of(grid));
   return !grids.empty();
 }
 

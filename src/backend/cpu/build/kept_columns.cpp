@@ -118,31 +118,38 @@ class Keeping {
 
   llvm::Function* keep(llvm::StoreInst& store, const Column& column, const Dim3& shape) {
     llvm::Type* word = store.getValueOperand()->getType();
-    llvm::Function* write = make_write(column, word, store.getAlign());
+    llvm::Function* write = make_write(column, word, store.getAlign(), shape.x);
     llvm::IRBuilder<> builder(&store);
     Value* window = field(builder, offsetof(ThreadContext, shared_window), builder.getPtrTy());
     Value* thread = builder.CreateCall(kir::declare(*kernel_.getParent(), Intrinsic::TidX));
-    Value* line = builder.CreateGEP(
+    Value* first_word = builder.CreateGEP(
         builder.getInt8Ty(), window,
         builder.CreateAdd(
             builder.getInt64(kSharedWindow - shape.x * kLine),
-            builder.CreateMul(builder.CreateZExt(thread, builder.getInt64Ty()), builder.getInt64(kLine))));
+            builder.CreateMul(builder.CreateZExt(thread, builder.getInt64Ty()), builder.getInt64(kWord))));
     Value* kept = field(builder, offsetof(ThreadContext, kept_blocks), builder.getInt32Ty());
-    builder.CreateStore(store.getValueOperand(),
-                        builder.CreateGEP(word, line, builder.CreateZExt(kept, builder.getInt64Ty())));
+    builder.CreateStore(store.getValueOperand(), word_of(builder, word, first_word, kept, shape.x));
     Value* is_over = builder.CreateICmpEQ(field(builder, offsetof(ThreadContext, keeps_on), builder.getInt32Ty()),
                                           builder.getInt32(0));
     llvm::Instruction* then = llvm::SplitBlockAndInsertIfThen(is_over, &store, /*Unreachable=*/false);
     builder.SetInsertPoint(then);
     builder.SetCurrentDebugLocation(store.getDebugLoc());
     Value* first = builder.CreateSub(column.number, builder.CreateZExtOrTrunc(kept, column.number->getType()));
-    builder.CreateCall(write, {line, column.base, first, builder.CreateAdd(kept, builder.getInt32(1))});
+    builder.CreateCall(write, {first_word, column.base, first, builder.CreateAdd(kept, builder.getInt32(1))});
     store.eraseFromParent();
     return write;
   }
 
-  /// write(line, base, first, count) writes the line's first words to where their numbers say, from `first` on.
-  llvm::Function* make_write(const Column& column, llvm::Type* word, llvm::Align alignment) {
+  /// A thread's word of that block: those of a block's threads lie behind each other.
+  static Value* word_of(llvm::IRBuilder<>& builder, llvm::Type* word, Value* first_word, Value* block,
+                        uint32_t threads) {
+    Value* words = builder.CreateMul(builder.CreateZExt(block, builder.getInt64Ty()), builder.getInt64(threads));
+    return builder.CreateGEP(word, first_word, words);
+  }
+
+  /// write(first_word, base, first, count) writes so many blocks' words of a thread to where their numbers say, from
+  /// `first` on.
+  llvm::Function* make_write(const Column& column, llvm::Type* word, llvm::Align alignment, uint32_t threads) {
     llvm::LLVMContext& context = kernel_.getContext();
     llvm::IRBuilder<> builder(context);
     llvm::Type* number = column.number->getType();
@@ -151,12 +158,16 @@ class Keeping {
                                 {builder.getPtrTy(), builder.getPtrTy(), number, builder.getInt32Ty()}, false),
         llvm::GlobalValue::InternalLinkage, "kept.words", kernel_.getParent());
     write->addFnAttrs(llvm::AttrBuilder(context, kernel_.getAttributes().getFnAttrs()));
-    Value *line = write->getArg(0), *base = write->getArg(1), *first = write->getArg(2), *count = write->getArg(3);
+    Value *first_word = write->getArg(0), *base = write->getArg(1), *first = write->getArg(2),
+          *count = write->getArg(3);
     auto *begin = llvm::BasicBlock::Create(context, "", write), *all = llvm::BasicBlock::Create(context, "all", write),
          *some = llvm::BasicBlock::Create(context, "some", write),
          *over = llvm::BasicBlock::Create(context, "over", write);
     const auto place = [&](Value* of) {
       return builder.CreateGEP(word, base, builder.CreateIntCast(of, builder.getInt64Ty(), column.is_signed));
+    };
+    const auto kept_word = [&](Value* block) {
+      return builder.CreateLoad(word, word_of(builder, word, first_word, block, threads));
     };
     builder.SetInsertPoint(begin);
     const unsigned bits = number->getIntegerBitWidth();
@@ -167,17 +178,17 @@ class Keeping {
     builder.CreateCondBr(builder.CreateAnd(is_whole, builder.CreateNot(wraps)), all, some);
 
     builder.SetInsertPoint(all);
-    auto* words = llvm::FixedVectorType::get(word, kMostKeptBlocks);
-    builder.CreateAlignedStore(builder.CreateAlignedLoad(words, line, llvm::Align(kLine)), place(first), alignment);
+    Value* line = place(first);
+    for (uint32_t block = 0; block < kMostKeptBlocks; ++block)
+      builder.CreateAlignedStore(kept_word(builder.getInt32(block)), builder.CreateConstGEP1_32(word, line, block),
+                                 alignment);
     builder.CreateBr(over);
 
     builder.SetInsertPoint(some);
     llvm::PHINode* index = builder.CreatePHI(builder.getInt32Ty(), 2);
     index->addIncoming(builder.getInt32(0), begin);
-    Value* one =
-        builder.CreateLoad(word, builder.CreateGEP(word, line, builder.CreateZExt(index, builder.getInt64Ty())));
-    builder.CreateAlignedStore(one, place(builder.CreateAdd(first, builder.CreateZExtOrTrunc(index, number))),
-                               alignment);
+    builder.CreateAlignedStore(kept_word(index),
+                               place(builder.CreateAdd(first, builder.CreateZExtOrTrunc(index, number))), alignment);
     Value* next = builder.CreateAdd(index, builder.getInt32(1));
     index->addIncoming(next, some);
     builder.CreateCondBr(builder.CreateICmpULT(next, count), some, over);

@@ -5,7 +5,6 @@
 #include <llvm/IR/Verifier.h>
 
 #include <array>
-#include <numeric>
 #include <random>
 #include <vector>
 
@@ -242,10 +241,13 @@ std::vector<int> places(const std::string& extend, int8_t first, uint32_t count)
   if (!write) return {};
   function.eraseFromParent();
   write->setLinkage(llvm::GlobalValue::ExternalLinkage);
-  alignas(64) int line[kMostKeptBlocks];
-  std::iota(std::begin(line), std::end(line), 1);
+  constexpr int kThreads = 32, kThread = 5;  // each block's words lie behind each other, this thread's is one of them
+  std::array<int, kThreads * kMostKeptBlocks> kept;
+  kept.fill(-1);
+  for (uint32_t block = 0; block < kMostKeptBlocks; ++block)
+    kept[block * kThreads + kThread] = static_cast<int>(block) + 1;
   std::array<int, 1024> memory{};
-  module.function<void(const int*, int*, int8_t, uint32_t)>("kept.words")(line, &memory[512], first, count);
+  module.function<void(const int*, int*, int8_t, uint32_t)>("kept.words")(&kept[kThread], &memory[512], first, count);
   std::vector<int> found(count, -1000);
   for (int i = 0; i < 1024; ++i)
     if (memory[i] > 0 && memory[i] <= static_cast<int>(count)) found[memory[i] - 1] = i - 512;

@@ -370,7 +370,8 @@ TEST(HotCode, KeepsColumnsOfTables) {
       store i32 %block, ptr %place
       ret void
     })");
-  EXPECT_NE(code.find("store <16 x i32>"), std::string::npos) << code;
+  EXPECT_NE(code.find("store <32 x i32>"), std::string::npos) << code;
+  EXPECT_EQ(code.find("masked.scatter"), std::string::npos) << code;
 }
 
 // The first of the lanes of each digit is to store, and all do.

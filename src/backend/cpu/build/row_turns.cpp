@@ -17,9 +17,12 @@
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 #include <optional>
+#include <utility>
 
+#include "backend/cpu/build/common_turns.h"
 #include "backend/cpu/build/counted_loop.h"
 #include "backend/cpu/build/kernel_barriers.h"
+#include "backend/cpu/build/shared_atomics.h"
 #include "backend/cpu/build/vector_shape.h"
 #include "backend/cpu/build/vector_steps.h"
 #include "backend/cpu/build/vector_turns.h"
@@ -35,10 +38,10 @@ using llvm::Value;
 /// What is known where the turns of a loop are rows of the block.
 struct RowLoop {
   const llvm::Loop* loop;
-  llvm::CmpInst::Predicate goes_on;  ///< of the counter and the end
-  llvm::PHINode* counter;
-  Value *first, *end;  ///< the first thread's counter when the loop begins, the end: the same for the block
-  uint64_t step;       ///< of the counter, in a turn
+  CountedLoop counted;        ///< its end is the same for the block
+  Value* first;               ///< the first thread's counter when the loop begins
+  llvm::Instruction* thread;  ///< threadIdx.x
+  uint64_t between, step;     ///< of the counter: from thread to thread, and in a turn
 };
 
 bool is_used_within(const llvm::Instruction& instruction, const llvm::Loop& loop) {
@@ -67,16 +70,38 @@ class RowLoops {
 
   std::optional<RowLoop> row_loop(const llvm::Loop& loop) {
     const auto known = counted_loop(loop, evolution_, post_dominators_, barriers_);
-    return known && !updates(loop) && only_computes(loop) && goes_through_rows(loop) ? of_rows(loop, *known)
-                                                                                     : std::nullopt;
+    return known && updates(loop).empty() && only_computes(loop) && goes_through_rows(loop) ? of_rows(loop, *known)
+                                                                                            : std::nullopt;
+  }
+
+  /// Of a loop that updates shared memory, and keeps nothing from turn to turn, the turns that all threads have: lanes
+  /// do it one after the other, and that each is asked whether it has a turn would be much beside it.
+  std::optional<CommonTurns> turns_with_updates(const llvm::Loop& loop) {
+    const llvm::SmallVector<const llvm::Instruction*, 4> all = updates(loop);
+    if (all.empty() || !llvm::all_of(all, [](const llvm::Instruction* each) { return is_shared_atomic(*each); }) ||
+        !llvm::hasSingleElement(loop.getHeader()->phis()) || !goes_through_rows(loop))
+      return std::nullopt;
+    const auto known = counted_loop(loop, evolution_, post_dominators_, barriers_);
+    const auto row = known && has_counter_of_turns(*known) ? of_rows(loop, *known) : std::nullopt;
+    if (!row) return std::nullopt;
+    llvm::Type* wide = llvm::Type::getInt64Ty(function_.getContext());
+    return CommonTurns{.loop = &loop,
+                       .counted = *known,
+                       .begin = row->first,
+                       .places = {{row->thread, row->between}},
+                       .between = row->between,
+                       .step = llvm::ConstantInt::get(wide, row->step),
+                       .most_step = row->step,
+                       .at_a_time = 1};
   }
 
  private:
-  /// Lanes update memory one after the other: that, not what is read, takes a turn's time, and is much code.
-  static bool updates(const llvm::Loop& loop) {
-    return llvm::any_of(loop.blocks(), [](const BasicBlock* block) {
-      return llvm::any_of(*block, [](const llvm::Instruction& each) { return each.isAtomic(); });
-    });
+  static llvm::SmallVector<const llvm::Instruction*, 4> updates(const llvm::Loop& loop) {
+    llvm::SmallVector<const llvm::Instruction*, 4> all;
+    for (const BasicBlock* block : loop.blocks())
+      for (const llvm::Instruction& each : *block)
+        if (each.isAtomic()) all.push_back(&each);
+    return all;
   }
 
   /// What a thread without a turn may do as well: nobody asks for it afterwards.
@@ -108,14 +133,14 @@ class RowLoops {
       return std::nullopt;
     const SCEV* first = of_first_thread(turns->getStart());
     const auto step = positive_constant(turns->getStepRecurrence(evolution_));
-    const auto stride = of_thread(evolution_.getMinusSCEV(turns->getStart(), first));
-    if (!is_of_block(first) || !step || !stride || *step != *stride * threads_ ||
+    const auto [thread, between] = of_thread(evolution_.getMinusSCEV(turns->getStart(), first));
+    if (!is_of_block(first) || !step || !thread || *step != between * threads_ ||
         *step >= uint64_t{1} << (phi->getType()->getIntegerBitWidth() - 3))
       return std::nullopt;
     llvm::Instruction* before = loop.getLoopPreheader()->getTerminator();
     llvm::SCEVExpander expander(evolution_, "first");
     if (!expander.isSafeToExpandAt(first, before)) return std::nullopt;
-    return RowLoop{&loop, goes_on, phi, expander.expandCodeFor(first, phi->getType(), before), end, *step};
+    return RowLoop{&loop, known, expander.expandCodeFor(first, phi->getType(), before), thread, between, *step};
   }
 
   /// The same for all threads of the block.
@@ -138,8 +163,8 @@ class RowLoops {
     return llvm::SCEVParameterRewriter::rewrite(value, evolution_, zero);
   }
 
-  /// What threadIdx.x is multiplied by: nothing, if the value is something else.
-  static std::optional<uint64_t> of_thread(const SCEV* value) {
+  /// threadIdx.x and what it is multiplied by; null: the value is something else.
+  static std::pair<llvm::Instruction*, uint64_t> of_thread(const SCEV* value) {
     std::optional<uint64_t> factor = 1;
     if (const auto* product = llvm::dyn_cast<llvm::SCEVMulExpr>(value); product && product->getNumOperands() == 2) {
       factor = positive_constant(product->getOperand(0));
@@ -148,7 +173,8 @@ class RowLoops {
     if (const auto* wide = llvm::dyn_cast<llvm::SCEVCastExpr>(value);
         wide && llvm::isa<llvm::SCEVZeroExtendExpr, llvm::SCEVSignExtendExpr>(wide))
       value = wide->getOperand();  // it is small
-    return register_of(value) == kir::Intrinsic::TidX ? factor : std::nullopt;
+    if (!factor || register_of(value) != kir::Intrinsic::TidX) return {nullptr, 0};
+    return {llvm::cast<llvm::Instruction>(llvm::cast<llvm::SCEVUnknown>(value)->getValue()), *factor};
   }
 
   llvm::Function& function_;
@@ -224,21 +250,21 @@ class Meeting {
   /// Where the first thread begins at least a turn before the greatest number, and all end at least two before it, no
   /// thread's counter wraps before all have come to the end: the last one is less than a turn ahead of the first.
   Value* never_wraps(llvm::IRBuilder<>& builder) const {
-    llvm::Type* type = row_.counter->getType();
+    llvm::Type* type = row_.counted.counter->getType();
     const unsigned bits = type->getIntegerBitWidth();
-    const bool is_signed = llvm::CmpInst::isSigned(row_.goes_on);
+    const bool is_signed = llvm::CmpInst::isSigned(row_.counted.goes_on);
     const llvm::APInt greatest = is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
     const auto is_before = [&](Value* value, uint64_t turns) {
       Value* most = llvm::ConstantInt::get(type, greatest - turns * row_.step);
       return builder.CreateICmp(is_signed ? llvm::CmpInst::ICMP_SLE : llvm::CmpInst::ICMP_ULE, value, most);
     };
-    return builder.CreateAnd(is_before(row_.first, 1), is_before(row_.end, 2));
+    return builder.CreateAnd(is_before(row_.first, 1), is_before(row_.counted.end, 2));
   }
 
   void let_first_thread_count() {
     llvm::IRBuilder<> builder(header_, header_->begin());
-    Value* step = llvm::ConstantInt::get(row_.counter->getType(), row_.step);
-    first_ = builder.CreatePHI(row_.counter->getType(), 2, "first");
+    Value* step = llvm::ConstantInt::get(row_.counted.counter->getType(), row_.step);
+    first_ = builder.CreatePHI(row_.counted.counter->getType(), 2, "first");
     first_->addIncoming(row_.first, before_);
     auto* branch = llvm::cast<llvm::BranchInst>(header_->getTerminator());
     const unsigned on = branch->getSuccessor(0) == exit_ ? 1 : 0;
@@ -246,7 +272,7 @@ class Meeting {
     join_ = BasicBlock::Create(builder.getContext(), "row", header_->getParent(), exit_);
     BasicBlock* turn = BasicBlock::Create(builder.getContext(), "turn", header_->getParent(), body);
     builder.SetInsertPoint(branch);
-    builder.CreateCondBr(builder.CreateICmp(row_.goes_on, first_, row_.end), turn, exit_);
+    builder.CreateCondBr(builder.CreateICmp(row_.counted.goes_on, first_, row_.counted.end), turn, exit_);
     builder.SetInsertPoint(turn);
     builder.CreateCondBr(branch->getCondition(), on == 0 ? body : join_, on == 0 ? join_ : body);
     branch->eraseFromParent();
@@ -382,10 +408,14 @@ bool meet_between_rows(llvm::Function& function, const kir::CallReach& reach, co
   const bool parts = Pieces(function, *evolution, dominators, post_dominators, loops, barriers, shape.x).part();
   RowLoops all(function, *evolution, post_dominators, barriers, shape.x);
   llvm::SmallVector<RowLoop, 4> rows;
-  for (const llvm::Loop* loop : short_loops(loops))
+  llvm::SmallVector<CommonTurns, 2> with_updates;
+  for (const llvm::Loop* loop : short_loops(loops)) {
     if (const auto row = all.row_loop(*loop)) rows.push_back(*row);
+    if (const auto turns = all.turns_with_updates(*loop)) with_updates.push_back(*turns);
+  }
   if (rows.size() == 1) Meeting(rows.front()).write();
-  return parts || rows.size() == 1;
+  for (const CommonTurns& turns : with_updates) meet_in_common_turns(turns);
+  return parts || rows.size() == 1 || !with_updates.empty();
 }
 
 }  // namespace cupola::cpu::build

@@ -15,8 +15,9 @@ namespace cupola::cpu::build {
 /// expect it, where warp after warp would read 128 bytes of each kilobyte. Of loads that are the block's width apart,
 /// and of a loop whose turns are (`for (int i = threadIdx.x; i < n; i += blockDim.x)`) if there is one such loop: what
 /// is gone through again is brought into the cache while the block before is run (vector_next_block.h). The loop is
-/// kept as it was beside that, for a counter that wraps. After separate_exits; for blocks of that shape. Whether it did
-/// something.
+/// kept as it was beside that, for a counter that wraps. Of all loops of that kind that update shared memory and keep
+/// nothing but the counter, the turns that all threads have are written before the loop (common_turns.h). After
+/// separate_exits; for blocks of that shape. Whether it did something.
 bool meet_between_rows(llvm::Function& function, const kir::CallReach& reach, const Dim3& shape);
 
 }  // namespace cupola::cpu::build

@@ -127,7 +127,7 @@ TEST(RowTurns, BlocksDoNotMeetWhereThreadsCountInTheirOwnWay) {
   EXPECT_EQ(met(at_top({.at = "%t"})), 0u) << "no row";
   EXPECT_EQ(met(at_top({.turn = "atomicrmw add ptr %q, i32 1 monotonic, !cupola.shared_atomic !0\n"}) + "\n!0 = !{}"),
             0u)
-      << "lanes take turns of their own";
+      << "keeps a sum, and lanes take turns of their own";
 }
 
 /// Reads at `first` and at `second`.
@@ -159,6 +159,45 @@ TEST(RowTurns, BlocksDoNotMeetWhereThreadsHaveTurnsOfTheirOwn) {
 std::string with_more_in_header(const std::string& more, const std::string& behind) {
   std::string text = at_top({.behind = behind});
   return text.insert(text.find("%on = icmp"), more + "\n");
+}
+
+/// A loop that updates memory at %p + 0.
+std::string updating(const std::string& update, const std::string& carried = "", const std::string& at = "%i",
+                     const std::string& step = "256") {
+  return kernel(R"(
+      br label %before
+    before:
+      br label %head
+    head:
+      %i = phi i32 [ %t, %before ], [ %next, %body ]
+      )" + carried +
+                R"(
+      %on = icmp slt i32 %i, %n
+      br i1 %on, label %body, label %out
+    body:
+      %index = sext i32 )" +
+                at + R"( to i64
+      %place = getelementptr i32, ptr %q, i64 %index
+      %a = load i32, ptr %place
+      )" + update +
+                R"(
+      %next = add i32 %i, )" +
+                step + R"(
+      br label %head
+    out:)") +
+         "\n!0 = !{}";
+}
+
+TEST(RowTurns, BlocksMeetAfterEachTurnOfAllThreadsThatUpdatesSharedMemory) {
+  const std::string shared = "atomicrmw add ptr %p, i32 %a monotonic, !cupola.shared_atomic !0\n",
+                    other = "atomicrmw add ptr %p, i32 %a monotonic\n";
+  EXPECT_EQ(met(updating(shared)), 1u);
+  EXPECT_EQ(met(updating(shared + shared)), 1u);
+  EXPECT_EQ(met(updating(other)), 0u) << "beside an update that others see what it reads takes no time";
+  EXPECT_EQ(met(updating(shared + other)), 0u);
+  EXPECT_EQ(met(updating(shared, "%sum = phi i32 [ 0, %before ], [ %a, %body ]\n")), 0u) << "kept from turn to turn";
+  EXPECT_EQ(met(updating(shared, "", "%t")), 0u) << "no row";
+  EXPECT_EQ(met(updating(shared, "%both = add i32 %i, %t\n", "%both", "512")), 0u) << "counters of no row";
 }
 
 TEST(RowTurns, WhatIsMadeOfTheCounterIsNotAskedForAfterwards) {

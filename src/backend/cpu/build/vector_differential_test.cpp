@@ -338,6 +338,76 @@ TEST(VectorDifferential, TurnsOfRowsAreThoseOfTheirThreads) {
     }
 }
 
+// Counts of bytes in shared memory, in turns of the block that all threads have, and those that some have behind them;
+// from where the block's part begins, and beside the greatest and the smallest number.
+TEST(VectorDifferential, TurnsThatUpdateSharedMemoryAreThoseOfTheirThreads) {
+  const auto turns = [](const std::string& type, const std::string& part, const std::string& begin,
+                        const std::string& test, const std::string& end) {
+    const std::string extend = type == "i32" ? "add i32 0, " : "zext i32 ", to = type == "i32" ? "" : " to i64";
+    std::string body = R"(
+      %block = call i32 @cupola.ctaid.x()
+      %part = mul i32 %block, )" +
+                       part + R"(
+      %part.wide = )" + extend +
+                       "%part" + to + "\n%x.wide = " + extend + "%x" + to + "\n%step = " + extend + "%width" + to + R"(
+      %count = getelementptr [40 x i32], ptr addrspacecast (ptr addrspace(3) @counts to ptr), i32 0, i32 %x
+      store i32 0, ptr %count
+      call void @cupola.barrier(i32 0, i32 0)
+      %from.part = add TYPE %part.wide, )" +
+                       begin + R"(
+      %to.part = add TYPE %part.wide, )" +
+                       end + R"(
+      %first = add TYPE %from.part, %x.wide
+      br label %head
+    head:
+      %i = phi TYPE [ %first, %0 ], [ %next, %body ]
+      %on = icmp )" + test +
+                       R"( TYPE %i, %to.part
+      br i1 %on, label %body, label %meet
+    body:
+      %far = sub TYPE %i, %from.part
+      %from = getelementptr i8, ptr %in, TYPE %far
+      %value = load i8, ptr %from
+      %digit = urem i8 %value, 33
+      %digit64 = zext i8 %digit to i64
+      %mine = getelementptr i32, ptr addrspacecast (ptr addrspace(3) @counts to ptr), i64 %digit64
+      %old = atomicrmw add ptr %mine, i32 1 monotonic
+      %next = add TYPE %i, %step
+      br label %head
+    meet:
+      call void @cupola.barrier(i32 0, i32 0)
+      %sum = load i32, ptr %count
+      %all = mul i32 %block, 33
+      %me.of.all = add i32 %all, %x
+      %me.of.all64 = zext i32 %me.of.all to i64
+      %out64 = getelementptr i32, ptr %o64, i64 %me.of.all64
+      store i32 %sum, ptr %out64
+      %r = add i32 %sum, %x
+      br label %write)";
+    for (size_t at; (at = body.find("TYPE")) != std::string::npos;) body.replace(at, 4, type);
+    return "@counts = internal addrspace(3) global [40 x i32] poison\n" + kernel_with(body) +
+           "\ndeclare i32 @cupola.ctaid.x()";
+  };
+  for (const char* type : {"i32", "i64"})
+    for (const char* test : {"slt", "sle", "ult", "ule"}) {
+      const bool is_signed = test[0] == 's', is_wide = type == std::string("i64");
+      const auto same = [&](const std::string& begin, const std::string& end, const std::string& part = "300") {
+        EXPECT_EQ(RungComparison().compare_for_shape(turns(type, part, begin, test, end), {33}, /*hot=*/true), "")
+            << type << " " << test << " from " << begin << " to " << end;
+      };
+      for (const auto& [begin, end] : {std::pair("0", "1"), {"0", "33"}, {"0", "32"}, {"0", "100"}, {"7", "106"}})
+        same(begin, end);
+      if (is_signed) {
+        same("-50", "49");
+        same("900", "5");
+        same(is_wide ? "9223372036854775400" : "2147483300", is_wide ? "9223372036854775770" : "2147483610", "0");
+        same(is_wide ? "-9223372036854775808" : "-2147483648", is_wide ? "-9223372036854775700" : "-2147483500");
+      } else {
+        same("-500", "-350");
+      }
+    }
+}
+
 /// A loop over a grid's turns, from %first by %step, numbers of that type: %sum is made of bytes of %in from %mine on,
 /// %all apart. Then the threads meet.
 std::string sum_of_turns(const std::string& type, const std::string& test, const std::string& end) {

@@ -5,10 +5,12 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "backend/cpu/build/crowded_loops.h"
+#include "backend/cpu/build/vector_shape.h"
 #include "backend/cpu/build/written_out_gathers.h"
 
 namespace cupola::cpu::build {
@@ -43,6 +45,23 @@ bool scatters(const llvm::Loop& loop) {
                       [](const llvm::BasicBlock* block) { return llvm::any_of(*block, scatters_all_lanes); });
 }
 
+/// Whether it writes what is made of what lay there.
+bool updates(const llvm::Instruction& instruction) {
+  const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+  const auto* made = store ? llvm::dyn_cast<llvm::Instruction>(store->getValueOperand()) : nullptr;
+  return made && !made->getType()->isVectorTy() && llvm::any_of(made->operands(), [&](const llvm::Value* operand) {
+           const auto* load = llvm::dyn_cast<llvm::LoadInst>(operand);
+           return load && load->getPointerOperand() == store->getPointerOperand();
+         });
+}
+
+/// Whether all lanes update memory, one after the other: likewise.
+bool updates_lane_by_lane(const llvm::Loop& loop) {
+  size_t count = 0;
+  for (const llvm::BasicBlock* block : loop.blocks()) count += llvm::count_if(*block, updates);
+  return count >= kLanes;
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses MarkLoopsToWriteOut::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
@@ -53,7 +72,8 @@ llvm::PreservedAnalyses MarkLoopsToWriteOut::run(llvm::Function& function, llvm:
   uint64_t all = function.getInstructionCount();
   for (llvm::Loop* loop : llvm::reverse(loops.getLoopsInPreorder())) {
     if (!llvm::all_of(loop->getSubLoops(), [&](llvm::Loop* inner) { return written_out.contains(inner); })) continue;
-    if (loop->isInnermost() && (fills_registers(*loop, target) || scatters(*loop))) continue;
+    if (loop->isInnermost() && (fills_registers(*loop, target) || scatters(*loop) || updates_lane_by_lane(*loop)))
+      continue;
     uint64_t once = 0;
     for (llvm::BasicBlock* block : loop->blocks())
       if (loops.getLoopFor(block) == loop) once += block->size();

@@ -3,6 +3,7 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 
+#include <regex>
 #include <string>
 
 #include "backend/cpu/build/test_program.h"
@@ -121,6 +122,37 @@ TEST(WrittenOutLoops, AreNotThoseInWhichAllLanesScatter) {
   };
   EXPECT_EQ(stores("splat (i1 true)"), 40u);
   EXPECT_EQ(stores("%some"), 16u * 40);
+}
+
+TEST(WrittenOutLoops, AreNotThoseInWhichAllLanesUpdateMemory) {
+  /// Where the memory's number is %old, and %new is written.
+  const auto stores = [](const std::string& made, int lanes) {
+    llvm::LLVMContext context;
+    std::string text = R"(
+      declare i32 @llvm.smax.i32(i32, i32)
+      define void @k(ptr %p, i32 %x) {
+      start:
+        br label %turn
+      turn:
+        %i = phi i32 [ 0, %start ], [ %next, %turn ]
+        )";
+    for (int lane = 0; lane < lanes; ++lane)
+      text += std::regex_replace("%to = getelementptr i32, ptr %p, i32 " + std::to_string(lane) +
+                                     "\n%old = load i32, ptr %to\n%new = " + made + "\nstore i32 %new, ptr %to\n",
+                                 std::regex("%(to|old|new)\\b"), "%$01" + std::to_string(lane));
+    const auto module = parse(context, text + R"(
+        %next = add nuw nsw i32 %i, 1
+        %go = icmp ult i32 %next, 16
+        br i1 %go, label %turn, label %over
+      over:
+        ret void
+      })");
+    return stores_written_out(*module->getFunction("k"));
+  };
+  EXPECT_EQ(stores("add i32 %old, %x", 32), 32u);
+  EXPECT_EQ(stores("call i32 @llvm.smax.i32(i32 %x, i32 %old)", 32), 32u);
+  EXPECT_EQ(stores("add i32 %old, %x", 31), 16u * 31) << "one lane does not";
+  EXPECT_EQ(stores("add i32 %i, %x", 32), 16u * 32) << "what lay there is not asked for";
 }
 
 }  // namespace
