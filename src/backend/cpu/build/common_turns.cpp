@@ -7,6 +7,8 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include <cassert>
+
 #include "backend/cpu/build/kernel_barriers.h"
 
 namespace cupola::cpu::build {
@@ -26,7 +28,9 @@ class Batches {
         rest_(llvm::SplitEdge(before_, header_)),
         blocks_(common.loop->getBlocks()),
         builder_(before_->getTerminator()),
-        is_signed_(llvm::CmpInst::isSigned(common.counted.goes_on)) {}
+        is_signed_(llvm::CmpInst::isSigned(common.counted.goes_on)) {
+    assert(has_counter_of_turns(common.counted));
+  }
 
   void write() {
     llvm::Function& function = *header_->getParent();

@@ -28,7 +28,7 @@ struct CommonTurns {
   uint32_t at_a_time;  ///< turns from meeting to meeting
 };
 
-/// Whether the counter is as wide as is asked for here.
+/// Whether the counter is as wide as meet_in_common_turns takes it.
 bool has_counter_of_turns(const CountedLoop& loop);
 
 /// Writes the turns that all the threads have before the loop, which is left what remains: `at_a_time` of them, and a

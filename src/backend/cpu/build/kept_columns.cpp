@@ -25,7 +25,7 @@ using llvm::Value;
 
 /// Of a thread, in bytes.
 constexpr uint64_t kWord = 4, kLine = kWord * kMostKeptBlocks;
-/// Lines of more threads would take too much of the first cache.
+/// Words of more threads would take too much of the first cache.
 constexpr uint32_t kMostThreads = 256;
 static_assert(kMostThreads * kLine <= kSharedWindow - image::cpu::kSharedOfLaunch);
 /// Threads that are nearer share lines, or lie in different sets of the first cache.
@@ -50,14 +50,18 @@ class Keeping {
         loops_(dominators_),
         evolution_(kernel, loops_, dominators_) {}
 
-  llvm::Function* run(const Dim3& shape) {
+  llvm::StoreInst* find() {
     for (llvm::Instruction& instruction : llvm::instructions(kernel_)) {
       auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-      if (!store || !is_by_all(*store) || !is_last_access(*store)) continue;
-      const std::optional<Column> column = column_of(*store);
-      return column ? keep(*store, *column, shape) : nullptr;  // no second one is by all threads, and the last
+      if (store && is_by_all(*store) && is_last_access(*store))
+        return column_of(*store) ? store : nullptr;  // no second one is by all threads, and the last
     }
     return nullptr;
+  }
+
+  llvm::Function* keep(llvm::StoreInst& store, const Dim3& shape) {
+    const std::optional<Column> column = column_of(store);
+    return column ? keep(store, *column, shape) : nullptr;
   }
 
  private:
@@ -206,8 +210,12 @@ class Keeping {
 
 }  // namespace
 
-llvm::Function* keep_columns(llvm::Function& kernel, const Dim3& shape) {
-  return is_in_range(shape) ? Keeping(kernel).run(shape) : nullptr;
+llvm::StoreInst* store_down_a_column(llvm::Function& kernel, const Dim3& shape) {
+  return is_in_range(shape) ? Keeping(kernel).find() : nullptr;
+}
+
+llvm::Function* keep_column(llvm::StoreInst& store, const Dim3& shape) {
+  return Keeping(*store.getFunction()).keep(store, shape);
 }
 
 bool keeps_columns(const llvm::Function& code) {

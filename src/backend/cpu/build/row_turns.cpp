@@ -413,8 +413,8 @@ bool meet_between_rows(llvm::Function& function, const kir::CallReach& reach, co
     if (const auto row = all.row_loop(*loop)) rows.push_back(*row);
     if (const auto turns = all.turns_with_updates(*loop)) with_updates.push_back(*turns);
   }
-  if (rows.size() == 1) Meeting(rows.front()).write();
   for (const CommonTurns& turns : with_updates) meet_in_common_turns(turns);
+  if (rows.size() == 1) Meeting(rows.front()).write();
   return parts || rows.size() == 1 || !with_updates.empty();
 }
 

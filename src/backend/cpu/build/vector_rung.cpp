@@ -217,12 +217,12 @@ Result<WideBody> widen_for(llvm::Function& prepared, const image::BlocksOfCode& 
     for (llvm::Function* loop : lone_loops.functions()) take_turns_in_vectors(*loop, machine);
   store_with_peers(*draft, blocks);
   const bool is_hot = code.hot && code.shape;
+  llvm::StoreInst* column = is_hot && blocks == BlockClass::Rows ? store_down_a_column(*draft, *code.shape) : nullptr;
   const Exits exits = separate_exits(*draft, blocks);
   const bool in_order = is_hot && meet_between_rows(*draft, reach, *code.shape);
   const StreamHabits& habits = stream_habits(machine);
   const bool in_grid_turns = is_hot && meet_in_grid_turns(*draft, reach, *code.shape, habits.rows_of_grid);
-  if (is_hot && blocks == BlockClass::Rows)
-    if (llvm::Function* write = keep_columns(*draft, *code.shape)) lone_loops.add(*write);
+  if (llvm::Function* write = column ? keep_column(*column, *code.shape) : nullptr) lone_loops.add(*write);
   llvm::DominatorTree dominators(*draft);
   const llvm::PostDominatorTree post_dominators(*draft);
   llvm::LoopInfo loops(dominators);
