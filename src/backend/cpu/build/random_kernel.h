@@ -35,7 +35,8 @@ class RandomKernel : RandomMeetings {
         asks_(asks(seed)),
         finds_peers_(seed < kFirstOld || seed >= kFirstPeers),
         fills_columns_(seed < kFirstOld || seed >= kFirstColumns),
-        reads_rows_(seed < kFirstOld || seed >= kFirstRows) {}
+        reads_rows_(seed < kFirstOld || seed >= kFirstRows),
+        counts_rows_(seed < kFirstOld || seed >= kFirstCounts) {}
 
   /// Whether it may ask where threads are.
   static bool asks(uint64_t seed) { return seed < kFirstOld || seed >= kFirstAsking; }
@@ -65,6 +66,7 @@ class RandomKernel : RandomMeetings {
     if (asks_ && chance(2)) ask_for_place();
     if (finds_peers_ && meets_ && chance(2)) store_for_peers();
     if (reads_rows_ && chance(2)) go_through_own_row();
+    if (counts_rows_ && meets_ && chance(2)) count_row();
     while (budget_ > 0) statement({});
     if (meets_) part();
     for (const Variable& one : variables_) store_cell(one.type, load(one), Place::Rows);
@@ -457,7 +459,8 @@ class RandomKernel : RandomMeetings {
   /// Seeds whose kernels were wrong once are kept, and with them what these kernels are: they have fewer statements.
   static constexpr uint64_t kFirstOld = 1'000'000'000, kFirstNew = 3'800'000'000, kFirstAsking = 4'600'000'000,
                             kFirstSpread = 4'700'000'000, kFirstLatest = 4'900'000'000, kFirstShifting = 5'001'000'000,
-                            kFirstPeers = 5'002'000'000, kFirstColumns = 5'003'000'000, kFirstRows = 5'004'000'000;
+                            kFirstPeers = 5'002'000'000, kFirstColumns = 5'003'000'000, kFirstRows = 5'004'000'000,
+                            kFirstCounts = 5'005'000'000;
 
   int budget_;
   const bool leaves_;
@@ -465,7 +468,7 @@ class RandomKernel : RandomMeetings {
   const bool asks_;    ///< where threads are, too
   const bool finds_peers_;
   const bool fills_columns_;
-  const bool reads_rows_;
+  const bool reads_rows_, counts_rows_;
 };
 
 }  // namespace cupola::cpu::build::testing

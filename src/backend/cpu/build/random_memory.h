@@ -118,6 +118,56 @@ class RandomMemory : public RandomValues {
     if (chance(4)) line("store i32 {}, ptr {}", now, variable("i32").name);
   }
 
+  /// The block's threads, a part of a row for each block, in steps of its width: what lies there is counted in shared
+  /// memory.
+  void count_row() {
+    const std::string type = one_of({"i32", "i32", "i64"}), at_now = slot(type), extended = one_of({"sext", "zext"});
+    const std::string head = label(), body = label(), latch = label(), out = label();
+    const auto counter = [&](const std::string& value) {
+      return type == "i32" ? value : let("{} i32 {} to i64", extended, value);
+    };
+    const bool in_pairs = chance(4);  // every second word
+    const std::string part = chance(2) ? counter(let("mul i32 %ctaid.x, {}", pick(500))) : std::to_string(pick(30));
+    const std::string end =
+        chance(3) ? counter(let("and i32 %n, 255"))
+        : chance(2)
+            ? std::to_string(pick(400))
+            : counter(let("add i32 {}, {}", let("mul i32 %ntid.x, {}", 1 + pick(4)), static_cast<int>(pick(3)) - 1));
+    const std::string first = counter(in_pairs ? let("shl i32 %tid.x, 1") : "%tid.x");
+    const std::string step = counter(in_pairs ? let("shl i32 %ntid.x, 1") : "%ntid.x");
+    line("store {} {}, ptr {}", type, let("add {} {}, {}", type, first, part), at_now);
+    const std::string last = let("add {} {}, {}", type, end, part);
+    barrier();
+    go(head);
+    at(head);
+    const std::string now = let("load {}, ptr {}", type, at_now);
+    branch(let("icmp {} {} {}, {}", one_of({"slt", "ult", "sle", "ule"}), type, now, last), body, out);
+    at(body);
+    const std::string number = let("sub {} {}, {}", type, now, part);
+    const std::string index = type == "i32" ? let("sext i32 {} to i64", number) : number;
+    const std::string value = let("load i32, ptr {}", let("getelementptr i32, ptr %in, i64 {}", index));
+    if (chance(4)) {
+      const std::string yes = label();
+      branch(let("icmp ult i32 {}, {}", let("and i32 {}, 7", value), pick(8)), yes, latch);
+      at(yes);
+    }
+    for (uint32_t left = chance(4) ? 2 : 1; left; --left) {
+      const std::string count = let("and i32 {}, 15", let("lshr i32 {}, {}", value, pick(9)));
+      line("atomicrmw add ptr addrspace(3) {}, i32 {} monotonic", shared_cell("counts", "i32", count),
+           chance(2) ? "1" : value);
+    }
+    go(latch);
+    at(latch);
+    line("store {} {}, ptr {}", type, let("add {} {}, {}", type, now, step), at_now);
+    go(head);
+    at(out);
+    barrier();
+    const std::string count =
+        let("load i32, ptr addrspace(3) {}", shared_cell("counts", "i32", let("and i32 %lin, 15")));
+    line("store i32 {}, ptr {}", count, variable("i32").name);
+    barrier();
+  }
+
   /// Each thread a row of its own, a number a turn.
   void go_through_own_row() {
     const std::string type = one_of({"i32", "i32", "i64"}), extended = one_of({"sext", "zext"});
