@@ -69,9 +69,9 @@ class RowLoops {
         threads_(threads) {}
 
   std::optional<RowLoop> row_loop(const llvm::Loop& loop) {
+    if (!updates(loop).empty() || !only_computes(loop) || !goes_through_rows(loop)) return std::nullopt;
     const auto known = counted_loop(loop, evolution_, post_dominators_, barriers_);
-    return known && updates(loop).empty() && only_computes(loop) && goes_through_rows(loop) ? of_rows(loop, *known)
-                                                                                            : std::nullopt;
+    return known ? of_rows(loop, *known) : std::nullopt;
   }
 
   /// Of a loop that updates shared memory, and keeps nothing from turn to turn, the turns that all threads have: lanes
