@@ -22,7 +22,7 @@ uint32_t* words(const Buffer& buffer) {
 
 void every_thread_runs_once(TestCase& t) {
   for (const auto& [grid, block] : {std::pair{Dim3{1}, Dim3{1}}, std::pair{Dim3{100}, Dim3{256}},
-                                    std::pair{Dim3{3, 4, 5}, Dim3{7, 3, 2}}, std::pair{Dim3{2000}, Dim3{32}}}) {
+                                    std::pair{Dim3{3, 4, 5}, Dim3{7, 3, 2}}, std::pair{Dim3{8000}, Dim3{32}}}) {
     const uint64_t count = grid.count() * block.count();
     auto buffer = t.make_buffer(count * 4);
     t.run(t.make_launch("write_index", grid, block, WriteIndexParameters{words(*buffer), 1000}));
