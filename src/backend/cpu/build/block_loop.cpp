@@ -17,7 +17,6 @@
 #include "backend/cpu/build/place_notes.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_shape.h"
-#include "backend/cpu/build/vector_turns.h"
 #include "backend/cpu/build/warp_coroutine.h"
 #include "backend/cpu/build/whole_block.h"
 #include "image/cpu_abi.h"

@@ -10,7 +10,6 @@
 #include "backend/cpu/build/compile_cost.h"
 #include "backend/cpu/build/context_parameter.h"
 #include "backend/cpu/build/kernel_code.h"
-#include "backend/cpu/build/kernel_entry.h"
 #include "backend/cpu/build/kernel_unit.h"
 #include "backend/cpu/build/memory_scopes.h"
 #include "backend/cpu/build/object_file.h"

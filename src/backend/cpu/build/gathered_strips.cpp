@@ -408,9 +408,7 @@ class StripMaker {
         auto* load = builder.CreateAlignedLoad(part, place, alignment);
         load->setAAMetadata(strip_.gather->getAAMetadata());
         rows[i] = load;
-        Value* ahead = builder.CreateConstGEP1_64(part, place, kAhead);
-        builder.CreateIntrinsic(llvm::Intrinsic::prefetch, {ahead->getType()},
-                                {ahead, builder.getInt32(0), builder.getInt32(3), builder.getInt32(1)});
+        fetch_line(builder, builder.CreateConstGEP1_64(part, place, kAhead), Level::First);
       }
       transpose(builder, rows);
       for (unsigned i = 0; i < turns_of_strip_; ++i) {

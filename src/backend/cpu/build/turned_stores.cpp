@@ -30,7 +30,7 @@ using llvm::Instruction;
 using llvm::Value;
 
 /// Columns that are nearer share lines, or lie in different sets of the first cache.
-constexpr uint64_t kFar = 512;
+constexpr uint64_t kFarColumns = 512;
 
 /// Of a function.
 constexpr const char* kMark = "cupola-turned-stores";
@@ -128,7 +128,7 @@ class Turning {
     const llvm::SCEV* along_x = Steps(*evolution_, Intrinsic::TidX).of(place);
     if (!along_x) return false;
     const auto* constant = llvm::dyn_cast<llvm::SCEVConstant>(along_x);
-    return !constant || constant->getAPInt().abs().uge(kFar);
+    return !constant || constant->getAPInt().abs().uge(kFarColumns);
   }
 
   /// How threads come to the block. False: in more ways than one.

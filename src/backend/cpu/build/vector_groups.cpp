@@ -24,11 +24,6 @@ using llvm::Instruction;
 /// What wide accesses of few fields read in vain, or shuffle, is worth less than gathers up to there.
 constexpr unsigned kMostFields = 8, kMostSparseFields = 4;
 
-llvm::Type* accessed_type(const Instruction& access) {
-  const auto* store = llvm::dyn_cast<llvm::StoreInst>(&access);
-  return store ? store->getValueOperand()->getType() : access.getType();
-}
-
 /// Groups of a block. A group is open as long as an access may join it.
 class BlockGroups {
  public:
@@ -89,7 +84,7 @@ class BlockGroups {
 
   /// Puts the access into an open group or one of its own; null: it is in none.
   Open* join(Instruction& access, bool is_store) {
-    const auto bytes = field_bytes(accessed_type(access));
+    const auto bytes = field_bytes(llvm::getLoadStoreType(&access));
     const unsigned fields = bytes ? fields_of(access, bytes) : 0;
     if (!fields) return nullptr;
     const llvm::Value* address = llvm::getLoadStorePointerOperand(&access);

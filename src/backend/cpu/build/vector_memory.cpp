@@ -7,7 +7,6 @@
 #include "backend/cpu/build/lane_operand.h"
 #include "backend/cpu/build/mask_registers.h"
 #include "backend/cpu/build/shared_atomics.h"
-#include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_found_rows.h"
 #include "backend/cpu/build/vector_lanes.h"
 #include "backend/cpu/build/vector_strides.h"

@@ -23,8 +23,7 @@ using llvm::Value;
 using Registers = llvm::SmallVector<Value*, 8>;
 
 Type* type_of(const Group::Member& member) {
-  const auto* store = llvm::dyn_cast<llvm::StoreInst>(member.access);
-  return store ? store->getValueOperand()->getType() : member.access->getType();
+  return llvm::getLoadStoreType(member.access);
 }
 
 Value* address_of(const Group::Member& member) {
