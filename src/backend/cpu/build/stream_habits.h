@@ -35,8 +35,8 @@ struct StreamHabits {
   bool structures_in_turn;
 };
 
-/// As measured (docs/adr/0010-warps-in-step.md): of all of Intel's what is best for the one that was, a Xeon with AMX; of
-/// other processors that were not, and of levels of an instruction set, what is best for AMD's.
+/// As measured (docs/adr/0010-warps-in-step.md): of all of Intel's what is best for the one that was, a Xeon with AMX;
+/// of other processors that were not, and of levels of an instruction set, what is best for AMD's.
 const StreamHabits& stream_habits(const llvm::TargetMachine& machine);
 
 }  // namespace cupola::cpu::build
