@@ -19,6 +19,11 @@ int expected_sum(int list) {
   return sum;
 }
 
+/// That no kernel has written yet.
+void forget(check::Managed<int>& values, int count) {
+  for (int i = 0; i < count; ++i) values[i] = -1;
+}
+
 }  // namespace
 
 /// Of as many nodes as the thread's number says, none of every fifth.
@@ -51,6 +56,7 @@ __global__ void sum_and_free_lists(int* sums) {
 CASE(lists_that_another_kernel_frees) {
   check::Managed<int> sums(kLists);
   for (int round = 0; round < 3; ++round) {
+    forget(sums, kLists);
     make_lists<<<kBlocks, kThreads>>>();
     sum_and_free_lists<<<kBlocks, kThreads>>>(sums);
     CUDA_OK(cudaDeviceSynchronize());
@@ -74,6 +80,8 @@ __global__ void fill_and_look(int* wrong, int* unaligned) {
 CASE(blocks_lie_apart_and_are_aligned_to_16_bytes) {
   constexpr int kMany = 256;
   check::Managed<int> wrong(kMany), unaligned(kMany);
+  forget(wrong, kMany);
+  forget(unaligned, kMany);
   fill_and_look<<<1, kMany>>>(wrong, unaligned);
   CUDA_OK(cudaDeviceSynchronize());
   for (int i = 0; i < kMany; ++i) {
@@ -91,6 +99,7 @@ __global__ void ask_for_too_much(int* got) {
 
 CASE(what_does_not_fit_is_null) {
   check::Managed<int> got(32);
+  forget(got, 32);
   ask_for_too_much<<<1, 32>>>(got);
   CUDA_OK(cudaDeviceSynchronize());
   for (int i = 0; i < 32; ++i) EXPECT_EQUAL_AT(i, got[i], 0);
