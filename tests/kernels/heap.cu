@@ -26,7 +26,7 @@ void forget(check::Managed<int>& values, int count) {
 
 }  // namespace
 
-/// Of as many nodes as the thread's number says, none of every fifth.
+/// Of a remainder of the thread's number many nodes: of every fifth thread none.
 __global__ void make_lists() {
   const int number = blockIdx.x * blockDim.x + threadIdx.x;
   Node* first = nullptr;
