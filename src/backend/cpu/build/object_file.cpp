@@ -42,6 +42,7 @@
 #include "backend/cpu/build/place_notes.h"
 #include "backend/cpu/build/row_tables.h"
 #include "backend/cpu/build/stored_rows.h"
+#include "backend/cpu/build/sunk_stores.h"
 #include "backend/cpu/build/unread_shared_memory.h"
 #include "backend/cpu/build/vote_bytes.h"
 #include "backend/cpu/build/whole_rows.h"
@@ -171,6 +172,7 @@ void clean_up(llvm::Module& module, const Effort& effort, llvm::TargetMachine& m
     simplify.addPass(TakeRowsOfRows());
     simplify.addPass(TakeStoredRows());
     simplify.addPass(llvm::DSEPass());
+    simplify.addPass(llvm::createFunctionToLoopPassAdaptor(SinkStores(), /*UseMemorySSA=*/true));
   }
   simplify.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   kir::add_combine(simplify);

@@ -1,5 +1,6 @@
 #include "backend/cpu/build/place_notes.h"
 
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/LoopInfo.h>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "backend/cpu/build/shared_window.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_prefetch.h"
 
@@ -43,10 +45,19 @@ std::optional<uint64_t> place_of_note(const llvm::Instruction& instruction) {
   return place_in_context(*store->getPointerOperand(), *instruction.getFunction());
 }
 
+/// What cannot fail: its place in the window of shared memory is there for certain.
+llvm::DenseSet<const llvm::Instruction*> certain_accesses(llvm::Function& code) {
+  llvm::DenseSet<const llvm::Instruction*> certain;
+  if (const auto accesses = accesses_of_window(code))
+    for (const WindowAccess& access : *accesses)
+      if (is_inside(access.range)) certain.insert(access.instruction);
+  return certain;
+}
+
 /// In which places notes are made before anything is done that could fail or tell, on whichever way it goes on.
 class OverwrittenNotes {
  public:
-  explicit OverwrittenNotes(llvm::Function& code) {
+  explicit OverwrittenNotes(llvm::Function& code) : certain_(certain_accesses(code)) {
     // From nothing that could fail or tell to less: a loop that does nothing of the kind hides none that follow it.
     for (llvm::BasicBlock* block : llvm::post_order(&code)) before_[block] = kAll;
     for (bool changed = true; changed;) {
@@ -86,15 +97,16 @@ class OverwrittenNotes {
   }
 
   /// Goes before the instruction. Whether it is a note that another one overwrites.
-  static bool pass(const llvm::Instruction& instruction, Places& places) {
+  bool pass(const llvm::Instruction& instruction, Places& places) const {
     if (const auto place = place_of_note(instruction)) {
       const Places bit = Places{1} << *place / sizeof(uint32_t);
       return std::exchange(places, places | bit) & bit;
     }
-    if (instruction.mayReadOrWriteMemory() && !is_fetch(instruction)) places = 0;
+    if (instruction.mayReadOrWriteMemory() && !is_fetch(instruction) && !certain_.contains(&instruction)) places = 0;
     return false;
   }
 
+  const llvm::DenseSet<const llvm::Instruction*> certain_;
   llvm::MapVector<llvm::BasicBlock*, Places> before_;
 };
 

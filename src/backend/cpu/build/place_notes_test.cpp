@@ -6,6 +6,7 @@
 #include <llvm/Transforms/Scalar/GVN.h>
 
 #include "backend/cpu/build/test_program.h"
+#include "backend/cpu/build/whole_block.h"
 #include "kir/pass_analyses.h"
 
 namespace cupola::cpu::build::testing {
@@ -70,11 +71,17 @@ Left left_of(const std::string& code) {
     declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
     declare void @other()
     define void @k(ptr %context, ptr %p, i1 %some, i32 %n) {
+      %field = getelementptr inbounds i8, ptr %context, i64 16
+      %window = load ptr, ptr %field
+      %place = getelementptr i8, ptr %window, i64 64
+      %end = getelementptr i8, ptr %window, i64 )" +
+                                         std::to_string(kSharedWindow) + R"(
       %warp = getelementptr inbounds i8, ptr %context, i64 76
       %block = getelementptr inbounds i8, ptr %context, i64 36
       %again = getelementptr inbounds i8, ptr %context, i64 76
 )" + code + "ret void }");
   llvm::Function& function = *module->getFunction("k");
+  mark_whole_blocks(function);
   kir::PassAnalyses analyses;
   drop_overwritten_notes(function, analyses.functions);
   const auto notes = llvm::count_if(llvm::instructions(function), [](const llvm::Instruction& instruction) {
@@ -91,6 +98,21 @@ TEST(PlaceNotes, AreDroppedWhereOthersFollow) {
   EXPECT_EQ(left(warp + warp + "store volatile i32 3, ptr %again\n"), 1u);
   EXPECT_EQ(left(warp + block + warp + block), 2u) << "one of each";
   EXPECT_EQ(left(warp + "call void @llvm.prefetch.p0(ptr %p, i32 0, i32 3, i32 1)\n%x = add i32 1, 2\n" + warp), 1u);
+}
+
+TEST(PlaceNotes, AreDroppedBeforeWhatCannotFail) {
+  const std::string warp = "store volatile i32 1, ptr %warp\n";
+  for (const std::string between : {"%x = load i32, ptr %place\n", "store <4 x i32> zeroinitializer, ptr %place\n",
+                                    "%x = load i32, ptr %window\nstore i32 %x, ptr %place\n"})
+    EXPECT_EQ(left(warp + between + warp), 1u) << between;
+  for (const std::string between : {"%x = load i32, ptr %end\n",
+                                    "%far = zext i32 %n to i64\n%at = getelementptr i32, ptr %window, i64 %far\n"
+                                    "%x = load i32, ptr %at\n",
+                                    "%x = load i32, ptr %place\nstore i32 %x, ptr %p\n",
+                                    "%before = getelementptr i8, ptr %window, i64 -4\n"
+                                    "store i32 1, ptr %before\n"})
+    EXPECT_EQ(left(warp + between + warp), 2u) << between;
+  EXPECT_EQ(left(warp + "%x = load i32, ptr %place\ncall void @other()\n" + warp), 2u);
 }
 
 TEST(PlaceNotes, StayWhereSomethingMayFailOrTell) {
