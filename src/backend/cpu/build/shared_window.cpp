@@ -19,6 +19,9 @@ using image::cpu::kSharedWindow;
 using llvm::Instruction;
 using llvm::Value;
 
+/// Of the window's address, in the context.
+constexpr uint64_t kWindowPlace = offsetof(image::cpu::ThreadContext, shared_window);
+
 /// Whether it only asks where an address lies.
 bool is_compared(const Value& number) {
   return llvm::all_of(number.users(), [](const llvm::User* user) {
@@ -54,7 +57,7 @@ class Window {
   /// `place`: of the context, where the pointer points to. The window's address is read there as what it is, or nothing
   /// is known.
   void take_context(Value& pointer, uint64_t place) {
-    constexpr uint64_t kBegin = offsetof(image::cpu::ThreadContext, shared_window), kEnd = kBegin + sizeof(void*);
+    constexpr uint64_t kEnd = kWindowPlace + sizeof(void*);
     for (llvm::User* user : pointer.users()) {
       if (!is_known_) return;
       llvm::APInt offset(layout_.getIndexSizeInBits(0), place);
@@ -63,11 +66,11 @@ class Window {
       if (auto* sum = llvm::dyn_cast<llvm::GetElementPtrInst>(user);
           sum && sum->getType()->isPointerTy() && sum->accumulateConstantOffset(layout_, offset)) {
         take_context(*sum, offset.getZExtValue());
-      } else if (load && load->getType()->isPointerTy() && place == kBegin) {
+      } else if (load && load->getType()->isPointerTy() && place == kWindowPlace) {
         follow(*load, std::pair<int64_t, int64_t>(0, 0));
       } else if (load || (store && store->getPointerOperand() == &pointer)) {
         llvm::Type* type = llvm::getLoadStoreType(llvm::cast<Instruction>(user));
-        is_known_ = place >= kEnd || place + layout_.getTypeStoreSize(type).getFixedValue() <= kBegin;
+        is_known_ = place >= kEnd || place + layout_.getTypeStoreSize(type).getFixedValue() <= kWindowPlace;
       } else {
         is_known_ = false;
       }
@@ -151,6 +154,11 @@ bool overlap(const WindowRange& one, const WindowRange& other) {
 
 bool is_inside(const WindowRange& range) {
   return range && range->first >= 0 && range->second <= static_cast<int64_t>(kSharedWindow);
+}
+
+bool is_in_window(const Value& address) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(llvm::getUnderlyingObject(&address));
+  return load && place_in_context(*load->getPointerOperand(), *load->getFunction()) == kWindowPlace;
 }
 
 std::optional<std::vector<WindowAccess>> accesses_of_window(llvm::Function& code) {

@@ -8,6 +8,7 @@
 namespace llvm {
 class Function;
 class Instruction;
+class Value;
 }  // namespace llvm
 
 namespace cupola::cpu::build {
@@ -19,6 +20,9 @@ bool overlap(const WindowRange& one, const WindowRange& other);
 
 /// Whether all of it lies in the window for certain: what is read or written elsewhere fails maybe.
 bool is_inside(const WindowRange& range);
+
+/// Whether the address, or those of several lanes, are made of the window's as the context has it.
+bool is_in_window(const llvm::Value& address);
 
 /// Code reads or writes the window of its block, or may.
 struct WindowAccess {

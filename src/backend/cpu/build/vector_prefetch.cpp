@@ -22,6 +22,14 @@ llvm::CallInst* fetch(llvm::IRBuilderBase& builder, Value* address, llvm::ArrayR
   return builder.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()}, arguments);
 }
 
+// LLVM Language Reference, llvm.prefetch.
+constexpr int kRead = 0, kWrite = 1, kData = 1;
+
+llvm::CallInst* fetch(llvm::IRBuilderBase& builder, Value* address, int access, Level level) {
+  const int locality = level == Level::First ? 3 : 2;
+  return fetch(builder, address, {builder.getInt32(access), builder.getInt32(locality), builder.getInt32(kData)});
+}
+
 /// A place in each line.
 template <typename Body>
 void each_line(llvm::IRBuilderBase& builder, const Lines& lines, Body body) {
@@ -47,9 +55,11 @@ llvm::SmallVector<Lines, 4> lines_of(Lanes& lanes, Value* address) {
 }
 
 llvm::CallInst* fetch_line(llvm::IRBuilderBase& builder, Value* address, Level level) {
-  constexpr int kRead = 0, kData = 1;
-  const int locality = level == Level::First ? 3 : 2;  // LLVM Language Reference, llvm.prefetch
-  return fetch(builder, address, {builder.getInt32(kRead), builder.getInt32(locality), builder.getInt32(kData)});
+  return fetch(builder, address, kRead, level);
+}
+
+llvm::CallInst* fetch_line_to_write(llvm::IRBuilderBase& builder, Value* address) {
+  return fetch(builder, address, kWrite, Level::First);
 }
 
 bool is_fetch(const llvm::Instruction& instruction) {

@@ -36,6 +36,8 @@ llvm::SmallVector<Lines, 4> lines_of(Lanes& lanes, llvm::Value* address);
 enum class Level { First, Second };
 /// Has a line brought into a cache.
 llvm::CallInst* fetch_line(llvm::IRBuilderBase& builder, llvm::Value* address, Level level);
+/// Has a line brought into the first cache, to be written to.
+llvm::CallInst* fetch_line_to_write(llvm::IRBuilderBase& builder, llvm::Value* address);
 /// Whether it is such a call. Though it is said to read and write memory, it does neither.
 bool is_fetch(const llvm::Instruction& instruction);
 /// All lines into the second cache.

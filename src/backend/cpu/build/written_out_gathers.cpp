@@ -10,6 +10,8 @@
 #include "backend/cpu/build/hidden_number.h"
 #include "backend/cpu/build/mask_registers.h"
 #include "backend/cpu/build/processor_line.h"
+#include "backend/cpu/build/shared_window.h"
+#include "backend/cpu/build/vector_prefetch.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -58,7 +60,7 @@ std::optional<Sum> sum_of(const Access& access) {
 /// Lanes with numbers of 32 bits in a register.
 constexpr unsigned kLanesOfRegister = 16;
 
-/// Those that are not there need a place to read.
+/// Whether lanes are put together by their masks in a few steps: those that are not there need a place to read.
 bool may_be_masked(const Access& access, const llvm::TargetMachine& machine) {
   return has_mask_registers(machine) && sum_of(access) && access.type()->getNumElements() % kLanesOfRegister == 0;
 }
@@ -202,8 +204,43 @@ void write_out_gather(const Access& access) {
   access.call->replaceAllUsesWith(row);
 }
 
-void write_out_scatter(const Access& access) {
+/// How many numbers lie in a line, of places that follow each other by them; 0: they do not.
+uint64_t numbers_of_line(const Access& access, const Sum& sum) {
+  const llvm::DataLayout& layout = access.call->getDataLayout();
+  const uint64_t apart = layout.getTypeAllocSize(sum.address->getSourceElementType()).getFixedValue();
+  const bool follow = apart <= layout.getTypeStoreSize(access.type()->getElementType()).getFixedValue();
+  return follow && llvm::isPowerOf2_64(apart) ? kLine / apart : 0;
+}
+
+/// Where lanes' places begin a line, the next one is asked for, of lanes in a register for the first two: of lanes that
+/// write here and there one does. Processors fetch ahead for a few lines at a time only.
+void ask_for_next_lines(llvm::IRBuilder<>& builder, const Access& access, const llvm::TargetMachine& machine) {
+  constexpr unsigned kMostLines = 2;
+  if (!may_be_masked(access, machine) || is_in_window(*access.addresses())) return;
+  const Sum sum = *sum_of(access);
+  const uint64_t line = numbers_of_line(access, sum);
+  if (line == 0) return;
+  auto* type = llvm::FixedVectorType::get(builder.getInt32Ty(), kLanesOfRegister);
+  llvm::Constant* zero = llvm::Constant::getNullValue(type);
+  for (unsigned first = 0; first < access.type()->getNumElements(); first += kLanesOfRegister) {
+    Value* numbers =
+        builder.CreateShuffleVector(sum.numbers->getOperand(0), llvm::createSequentialMask(first, kLanesOfRegister, 0));
+    Value* begins = builder.CreateICmpEQ(builder.CreateAnd(numbers, llvm::ConstantInt::get(type, line - 1)), zero);
+    Value* those =
+        builder.CreateIntrinsic(llvm::Intrinsic::experimental_vector_compress, {type}, {numbers, begins, zero});
+    for (unsigned i = 0; i < kMostLines; ++i) {
+      Value* number = builder.CreateCast(sum.numbers->getOpcode(), builder.CreateExtractElement(those, i),
+                                         sum.numbers->getType()->getScalarType());
+      Value* next = builder.CreateAdd(number, llvm::ConstantInt::get(number->getType(), line));
+      fetch_line_to_write(
+          builder, builder.CreateGEP(sum.address->getSourceElementType(), sum.address->getPointerOperand(), next));
+    }
+  }
+}
+
+void write_out_scatter(const Access& access, const llvm::TargetMachine& machine) {
   llvm::IRBuilder<> builder(access.call);
+  ask_for_next_lines(builder, access, machine);
   Places places(builder, access);
   Numbers numbers(builder, access);
   for (unsigned lane = 0; lane < access.type()->getNumElements(); ++lane) {
@@ -213,8 +250,8 @@ void write_out_scatter(const Access& access) {
   }
 }
 
-void write_out(const Access& access) {
-  access.is_gather ? write_out_gather(access) : write_out_scatter(access);
+void write_out(const Access& access, const llvm::TargetMachine& machine) {
+  access.is_gather ? write_out_gather(access) : write_out_scatter(access, machine);
   access.call->eraseFromParent();
 }
 
@@ -249,7 +286,7 @@ void write_out_gathers(llvm::Function& function, const llvm::TargetMachine& mach
       accesses.push_back(*access);
   if (accesses.size() > kMostWrittenOut) llvm::erase_if(accesses, [](const Access& each) { return each.mask(); });
   if (accesses.size() > kMostWrittenOut) return;
-  for (const Access& access : accesses) write_out(access);
+  for (const Access& access : accesses) write_out(access, machine);
 }
 
 }  // namespace cupola::cpu::build

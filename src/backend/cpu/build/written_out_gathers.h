@@ -14,7 +14,8 @@ namespace cupola::cpu::build {
 /// places lie in registers, take Zen 4 two thirds of its gather's time and three quarters of its scatter's. Places of
 /// 32 bits are taken two at a time, numbers that were just computed out of memory. Under masks scatters stay, and
 /// gathers where there are no registers for masks; and both where code only comes that looked for a row and found none.
-/// After make_addresses_beside_gathers.
+/// A scatter to where only its numbers say fills several lines in turn, maybe (a sort's keys, by digit): where it
+/// begins one, the next line is asked for. After make_addresses_beside_gathers.
 void write_out_gathers(llvm::Function& function, const llvm::TargetMachine& machine);
 
 /// Whether such a gather, in code for the machine, takes its places from a number as it is. Where that lies in memory

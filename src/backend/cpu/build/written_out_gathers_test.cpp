@@ -1,15 +1,18 @@
 #include "backend/cpu/build/written_out_gathers.h"
 
 #include <gmock/gmock.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <array>
 #include <bit>
+#include <vector>
 
 #include "backend/cpu/build/object_file.h"
 #include "backend/cpu/build/test_machine.h"
 #include "backend/cpu/build/test_program.h"
+#include "backend/cpu/build/vector_prefetch.h"
 #include "kir/test_module.h"
 
 namespace cupola::cpu::build::testing {
@@ -174,6 +177,71 @@ TEST(WrittenOutGathers, ReadNothingOfLanesThatAreNotThere) {
     f(std::bit_cast<uint64_t>(memory.data()) - uint64_t{kFar} * sizeof(int32_t), places.data(), row.data(), which);
     EXPECT_EQ(row, expected) << std::hex << which;
   }
+}
+
+std::vector<llvm::IntrinsicInst*> fetches_of(kir::TestModule& module) {
+  std::vector<llvm::IntrinsicInst*> fetches;
+  for (llvm::Instruction& each : llvm::instructions(*module->getFunction("f")))
+    if (is_fetch(each)) fetches.push_back(llvm::cast<llvm::IntrinsicInst>(&each));
+  return fetches;
+}
+
+/// @f with 32 lanes, which scatters to places of %i and has room for the addresses of lines that it asks for.
+std::string scatters(const std::string& address, const std::string& mask = "splat (i1 true)") {
+  return formatted(R"(
+    define void @f(ptr %base, ptr %places, ptr %asked) {{
+      %i = load <32 x i32>, ptr %places, align 4
+      {}
+      call void @llvm.masked.scatter.v32i32.v32p0(<32 x i32> %i, <32 x ptr> align 4 %a, <32 x i1> {})
+      ret void
+    }})",
+                   address, mask);
+}
+
+std::string places_of(const std::string& type, const std::string& base = "%base") {
+  return formatted("%far = sext <32 x i32> %i to <32 x i64>\n%a = getelementptr {}, ptr {}, <32 x i64> %far\n", type,
+                   base);
+}
+
+TEST(WrittenOutGathers, AskForTheLineBehindOneThatTheyBegin) {
+  kir::TestModule module(scatters(places_of("i32")));
+  write_out_gathers(*module->getFunction("f"), *machine_of("znver4"));
+  const auto fetches = fetches_of(module);
+  ASSERT_EQ(fetches.size(), 4u) << "two for each register";
+  for (size_t i = 0; i < fetches.size(); ++i) {
+    EXPECT_TRUE(llvm::cast<llvm::ConstantInt>(fetches[i]->getArgOperand(1))->isOne()) << "to write";
+    llvm::IRBuilder<> builder(fetches[i]);
+    llvm::Value* room = module->getFunction("f")->getArg(2);
+    builder.CreateStore(fetches[i]->getArgOperand(0), builder.CreateConstGEP1_64(builder.getPtrTy(), room, i));
+    fetches[i]->eraseFromParent();
+  }
+  std::array<int32_t, 32> places{};
+  for (int32_t lane = 0; lane < 32; ++lane) places[lane] = 1 + lane;  // the 16th lane begins a line
+  places[3] = -16, places[5] = 48, places[7] = 64;                    // and these, the last of them asks for nothing
+  places[20] = 17, places[31] = 33;                                   // none there: the line behind the base
+  std::vector<int32_t> memory(200);
+  std::array<int32_t*, 4> asked{};
+  int32_t* base = memory.data() + 100;
+  module.function<void(int32_t*, const int32_t*, int32_t**)>("f")(base, places.data(), asked.data());
+  EXPECT_EQ(asked, (std::array<int32_t*, 4>{base, base + 64, base + 16, base + 16}));
+}
+
+TEST(WrittenOutGathers, AskForLinesWhereTheyFillThem) {
+  const auto lines = [](const std::string& code, const char* processor = "znver4") {
+    kir::TestModule module(code);
+    write_out_gathers(*module->getFunction("f"), *machine_of(processor));
+    return fetches_of(module).size();
+  };
+  EXPECT_EQ(lines(scatters(places_of("i8"))), 4u) << "numbers of bytes";
+  EXPECT_EQ(lines(scatters(places_of("{ i32, i32 }"))), 0u) << "each writes a part of what follows";
+  EXPECT_EQ(lines(scatters("%some = icmp slt <32 x i32> %i, splat (i32 9)\n" + places_of("i32"), "%some")), 0u);
+  EXPECT_EQ(lines(scatters(places_of("i32")), "znver3"), 0u) << "masks are vectors";
+  EXPECT_EQ(lines(scatters(places_of("i32")), "sapphirerapids"), 0u);
+  EXPECT_EQ(lines(text(true, "i32", "i32", sum("sext", "i32"))), 0u) << "reads";
+  const std::string window = formatted("%at = getelementptr i8, ptr %base, i64 {}\n%w = load ptr, ptr %at\n",
+                                       offsetof(image::cpu::ThreadContext, shared_window));
+  EXPECT_EQ(lines(scatters(window + places_of("i32", "%w"))), 0u) << "shared memory";
+  EXPECT_EQ(lines(scatters("%w = load ptr, ptr %base\n" + places_of("i32", "%w"))), 4u) << "another field";
 }
 
 /// @f, which reads or writes a row where `is_row`, else gathers or scatters; `other`: what it does with a row.
