@@ -70,6 +70,7 @@ Left left_of(const std::string& code) {
   const auto module = parse(context, R"(
     declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
     declare void @other()
+    declare <4 x i32> @llvm.masked.load.v4i32.p0(ptr, <4 x i1>, <4 x i32>)
     define void @k(ptr %context, ptr %p, i1 %some, i32 %n) {
       %field = getelementptr inbounds i8, ptr %context, i64 16
       %window = load ptr, ptr %field
@@ -102,17 +103,24 @@ TEST(PlaceNotes, AreDroppedWhereOthersFollow) {
 
 TEST(PlaceNotes, AreDroppedBeforeWhatCannotFail) {
   const std::string warp = "store volatile i32 1, ptr %warp\n";
-  for (const std::string between : {"%x = load i32, ptr %place\n", "store <4 x i32> zeroinitializer, ptr %place\n",
-                                    "%x = load i32, ptr %window\nstore i32 %x, ptr %place\n"})
-    EXPECT_EQ(left(warp + between + warp), 1u) << between;
-  for (const std::string between : {"%x = load i32, ptr %end\n",
-                                    "%far = zext i32 %n to i64\n%at = getelementptr i32, ptr %window, i64 %far\n"
-                                    "%x = load i32, ptr %at\n",
-                                    "%x = load i32, ptr %place\nstore i32 %x, ptr %p\n",
-                                    "%before = getelementptr i8, ptr %window, i64 -4\n"
-                                    "store i32 1, ptr %before\n"})
-    EXPECT_EQ(left(warp + between + warp), 2u) << between;
-  EXPECT_EQ(left(warp + "%x = load i32, ptr %place\ncall void @other()\n" + warp), 2u);
+  const auto at = [](const std::string& most) {
+    return "%few = and i32 %n, " + most +
+           "\n%far = zext i32 %few to i64\n%at = getelementptr i32, ptr %place, i64 %far\n";
+  };
+  const std::string load = "%x = load i32, ptr %at\n";
+  const std::vector<std::string> certain = {
+      "%x = load i32, ptr %place\n", "store <4 x i32> zeroinitializer, ptr %place\n",
+      "%x = load i32, ptr %window\nstore i32 %x, ptr %place\n",
+      "%x = call <4 x i32> @llvm.masked.load.v4i32.p0(ptr %place, <4 x i1> zeroinitializer, <4 x i32> poison)\n",
+      at("15") + load};
+  for (const std::string& between : certain) EXPECT_EQ(left(warp + between + warp), 1u) << between;
+  const std::vector<std::string> may_fail = {"%x = load i32, ptr %end\n",
+                                             "%at = getelementptr i8, ptr %end, i64 -4\n%x = load i64, ptr %at\n",
+                                             "%at = getelementptr i8, ptr %window, i64 -4\n" + load,
+                                             at(std::to_string(kSharedWindow)) + load,
+                                             at("-1") + load,
+                                             "%x = load i32, ptr %place\nstore i32 %x, ptr %p\n"};
+  for (const std::string& between : may_fail) EXPECT_EQ(left(warp + between + warp), 2u) << between;
 }
 
 TEST(PlaceNotes, StayWhereSomethingMayFailOrTell) {

@@ -14,6 +14,8 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace cupola::cpu::build {
@@ -28,7 +30,7 @@ using Range = std::pair<uint64_t, uint64_t>;
 /// What a loop does with them.
 struct Slot {
   llvm::SmallSetVector<Value*, 8> addresses;
-  bool is_read = false;
+  bool stays = false;  ///< it is read, or an address of it is made in the loop
 };
 
 /// What a loop does with one variable of the frame.
@@ -47,7 +49,7 @@ class Variable {
     llvm::SmallVector<const Slot*, 8> stored;
     if (!is_known_) return stored;
     for (const auto& [range, slot] : slots_)
-      if (!slot.is_read && is_apart(range)) stored.push_back(&slot);
+      if (!slot.stays && is_apart(range)) stored.push_back(&slot);
     return stored;
   }
 
@@ -67,7 +69,7 @@ class Variable {
         follow(*sum, offset.getZExtValue());
       else
         is_known_ = is_outside(*sum);
-    } else if (llvm::isa<llvm::LoadInst>(user) || (store && store->getPointerOperand() == &pointer)) {
+    } else if (llvm::isa<llvm::LoadInst>(user) || (store && store->getValueOperand() != &pointer)) {
       if (loop_.contains(&user)) note(user, pointer, place);
     } else {
       is_known_ = user.isLifetimeStartOrEnd() && !loop_.contains(&user);
@@ -87,10 +89,10 @@ class Variable {
 
   void note(Instruction& access, Value& address, uint64_t place) {
     const uint64_t bytes = layout_.getTypeStoreSize(llvm::getLoadStoreType(&access)).getFixedValue();
-    if (place > size_ || bytes > size_ - place || !loop_.isLoopInvariant(&address)) return void(is_known_ = false);
+    if (place > size_ || bytes > size_ - place) return void(is_known_ = false);
     Slot& slot = slots_[{place, place + bytes}];
     slot.addresses.insert(&address);
-    slot.is_read |= access.mayReadFromMemory();
+    slot.stays |= access.mayReadFromMemory() || !loop_.isLoopInvariant(&address);
   }
 
   bool is_apart(const Range& range) const {
@@ -106,8 +108,8 @@ class Variable {
   llvm::MapVector<Range, Slot> slots_;
 };
 
-/// Whether it is left behind a turn or before one, and nowhere else: what is stored in a turn need not be kept through
-/// another one.
+/// Whether it is left behind a turn or before one, and nowhere else. Else what a turn stored would be kept in a
+/// register through most of another one, which may cost more than the store.
 bool is_left_between_turns(const llvm::Loop& loop) {
   const llvm::BasicBlock* exiting = loop.getExitingBlock();
   return exiting && (exiting == loop.getHeader() || exiting == loop.getLoopLatch());

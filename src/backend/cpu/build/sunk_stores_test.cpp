@@ -23,6 +23,7 @@ namespace {
 std::string text(const std::string& turn, const std::string& behind, const std::string& leaves = "") {
   return R"(
     declare void @other(ptr)
+    declare void @llvm.lifetime.end.p0(ptr)
     define void @f(ptr %p, i32 %n) {
     entry:
       %frame = alloca [64 x i8], align 16
@@ -140,7 +141,9 @@ TEST(SunkStores, AreThoseOfAllLoopsAround) {
     on:
       )",
                                 kRead);
-  EXPECT_EQ(after(code).in_loops, 0u);
+  const Stores stores = after(code);
+  EXPECT_EQ(stores.in_loops, 0u);
+  EXPECT_EQ(stores.behind, 1u);
   EXPECT_EQ(result(code, 5, true)[8], 6u);
 }
 
@@ -157,12 +160,37 @@ TEST(SunkStores, StayWhereTheLoopReadsThem) {
       << "some place";
   EXPECT_EQ(after(text("%old = load i32, ptr %at20\nstore i32 %old, ptr %at.i\n" + kStore, kRead)).in_loops, 0u)
       << "another place";
+  EXPECT_EQ(after(text("%half = getelementptr i8, ptr %at20, i64 -2\n%old = load i32, ptr %half\n"
+                       "store i32 %old, ptr %at.i\n" +
+                           kStore,
+                       kRead))
+                .in_loops,
+            1u)
+      << "a part of it";
+  EXPECT_EQ(after(text("store float 1.0, ptr %at16\n" + kStore, kRead)).in_loops, 2u) << "as another type";
+}
+
+TEST(SunkStores, StayAloneWhereTheirAddressIsMadeInTheLoop) {
+  const std::string made = "%here = getelementptr i8, ptr %frame, i64 20\nstore i32 %i, ptr %here\n";
+  const Stores stores = after(text(kStore + made, kRead));
+  EXPECT_EQ(stores.in_loops, 1u);
+  EXPECT_EQ(stores.behind, 1u);
+}
+
+TEST(SunkStores, StayWhereTheVariableEndsInTheLoop) {
+  const auto in_loops = [](const std::string& in_turn, const std::string& behind) {
+    return after(text(kStore + in_turn, kRead + behind)).in_loops;
+  };
+  const std::string ends = "call void @llvm.lifetime.end.p0(ptr %frame)\n";
+  EXPECT_EQ(in_loops("", ends), 0u);
+  EXPECT_EQ(in_loops(ends, ""), 1u);
 }
 
 TEST(SunkStores, StayWhereOthersMayReadThem) {
   EXPECT_EQ(after(text("call void @other(ptr %frame)\n" + kStore, kRead)).in_loops, 1u);
   EXPECT_EQ(after(text(kStore, kRead + "call void @other(ptr %frame)\n")).in_loops, 1u);
   EXPECT_EQ(after(text(kStore + "store ptr %frame, ptr %p\n", kRead)).in_loops, 1u);
+  EXPECT_EQ(after(text("store ptr %frame, ptr %frame\n" + kStore, kRead)).in_loops, 2u) << "in the frame itself";
   EXPECT_EQ(after(text("%v = load i32, ptr %at.i\nstore volatile i32 %v, ptr %at16\n", kRead)).in_loops, 1u);
   EXPECT_EQ(after(text(kStore,
                        "%any = getelementptr i32, ptr %frame, i32 %n\n%r = load i32, ptr %any\n"

@@ -60,8 +60,8 @@ std::optional<Sum> sum_of(const Access& access) {
 /// Lanes with numbers of 32 bits in a register.
 constexpr unsigned kLanesOfRegister = 16;
 
-/// Whether lanes are put together by their masks in a few steps: those that are not there need a place to read.
-bool may_be_masked(const Access& access, const llvm::TargetMachine& machine) {
+/// Whether its lanes' numbers are put together by a mask in one instruction a register.
+bool has_numbers_in_registers(const Access& access, const llvm::TargetMachine& machine) {
   return has_mask_registers(machine) && sum_of(access) && access.type()->getNumElements() % kLanesOfRegister == 0;
 }
 
@@ -72,7 +72,8 @@ std::optional<Access> access_of(llvm::Instruction& instruction, const llvm::Targ
   if (!is_gather && !scatters_all_lanes(instruction)) return std::nullopt;
   const Access access{call, is_gather};
   const unsigned bits = access.type()->getScalarSizeInBits();
-  if ((bits != 32 && bits != 64) || (access.mask() && !may_be_masked(access, machine))) return std::nullopt;
+  // Lanes that are not there need a place to read.
+  if ((bits != 32 && bits != 64) || (access.mask() && !has_numbers_in_registers(access, machine))) return std::nullopt;
   return access;
 }
 
@@ -216,7 +217,7 @@ uint64_t numbers_of_line(const Access& access, const Sum& sum) {
 /// write here and there one does. Processors fetch ahead for a few lines at a time only.
 void ask_for_next_lines(llvm::IRBuilder<>& builder, const Access& access, const llvm::TargetMachine& machine) {
   constexpr unsigned kMostLines = 2;
-  if (!may_be_masked(access, machine) || is_in_window(*access.addresses())) return;
+  if (!has_numbers_in_registers(access, machine) || is_in_window(*access.addresses())) return;
   const Sum sum = *sum_of(access);
   const uint64_t line = numbers_of_line(access, sum);
   if (line == 0) return;
