@@ -210,7 +210,8 @@ TEST(GatheredStrips, DoNotGoAheadOfWhatTheLoopWrites) {
         expected = memory;
         for (int turn = 0; turn < turns; ++turn) {
           for (unsigned lane = 0; lane < kLanes; ++lane)
-            expected_sums[lane] = expected_sums[lane] * 3 + expected[static_cast<size_t>(firsts[lane] + turn)];
+            expected_sums[lane] =
+                expected_sums[lane] * 3 + expected[static_cast<size_t>(firsts[lane]) + static_cast<size_t>(turn)];
           std::copy(expected_sums.begin(), expected_sums.end(), expected.begin() + out);
         }
         taken.code()(memory.data(), firsts.data(), sums.data(), turns, memory.data() + out, ~0u);

@@ -221,15 +221,16 @@ std::string compare_indices(const std::string& indices, const Dim3& block) {
 
 // Indices of 32 bits that wrap in some blocks, or within some.
 TEST(VectorDifferential, BlocksWhoseIndicesWrapAreNoInnerOnes) {
+  const std::string far_away =
+      "%a = mul i32 %py, %k\n%j = add i32 %a, %px\n%far = xor i32 %k, 1431655765\n"
+      "%i = add i32 %j, %far\n";
   for (const char* index :
        {"%rows = mul i32 %py, %k\n%i = add i32 %rows, %px\n", "%rows = mul i32 %k, %py\n%i = sub i32 %px, %rows\n",
         "%rows = mul i32 %py, %k\n%ij = add i32 %rows, %px\n%i = sub i32 %ij, %k\n",
         "%below = sub i32 1000, %px\n%rows = mul i32 %below, %k\n%i = add i32 %rows, -7\n",
         "%a = mul i32 %py, %k\n%b = mul i32 %px, %k\n%ab = add i32 %a, %b\n%i = sub i32 %ab, %y\n",
         "%a = mul i32 %z, %gx\n%b = add i32 %a, %py\n%c = mul i32 %b, %k\n%i = add i32 %c, %px\n",
-        "%a = mul i32 %py, %k\n%b = add i32 %a, %px\n%c = mul i32 %b, %gx\n%i = add i32 %c, 3\n",
-        "%a = mul i32 %py, %k\n%j = add i32 %a, %px\n%far = xor i32 %k, 1431655765\n"
-        "%i = add i32 %j, %far\n"})
+        "%a = mul i32 %py, %k\n%b = add i32 %a, %px\n%c = mul i32 %b, %gx\n%i = add i32 %c, 3\n", far_away.c_str()})
     for (const int factor : {5, 100000, 20000000, 90000000, -110000000, 400000000})
       for (const Dim3& block : {Dim3{32, 2}, Dim3{16, 4}, Dim3{8, 4, 2}, Dim3{40, 3}}) {
         const std::string indices = formatted("%k = mul i32 %gx, {}\n{}", factor, index);
@@ -240,6 +241,9 @@ TEST(VectorDifferential, BlocksWhoseIndicesWrapAreNoInnerOnes) {
 
 // Those of the first thread or of the last one alone, in sums of what the block shares.
 TEST(VectorDifferential, BlocksWhoseIndicesWrapAtTheirEndsAreNoInnerOnes) {
+  const std::string of_both_ends =
+      "%m = mul i32 %gy, 33\n%k = xor i32 %gy, 1000\n%sum = add i32 %begin, %m\n"
+      "%t = add i32 %sum, %px\n%i = sub i32 %t, %k\n";
   for (const char* begin : {"2147483500", "2147483570", "2147483640", "-2147483570", "-2147483640"})
     for (const char* index :
          {"%i = add i32 %px, %begin\n", "%i = sub i32 %begin, %px\n",
@@ -249,9 +253,7 @@ TEST(VectorDifferential, BlocksWhoseIndicesWrapAtTheirEndsAreNoInnerOnes) {
           "%rows = mul i32 %py, %gx\n%j = add i32 %begin, %rows\n%i = sub i32 %begin, %rows\n",
           "%rows = mul i32 %py, %gx\n%j = sub i32 %begin, %rows\n%i = add i32 %begin, %rows\n",
           "%rows = mul i32 %py, %gx\n%i = sub i32 %begin, %rows\n",
-          "%rows = mul i32 %py, %gx\n%ij = sub i32 %begin, %rows\n%i = add i32 %ij, %y\n",
-          "%m = mul i32 %gy, 33\n%k = xor i32 %gy, 1000\n%sum = add i32 %begin, %m\n%t = add i32 %sum, %px\n"
-          "%i = sub i32 %t, %k\n",
+          "%rows = mul i32 %py, %gx\n%ij = sub i32 %begin, %rows\n%i = add i32 %ij, %y\n", of_both_ends.c_str(),
           "%sum = sub i32 0, %begin\n%t = add i32 %sum, %x\n%i = add i32 %t, -400\n"}) {
       const std::string indices = formatted("%begin = xor i32 %gx, {}\n{}", begin, index);
       EXPECT_EQ(compare_indices(indices, Dim3{32, 2}), "") << indices;
