@@ -2,10 +2,9 @@
 
 #include <cstdint>
 
-namespace cupola::image {
+#include "image/thread_operations.h"
 
-/// Kinds of shuffles as kir's Shuffle and cpu_services.def number them.
-enum class ShuffleKind : uint32_t { Up, Down, Bfly, Idx };
+namespace cupola::image {
 
 /// The lane that `lane` reads, itself where the answer lies outside of its segment, and whether it lies inside.
 struct ShuffleSource {

@@ -2,8 +2,10 @@
 
 #include <llvm/ADT/StringMap.h>
 #include <llvm/IR/ConstantRange.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/Support/ModRef.h>
 
 namespace cupola::kir {
@@ -110,6 +112,11 @@ std::optional<Intrinsic> intrinsic_of(const llvm::Instruction& instruction) {
 std::optional<Effect> effect_of(const llvm::Instruction& instruction) {
   const auto known = intrinsic_of(instruction);
   return known ? std::optional(effect_of(*known)) : std::nullopt;
+}
+
+std::optional<uint32_t> operation_number(const llvm::CallInst& call) {
+  const auto* number = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(1));
+  return number ? std::optional(static_cast<uint32_t>(number->getZExtValue())) : std::nullopt;
 }
 
 llvm::Function* declare(llvm::Module& module, Intrinsic intrinsic) {

@@ -2,12 +2,16 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include <utility>
+
 #include "backend/cpu/build/thread_context.h"
 #include "image/cpu_abi.h"
+#include "image/thread_operations.h"
 
 namespace cupola::cpu::build {
 namespace {
 
+using image::BarrierOp;
 using image::cpu::ThreadContext;
 using llvm::Value;
 
@@ -49,9 +53,11 @@ Value* result_of_votes(llvm::IRBuilderBase& builder, Value* context, const llvm:
   Value* voters = word(builder, context, offsetof(ThreadContext, last_voters));
   Value *all = builder.CreateICmpEQ(votes, voters), *any = builder.CreateICmpNE(votes, builder.getInt32(0));
   Value* operation = barrier.getOperand(kOperation);
-  const auto is = [&](uint32_t which) { return builder.CreateICmpEQ(operation, builder.getInt32(which)); };
-  Value* truth = builder.CreateZExt(builder.CreateSelect(is(1), all, any), builder.getInt32Ty());
-  return builder.CreateSelect(is(0), votes, truth);
+  const auto is = [&](BarrierOp which) {
+    return builder.CreateICmpEQ(operation, builder.getInt32(std::to_underlying(which)));
+  };
+  Value* truth = builder.CreateZExt(builder.CreateSelect(is(BarrierOp::And), all, any), builder.getInt32Ty());
+  return builder.CreateSelect(is(BarrierOp::Popc), votes, truth);
 }
 
 }  // namespace cupola::cpu::build

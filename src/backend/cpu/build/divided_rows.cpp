@@ -26,8 +26,8 @@ using llvm::Value;
 constexpr double kRounds = 6755399441055744.0;  // 2^52 + 2^51
 constexpr double kHalfRange = 2147483648.0;     // 2^31: numbers are converted as signed ones, that much lower
 
-/// At a time: of more the registers would not hold what is computed of them.
-constexpr unsigned kNumbersOfRegister = 8;
+/// Of more the registers would not hold what is computed of them.
+constexpr unsigned kDividedTogether = 8;
 
 /// What numbers are divided with.
 struct Divisor {
@@ -86,11 +86,11 @@ class DividedRows {
     const Divisor by = divisor_of(builder, b, divisor, is_signed);
     const unsigned lanes = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
     Value* all = nullptr;
-    for (unsigned first = 0; first < lanes; first += kNumbersOfRegister) {
+    for (unsigned first = 0; first < lanes; first += kDividedTogether) {
       const auto part = [&](Value* row) {
-        return lanes <= kNumbersOfRegister
+        return lanes <= kDividedTogether
                    ? row
-                   : builder.CreateShuffleVector(row, llvm::createSequentialMask(first, kNumbersOfRegister, 0));
+                   : builder.CreateShuffleVector(row, llvm::createSequentialMask(first, kDividedTogether, 0));
       };
       Value* from = part(low);
       const auto count = llvm::cast<llvm::FixedVectorType>(from->getType())->getElementCount();
@@ -107,8 +107,8 @@ class DividedRows {
   /// `numbers` behind the `before` first ones.
   static Value* joined(llvm::IRBuilder<>& builder, Value* all, Value* numbers, unsigned before) {
     Value* as_long = builder.CreateShuffleVector(
-        numbers, llvm::createSequentialMask(0, kNumbersOfRegister, before - kNumbersOfRegister));
-    return builder.CreateShuffleVector(all, as_long, llvm::createSequentialMask(0, before + kNumbersOfRegister, 0));
+        numbers, llvm::createSequentialMask(0, kDividedTogether, before - kDividedTogether));
+    return builder.CreateShuffleVector(all, as_long, llvm::createSequentialMask(0, before + kDividedTogether, 0));
   }
 
   Value* multiply_and_add(llvm::IRBuilder<>& builder, Value* a, Value* b, Value* c) const {

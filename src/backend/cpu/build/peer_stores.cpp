@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "backend/cpu/build/vector_shapes.h"
+#include "image/thread_operations.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -21,9 +22,6 @@ namespace {
 using llvm::BasicBlock;
 using llvm::Value;
 using namespace llvm::PatternMatch;
-
-/// Operands of cupola.vote and cupola.match.
-constexpr uint64_t kBallot = 3, kMatchAny = 0;
 
 /// Bits that the number may have set; of one of other than 32 bits all.
 uint64_t possible_bits(Value* number) {
@@ -97,7 +95,7 @@ std::optional<Bit> bit_of_number(Value* value) {
 std::optional<Bit> bit_of_ballot(Value* value, const Shapes& shapes) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(value);
   if (!call || kir::intrinsic_of(*call) != kir::Intrinsic::Vote || !match(call->getArgOperand(0), m_AllOnes()) ||
-      !match(call->getArgOperand(1), m_SpecificInt(kBallot)) || shapes.is_masked(call->getParent()))
+      !kir::does(*call, image::VoteOp::Ballot) || shapes.is_masked(call->getParent()))
     return std::nullopt;
   return bit_of_number(call->getArgOperand(2));
 }
@@ -149,7 +147,7 @@ std::optional<Part> alike_in(Value* set, const Shapes& shapes) {
     const auto* call = llvm::dyn_cast<llvm::CallInst>(matched);
     const bool is_any = call && kir::intrinsic_of(*call) == kir::Intrinsic::Match &&
                         !shapes.is_masked(call->getParent()) && match(call->getArgOperand(0), m_AllOnes()) &&
-                        match(call->getArgOperand(1), m_SpecificInt(kMatchAny)) &&
+                        kir::does(*call, image::MatchOp::Any) &&
                         match(call->getArgOperand(2), m_ZExtOrSExt(m_Value(number)));
     return is_any ? std::optional(part_of(number)) : std::nullopt;
   }

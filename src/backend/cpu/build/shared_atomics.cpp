@@ -1,13 +1,12 @@
 #include "backend/cpu/build/shared_atomics.h"
 
 #include <llvm/ADT/SmallVector.h>
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/LowerAtomic.h>
 
-#include "backend/cpu/build/thread_context.h"
+#include "backend/cpu/build/shared_window.h"
 
 namespace cupola::cpu::build {
 namespace {
@@ -21,18 +20,12 @@ const llvm::Value* address_of(const llvm::Instruction& instruction) {
   return nullptr;
 }
 
-/// Whether the address is made of the shared window's, as the context says it.
-bool lies_in_window(const llvm::Value* address) {
-  const auto* load = llvm::dyn_cast<llvm::LoadInst>(llvm::getUnderlyingObject(address));
-  return load && constant_field(*load) == offsetof(image::cpu::ThreadContext, shared_window);
-}
-
 }  // namespace
 
 void mark_shared_atomics(llvm::Module& module) {
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (const llvm::Value* address = address_of(instruction); address && lies_in_window(address))
+      if (const llvm::Value* address = address_of(instruction); address && is_in_window(*address))
         instruction.setMetadata(kMark, llvm::MDNode::get(module.getContext(), {}));
 }
 

@@ -158,7 +158,7 @@ bool is_inside(const WindowRange& range) {
 
 bool is_in_window(const Value& address) {
   const auto* load = llvm::dyn_cast<llvm::LoadInst>(llvm::getUnderlyingObject(&address));
-  return load && place_in_context(*load->getPointerOperand(), *load->getFunction()) == kWindowPlace;
+  return load && reads_window(*load);
 }
 
 std::optional<std::vector<WindowAccess>> accesses_of_window(llvm::Function& code) {

@@ -79,6 +79,11 @@ std::optional<size_t> constant_field(const llvm::LoadInst& load) {
   return place_in_context(*load.getPointerOperand(), *load.getFunction());
 }
 
+bool reads_window(const llvm::LoadInst& load) {
+  return place_in_context(*load.getPointerOperand(), *load.getFunction()) ==
+         offsetof(image::cpu::ThreadContext, shared_window);
+}
+
 void store_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Value* value) {
   builder.CreateStore(value, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), context, offset));
 }

@@ -46,6 +46,9 @@ std::optional<uint64_t> place_in_context(const llvm::Value& address, const llvm:
 /// The field, by its offset, that `load` reads as one that keeps its value; nothing for other loads.
 std::optional<size_t> constant_field(const llvm::LoadInst& load);
 
+/// Whether `load` reads where the window of shared memory of the thread's block begins.
+bool reads_window(const llvm::LoadInst& load);
+
 void store_field(llvm::IRBuilderBase& builder, llvm::Value* context, size_t offset, llvm::Value* value);
 
 /// Calls a service; `arguments` are those after the context. The call is marked, see service_of().

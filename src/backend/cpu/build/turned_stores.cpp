@@ -115,7 +115,7 @@ class Turning {
       return effect == kir::Effect::kPure || effect == kir::Effect::kObserve;
     }
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-      return load->isSimple() && constant_field(*load) != offsetof(ThreadContext, shared_window);
+      return load->isSimple() && !reads_window(*load);
     if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return store->isSimple();
     return llvm::isa<llvm::IntrinsicInst>(instruction) || !instruction.mayReadOrWriteMemory();
   }

@@ -6,6 +6,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include "image/thread_operations.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
@@ -27,9 +28,8 @@ bool Companions::are_all_of(const llvm::Value* mask, const llvm::BasicBlock* blo
   const auto* call = llvm::dyn_cast<llvm::CallInst>(mask);
   const auto intrinsic = call ? kir::intrinsic_of(*call) : std::nullopt;
   if (!intrinsic || !run_together(call->getParent(), block)) return false;
-  constexpr uint64_t kBallot = 3;
   return *intrinsic == Intrinsic::ActiveMask || *intrinsic == Intrinsic::Match ||
-         (*intrinsic == Intrinsic::Vote && match(call->getArgOperand(1), m_SpecificInt(kBallot)));
+         (*intrinsic == Intrinsic::Vote && kir::does(*call, image::VoteOp::Ballot));
 }
 
 }  // namespace cupola::cpu::build

@@ -13,6 +13,7 @@
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_meetings.h"
 #include "backend/cpu/build/vector_shapes.h"
+#include "image/thread_operations.h"
 #include "kir/branch_ways.h"
 #include "kir/intrinsics.h"
 
@@ -77,8 +78,7 @@ class Question {
     const auto is_uniform = [&](unsigned i) {
       return shapes_.at(meeting.call->getArgOperand(i), meeting.block()).is_uniform();
     };
-    if (meeting.operation == Intrinsic::Match && !is_uniform(0) &&
-        !llvm::PatternMatch::match(meeting.call->getArgOperand(1), llvm::PatternMatch::m_Zero()))
+    if (meeting.operation == Intrinsic::Match && !is_uniform(0) && !kir::does(*meeting.call, image::MatchOp::Any))
       return "groups of lanes match all";
     if (meeting.operation == Intrinsic::WarpPublish && !llvm::isa<llvm::ConstantInt>(meeting.call->getArgOperand(1)))
       return "a matrix of unknown size";

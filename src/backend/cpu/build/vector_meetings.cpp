@@ -8,18 +8,23 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include <numeric>
+#include <utility>
 
 #include "backend/cpu/build/register_bits.h"
 #include "backend/cpu/build/thread_context.h"
 #include "backend/cpu/build/vector_departures.h"
 #include "backend/cpu/build/vector_lanes.h"
+#include "image/thread_operations.h"
 #include "image/warp_shuffle.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::cpu::build {
 namespace {
 
+using image::BarrierOp;
+using image::MatchOp;
 using image::ShuffleKind;
+using image::VoteOp;
 using kir::Intrinsic;
 using llvm::Type;
 using llvm::Value;
@@ -60,7 +65,7 @@ class Meeting {
         define(shuffle());
         return true;
       case Intrinsic::Match:
-        define(constant(1) == 0 ? match_any() : match_all());
+        define(kir::does(call_, MatchOp::Any) ? match_any() : match_all());
         return true;
       case Intrinsic::Redux:
         define(lanes_.shape(call_.getArgOperand(0)).is_uniform() ? reduce_one_group() : reduce_groups());
@@ -103,9 +108,8 @@ class Meeting {
     Value* yes = count(builder_.CreateAnd(ballot(3), running()));
     if (!lanes_.shapes.is_masked(lanes_.current)) return yes;
     Value* elsewhere = builder_.CreateSub(lanes_left(), count(running()));
-    constexpr uint32_t kAll = 1;
-    return builder_.CreateSelect(builder_.CreateICmpEQ(uniform(2), number(kAll)), builder_.CreateAdd(yes, elsewhere),
-                                 yes);
+    return builder_.CreateSelect(builder_.CreateICmpEQ(uniform(2), number(std::to_underlying(BarrierOp::And))),
+                                 builder_.CreateAdd(yes, elsewhere), yes);
   }
 
   /// All that a lane names which is there.
@@ -153,16 +157,17 @@ class Meeting {
     all = builder_.CreateAnd(all, members);
     Value* zero = llvm::Constant::getNullValue(said->getType());
     const auto truth = [&](Value* is_true) { return builder_.CreateZExt(is_true, said->getType()); };
-    switch (constant(1) & 3) {
-      case 0:
+    switch (static_cast<VoteOp>(constant(1) & 3)) {
+      case VoteOp::All:
         return truth(builder_.CreateICmpEQ(said, all));
-      case 1:
+      case VoteOp::Any:
         return truth(builder_.CreateICmpNE(said, zero));
-      case 2:
+      case VoteOp::Uni:
         return truth(builder_.CreateOr(builder_.CreateICmpEQ(said, all), builder_.CreateICmpEQ(said, zero)));
-      default:
-        return said;
+      case VoteOp::Ballot:
+        break;
     }
+    return said;
   }
 
   // ---- shuffles ----
@@ -326,6 +331,7 @@ class Meeting {
   /// The values of the lanes of `group` combined.
   Value* reduced(Value* group) {
     static constexpr llvm::Intrinsic::ID kOperations[] = {
+        // by ReduxOp
         llvm::Intrinsic::vector_reduce_add,  llvm::Intrinsic::vector_reduce_smin, llvm::Intrinsic::vector_reduce_smax,
         llvm::Intrinsic::vector_reduce_umin, llvm::Intrinsic::vector_reduce_umax, llvm::Intrinsic::vector_reduce_and,
         llvm::Intrinsic::vector_reduce_or,   llvm::Intrinsic::vector_reduce_xor,

@@ -32,8 +32,6 @@
 namespace cupola::cpu::build {
 namespace {
 
-using image::cpu::ThreadContext;
-
 constexpr const char* kWholeBlocks = "cupola.whole-blocks";
 
 constexpr uint64_t kMostWarps = 32;
@@ -91,9 +89,7 @@ bool can_be_beside(const WideBody& body, const kir::CallReach& reach) {
   if (!body.is_rows_only || may_be_partial(body.blocks) || !block_barriers(*body.code).empty()) return false;
   for (llvm::Function* function : reach.from(body.code))
     for (const llvm::Instruction& instruction : llvm::instructions(*function))
-      if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-          load && constant_field(*load) == offsetof(ThreadContext, shared_window))
-        return false;
+      if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && reads_window(*load)) return false;
   return true;
 }
 

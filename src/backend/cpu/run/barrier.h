@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "image/thread_operations.h"
+
 namespace cupola::cpu {
 
 /// One of a block's 16 named barriers: counts threads, knows nobody. Not thread-safe.
@@ -23,10 +25,10 @@ class Barrier {
   /// True when the barrier is used and complete with `alive` threads left in the block.
   bool complete(uint32_t alive) const { return arrived_ && arrived_ >= (count_ ? count_ : alive); }
 
-  /// The votes of the phase that is complete. Op: 0 how many, 1 whether all, 2 whether any.
-  uint32_t reduction(uint32_t op) const {
-    if (op == 0) return votes_;
-    return op == 1 ? votes_ == voters_ : votes_ != 0;
+  /// The votes of the phase that is complete: how many, whether all, whether any.
+  uint32_t reduction(image::BarrierOp op) const {
+    if (op == image::BarrierOp::Popc) return votes_;
+    return op == image::BarrierOp::And ? votes_ == voters_ : votes_ != 0;
   }
 
   void reset() { *this = {}; }

@@ -420,7 +420,7 @@ void Block::barrier(Thread& thread, uint32_t id, uint32_t count, uint32_t thread
 uint32_t Block::barrier_reduce(Thread& thread, uint32_t id, uint32_t count, uint32_t op, uint32_t votes,
                                uint32_t threads) {
   barriers_[id].vote(votes, threads);
-  thread.operation = op;
+  thread.operation = static_cast<image::BarrierOp>(op);
   barrier(thread, id, count, threads);
   return static_cast<uint32_t>(thread.result);
 }

@@ -40,8 +40,8 @@ struct Thread {
   uint32_t index = 0;  ///< within the block, of the first
   uint32_t count = 1;  ///< those that have not exited
   ThreadState state = ThreadState::Fresh;
-  uint32_t barrier = 0;    ///< AtBarrier: which
-  uint32_t operation = 0;  ///< AtBarrier: the reduction asked for
+  uint32_t barrier = 0;                                 ///< AtBarrier: which
+  image::BarrierOp operation = image::BarrierOp::Popc;  ///< AtBarrier: the reduction asked for
   uint64_t result = 0;
   Thread* next = nullptr;  ///< of the barrier's waiting threads
 };

@@ -13,13 +13,13 @@ enum class WarpOp : uint8_t {
   ShuffleUp,
   ShuffleDown,
   ShuffleBfly,
-  ShuffleIdx,  // the service's kinds 0 to 3
+  ShuffleIdx,  // as image::ShuffleKind
   VoteAll,
   VoteAny,
   VoteUni,
-  VoteBallot,
+  VoteBallot,  // as image::VoteOp
   MatchAny,
-  MatchAll,
+  MatchAll,  // as image::MatchOp
   ReduceAdd,
   ReduceMin,
   ReduceMax,
@@ -27,8 +27,8 @@ enum class WarpOp : uint8_t {
   ReduceUmax,
   ReduceAnd,
   ReduceOr,
-  ReduceXor,
-  Publish,  // value: where the lane's words lie; b: how many
+  ReduceXor,  // as image::ReduxOp
+  Publish,    // value: where the lane's words lie; b: how many
 };
 
 const char* name_of(WarpOp op);

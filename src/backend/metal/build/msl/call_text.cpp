@@ -8,6 +8,7 @@
 #include "backend/metal/build/raise/metal_intrinsics.h"
 #include "base/format.h"
 #include "image/metal_abi.h"
+#include "image/thread_operations.h"
 #include "kir/intrinsics.h"
 #include "kir/refusal.h"
 
@@ -17,11 +18,6 @@ namespace {
 bool is_zero(const llvm::Value& value) {
   const auto* number = llvm::dyn_cast<llvm::ConstantInt>(&value);
   return number && number->isZero();
-}
-
-uint64_t constant_argument(const llvm::CallInst& call, unsigned index) {
-  const auto* number = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(index));
-  return number ? number->getZExtValue() : UINT64_MAX;
 }
 
 }  // namespace
@@ -186,22 +182,19 @@ Result<std::string> FunctionPrinter::kir_call(const llvm::CallInst& call) {
     case Intrinsic::Vote: {
       TRY(const std::string mask, operand(*call.getArgOperand(0)));
       TRY(const std::string predicate, operand(*call.getArgOperand(2)));
-      switch (constant_argument(call, 1)) {
-        case 0:
-          return formatted("{}({}, {} != 0)", module_.helpers.use("vote_all"), mask, predicate);
-        case 1:
-          return formatted("{}({}, {} != 0)", module_.helpers.use("vote_any"), mask, predicate);
-        case 2:
-          return formatted("{}({}, {} != 0)", module_.helpers.use("vote_uni"), mask, predicate);
-        default:
-          return formatted("({}({} != 0) & {})", module_.helpers.use("ballot"), predicate, mask);
-      }
+      if (kir::does(call, image::VoteOp::Ballot))
+        return formatted("({}({} != 0) & {})", module_.helpers.use("ballot"), predicate, mask);
+      const char* helper = kir::does(call, image::VoteOp::All)   ? "vote_all"
+                           : kir::does(call, image::VoteOp::Any) ? "vote_any"
+                                                                 : "vote_uni";
+      return formatted("{}({}, {} != 0)", module_.helpers.use(helper), mask, predicate);
     }
     case Intrinsic::Match: {
       TRY(const std::string mask, operand(*call.getArgOperand(0)));
       TRY(const std::string value, operand(*call.getArgOperand(2)));
-      return formatted("{}({}, {})", module_.helpers.use(constant_argument(call, 1) == 0 ? "match_any" : "match_all"),
-                       mask, value);
+      return formatted("{}({}, {})",
+                       module_.helpers.use(kir::does(call, image::MatchOp::Any) ? "match_any" : "match_all"), mask,
+                       value);
     }
     case Intrinsic::Redux:
       return helper_of_thread("redux");

@@ -6,11 +6,14 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include <utility>
+
 #include "backend/metal/build/raise/barrier_kinds.h"
 #include "backend/metal/build/raise/grid_barriers.h"
 #include "backend/metal/build/raise/launch_facts.h"
 #include "backend/metal/build/raise/metal_intrinsics.h"
 #include "image/metal_abi.h"
+#include "image/thread_operations.h"
 #include "kir/intrinsics.h"
 
 namespace cupola::metal::build {
@@ -191,8 +194,8 @@ class MeetingLoop {
     if (barriers_ || has_grid_) sum = b.CreateAnd(sum, barriers_ ? kVotes : kAddedUp);
     llvm::Value* all = b.CreateZExt(b.CreateICmpEQ(sum, most), b.getInt32Ty());
     llvm::Value* any = b.CreateZExt(b.CreateICmpNE(sum, b.getInt32(0)), b.getInt32Ty());
-    return b.CreateSelect(b.CreateICmpEQ(kind, b.getInt32(0)), sum,
-                          b.CreateSelect(b.CreateICmpEQ(kind, b.getInt32(1)), all, any));
+    const auto is = [&](image::BarrierOp op) { return b.CreateICmpEQ(kind, b.getInt32(std::to_underlying(op))); };
+    return b.CreateSelect(is(image::BarrierOp::Popc), sum, b.CreateSelect(is(image::BarrierOp::And), all, any));
   }
 
   void finish() {
