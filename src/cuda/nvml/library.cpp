@@ -32,6 +32,9 @@ Result<> Library::open() {
   if (table(&machine, kMachineTableId) != 0 || !machine)
     return fail(ErrorCode::SharedObjectInitFailed, "the {} beside NVML's library is not Cupola's", kDriverLibrary);
   const auto& found = *static_cast<const MachineTable*>(machine);
+  if (found.size < sizeof(MachineTable))
+    return fail(ErrorCode::SharedObjectInitFailed, "the {} is older than NVML's library: take both from one build",
+                kDriverLibrary);
   size_t count = 0;
   TRY(check(found.count(&count), "count"));
   for (size_t place = 0; place < count; ++place) devices_.push_back({place, found.facts(place)});
