@@ -28,8 +28,9 @@ Result<> check_callee(const llvm::CallBase& call, const llvm::Function& callee) 
   }
   if (is_library_call(name)) return {};
   return fail(ErrorCode::InvalidImage,
-              "kir: {} calls '{}', which is defined nowhere; define it, or link the module that does", place_of(call),
-              demangled(name));
+              "kir: {} calls '{}', which is defined nowhere; define it, or link the module that does "
+              "(with cupolac: -rdc=true for both files)",
+              place_of(call), demangled(name));
 }
 
 /// The number of an address space that kir does not have, of a pointer or a vector of pointers.

@@ -73,6 +73,16 @@ TEST_F(Faults, ALoadFromUnmappedMemoryInALoop) {
                "kernel native, block (2,0,0), thread (40,0,0): illegal memory access at 0x7000000000 (read)");
 }
 
+#if defined(__linux__) && defined(__x86_64__)
+// The processor does not say at which: bits 48 to 63 of an address are those of bit 47 ("AMD64 Architecture Programmer's
+// Manual, Volume 2", canonical addresses).
+TEST_F(Faults, AnAddressThatNoMemoryCanHaveIsNotCalledZero) {
+  launch(store_at, {{1}, {4}}, At{bad(uint64_t{1} << 56), 0, 2});
+  expect_fault(synchronize(), ErrorCode::IllegalAddress,
+               "kernel native, block (0,0,0), thread (2,0,0): illegal memory access far outside of all memory");
+}
+#endif
+
 /// As generated code does: block after block, each its warps.
 template <void (*warp)(ThreadContext*, const std::byte*)>
 void run_blocks(ThreadContext* c, const std::byte* block) {

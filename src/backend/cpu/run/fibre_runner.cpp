@@ -22,8 +22,8 @@ CapturedFault::Access access_of([[maybe_unused]] const FaultRouter::Fault& fault
 #if defined(__linux__) && defined(__x86_64__)
   if (fault.signal == SIGSEGV || fault.signal == SIGBUS) {
     const auto* context = static_cast<const ucontext_t*>(fault.machine_context);
-    constexpr int kGeneralProtection = 13;  // a non-canonical address: no more is known
-    if (context->uc_mcontext.gregs[REG_TRAPNO] == kGeneralProtection) return CapturedFault::Access::Unknown;
+    constexpr int kGeneralProtection = 13;  // a non-canonical address
+    if (context->uc_mcontext.gregs[REG_TRAPNO] == kGeneralProtection) return CapturedFault::Access::Nowhere;
     return context->uc_mcontext.gregs[REG_ERR] & 2 ? CapturedFault::Access::Write : CapturedFault::Access::Read;
   }
 #endif
@@ -119,6 +119,8 @@ std::string CapturedFault::what() const {
       return formatted("illegal memory access at {:#x} (read)", address);
     case Access::Write:
       return formatted("illegal memory access at {:#x} (write)", address);
+    case Access::Nowhere:
+      return "illegal memory access far outside of all memory";
   }
   return {};
 }

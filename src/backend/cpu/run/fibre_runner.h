@@ -14,7 +14,8 @@ namespace cupola::cpu {
 struct CapturedFault {
   int signal = 0;
   uint64_t address = 0;
-  enum class Access { Unknown, Read, Write } access = Access::Unknown;
+  /// Nowhere: at an address that no memory can have; the processor does not say which.
+  enum class Access { Unknown, Read, Write, Nowhere } access = Access::Unknown;
   bool stack_overflow = false;
   uint64_t program_counter = 0;
 
