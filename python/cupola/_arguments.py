@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._buffer import Buffer
-from ._installation import driver
+from ._interface import DeviceArray, device_array, has_interface
 from ._signature import Parameter
 
 # dtype.kind for each kind of the signature.
@@ -53,11 +53,10 @@ class Call:
             return 0
         if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
             return int(value)
-        interface = getattr(value, "__cuda_array_interface__", None)
-        if interface is None:
+        if not has_interface(value):
             raise TypeError(f"argument {label}: a {type(value).__name__} cannot be handed to a pointer: give a NumPy array, a cupola.Buffer, or an "
                             "array of another package that has __cuda_array_interface__")
-        return self._of_interface(parameter, label, interface)
+        return self._of_device_array(parameter, label, device_array(value, label))
 
     def _of_array(self, parameter: Parameter, label: str, array: np.ndarray) -> int:
         _check_dtype(parameter, label, array.dtype)
@@ -73,29 +72,12 @@ class Call:
             self._copied.append((buffer, array))
         return buffer.address
 
-    def _of_interface(self, parameter: Parameter, label: str, interface: dict[str, Any]) -> int:
-        dtype = np.dtype(interface["typestr"])
-        _check_dtype(parameter, label, dtype)
-        address, read_only = interface["data"]
-        if read_only and not parameter.constant:
+    def _of_device_array(self, parameter: Parameter, label: str, array: DeviceArray) -> int:
+        _check_dtype(parameter, label, array.dtype)
+        if array.read_only and not parameter.constant:
             raise ValueError(f"argument {label}: the array is read-only, and the kernel may write it")
-        if interface.get("strides") is not None and not _without_gaps(interface["shape"], interface["strides"], dtype.itemsize):
-            raise ValueError(f"argument {label}: the array has gaps, or is not in C order: give a copy")
-        other = interface.get("stream")
-        if other not in (None, 1, 2, self._stream):  # 1 and 2 are the default streams, which ours follow or which waiting covers
-            event = driver().Event(False)
-            event.record(other)
-            driver().Stream.of_handle(self._stream).wait(event)
-        return address
-
-
-def _without_gaps(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
-    wanted = itemsize
-    for length, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if length > 1 and stride != wanted:
-            return False
-        wanted *= length
-    return True
+        array.wait_in(self._stream)
+        return array.address
 
 
 def _check_dtype(parameter: Parameter, label: str, dtype: np.dtype) -> None:

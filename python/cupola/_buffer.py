@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._devices import devices
+from ._devices import this_device
 from ._installation import driver
 from .streams import handle_of
 
@@ -51,7 +51,7 @@ class Buffer:
         return len(self.shape)
 
     def copy_from(self, source: Any, stream: Any = None) -> None:
-        """Copies an array, or another buffer, of as many bytes in. With a stream it returns at once where the source is page-locked
+        """Copies an array, or another buffer, of the dtype and as many elements in. With a stream it returns at once where the source is page-locked
         (`cupola.pinned`) or a buffer: leave the source alone until the stream is done."""
         if not isinstance(source, Buffer):
             source = np.ascontiguousarray(source)
@@ -59,7 +59,7 @@ class Buffer:
         driver().copy(self.address, _address_of(source), self.nbytes, None if stream is None else handle_of(stream))
 
     def copy_to(self, target: Any, stream: Any = None) -> None:
-        """Copies into an array of as many bytes, without gaps, or into another buffer."""
+        """Copies into an array of the dtype and as many elements, without gaps, or into another buffer."""
         if not isinstance(target, Buffer):
             if not isinstance(target, np.ndarray) or not target.flags.c_contiguous or not target.flags.writeable:
                 raise ValueError("the target must be a NumPy array that is writeable and without gaps, in C order")
@@ -126,8 +126,11 @@ class Buffer:
         return f"<cupola.Buffer {self.shape} {self.dtype} at {self.address:#x}>"
 
     def _check(self, other: Buffer | np.ndarray, way: str) -> None:
-        if other.nbytes != self.nbytes:
-            raise ValueError(f"cannot copy {way} an array of {other.nbytes} bytes: the buffer has {self.nbytes}")
+        if other.dtype != self.dtype:
+            raise TypeError(f"cannot copy {way} an array of dtype {other.dtype}: the buffer has {self.dtype}; give x.astype(np.{self.dtype}), or x.view "
+                            "where the bits are meant")
+        if other.size != self.size:
+            raise ValueError(f"cannot copy {way} an array of {other.size} elements: the buffer has {self.size}")
 
 
 class _HostMemory:
@@ -154,5 +157,5 @@ def _address_of(array: Buffer | np.ndarray) -> int:
 
 
 def _must_be_host_memory() -> None:
-    if not devices()[0].reads_host_memory:
+    if not this_device().reads_host_memory:
         raise BufferError("this device's memory is not the machine's: use to_numpy(), which copies")

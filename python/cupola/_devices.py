@@ -27,7 +27,7 @@ class Device:
         return driver().device_attribute(self.index, number)
 
     def use(self) -> None:
-        """From now on this thread works with this device. Device 0 without it."""
+        """From now on this thread works with this device, after resets too. Device 0 without it."""
         driver().use_device(self.index)
 
     def reset(self) -> None:
@@ -46,6 +46,11 @@ def _device(index: int) -> Device:
 def devices() -> list[Device]:
     """All devices that programs see (CUDA_VISIBLE_DEVICES says which)."""
     return [_device(index) for index in range(driver().device_count())]
+
+
+def this_device() -> Device:
+    """The one that this thread works with."""
+    return _device(driver().context()[0])
 
 
 def synchronize() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
+import math
 import re
-import threading
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,11 @@ import numpy as np
 from . import _nvrtc, _signature
 from ._arguments import Call
 from ._buffer import Buffer
-from ._devices import devices
+from ._cache import Cache
+from ._devices import this_device
 from ._errors import CompileError
 from ._installation import driver
+from ._interface import device_array, has_interface
 from .streams import handle_of
 
 _THREADS = 256  # of a block, where the caller does not say
@@ -29,7 +30,8 @@ def jit(source: str, name: str | None = None, options: tuple[str, ...] | list[st
     name: the kernel's, as C++ would say it ("scale", "ns::scale", "scale<float>"); may be left out when the source has one kernel.
     options: what NVRTC takes, such as "--use_fast_math", "-DN=3", "-I/folder". file: what messages call the source.
 
-    Raises CompileError with the compiler's messages. What was compiled once is not compiled again.
+    The kernel is of the device that this thread works with. Raises CompileError with the compiler's messages. What was compiled once is not
+    compiled again.
     """
     if name is None:
         names = _signature.kernel_names(source)
@@ -38,17 +40,12 @@ def jit(source: str, name: str | None = None, options: tuple[str, ...] | list[st
         if len(names) > 1:
             raise ValueError(f"the source has {len(names)} kernels: {', '.join(names)}: say the name of one")
         name = names[0]
-    calls = driver()
-    with _compiling:
-        return _compiled(source, name, tuple(options), file, calls.resets())
+    request = (source, name, tuple(options), file)
+    return _kernels.get((*request, driver().context()), lambda: _compile(*request))
 
 
-_compiling = threading.Lock()
-
-
-@functools.lru_cache(maxsize=256)
-def _compiled(source: str, name: str, options: tuple[str, ...], file: str, _resets: int) -> Kernel:
-    device = devices()[0]
+def _compile(source: str, name: str, options: tuple[str, ...], file: str) -> Kernel:
+    device = this_device()
     if not any(re.match(r"--?(gpu-arch|arch)", option) for option in options):
         major, minor = device.compute_capability
         options = (f"--gpu-architecture=sm_{major}{minor}", *options)
@@ -78,6 +75,9 @@ def _in_words(error: CompileError, source: str, name: str) -> CompileError:
     else:
         why = f"the source has no kernel '{name}'" + (f"; it has {', '.join(there)}" if there else ": a kernel is a function with __global__")
     return CompileError(why, error.log)
+
+
+_kernels: Cache[Kernel] = Cache(256)
 
 
 class Kernel:
@@ -194,8 +194,7 @@ def _shape(value: Any, what: str) -> tuple[int, int, int]:
 def _for_each_element(values: list[Any]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     """Enough threads for the largest array."""
     sizes = [value.size for value in values if isinstance(value, (Buffer, np.ndarray)) and np.ndim(value) > 0]
-    sizes += [int(np.prod(value.__cuda_array_interface__["shape"])) for value in values
-              if not isinstance(value, Buffer) and hasattr(value, "__cuda_array_interface__")]
+    sizes += [math.prod(device_array(value, i).shape) for i, value in enumerate(values) if not isinstance(value, Buffer) and has_interface(value)]
     if not sizes:
         raise TypeError("without arrays, say how many threads: kernel[blocks, threads](...) or kernel.forall(n)(...)")
     return (max(-(-max(sizes) // _THREADS), 1), 1, 1), (_THREADS, 1, 1)

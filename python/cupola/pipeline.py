@@ -15,14 +15,15 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import threading
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ._buffer import Buffer
+from ._cache import Cache
 from ._installation import driver, root
+from ._interface import DeviceArray, device_array, element_type, has_interface
 from .streams import handle_of
 
 # By the number of cupola_element_type.
@@ -98,38 +99,37 @@ def operations() -> dict[str, Operation]:
     return found
 
 
+def _unary(name: str) -> Any:
+    return lambda self: self.expression.apply(name, self)
+
+
+def _binary(name: str) -> Any:
+    return lambda self, other: self.expression.apply(name, self, other)
+
+
+def _reflected(name: str) -> Any:
+    return lambda self, other: self.expression.apply(name, other, self)
+
+
 class Node:
-    """A value in an expression. Python's operators stand for the operations add, subtract, multiply, divide and negative; numbers become constants."""
+    """A value in an expression. Python's operators stand for operations, `==` for equal and so on, and make nodes; numbers become constants. A node is
+    neither true nor false: for `and`, `or`, `not` and `if` there are the operations logical_and, logical_or and logical_not."""
+
+    __array_ufunc__ = None  # NumPy's numbers leave their operators to the node
 
     def __init__(self, expression: Expression, number: int):
         self.expression, self.number = expression, number
 
-    def __add__(self, other: Any) -> Node:
-        return self.expression.apply("add", self, other)
+    __pos__, __neg__, __abs__, __invert__ = map(_unary, ("positive", "negative", "abs", "bitwise_not"))
+    __eq__, __ne__, __lt__ = map(_binary, ("equal", "not_equal", "less"))
+    __le__, __gt__, __ge__ = map(_binary, ("less_equal", "greater", "greater_equal"))
+    _two = ("add", "subtract", "multiply", "divide", "remainder", "power", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift")
+    __add__, __sub__, __mul__, __truediv__, __mod__, __pow__, __and__, __or__, __xor__, __lshift__, __rshift__ = map(_binary, _two)
+    __radd__, __rsub__, __rmul__, __rtruediv__, __rmod__, __rpow__, __rand__, __ror__, __rxor__, __rlshift__, __rrshift__ = map(_reflected, _two)
+    __hash__ = object.__hash__
 
-    def __radd__(self, other: Any) -> Node:
-        return self.expression.apply("add", other, self)
-
-    def __sub__(self, other: Any) -> Node:
-        return self.expression.apply("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Node:
-        return self.expression.apply("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Node:
-        return self.expression.apply("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Node:
-        return self.expression.apply("multiply", other, self)
-
-    def __truediv__(self, other: Any) -> Node:
-        return self.expression.apply("divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Node:
-        return self.expression.apply("divide", other, self)
-
-    def __neg__(self) -> Node:
-        return self.expression.apply("negative", self)
+    def __bool__(self) -> bool:
+        raise TypeError("a node is neither true nor false before a run: use the operations logical_and, logical_or and logical_not")
 
 
 class Expression:
@@ -191,33 +191,38 @@ class Expression:
 
 class Pipeline:
     """A compiled expression. `pipeline(*arguments, out=, stream=)` takes arrays and numbers in the order in which inputs and scalars were made, and
-    gives an array, or a tuple of them where there are several outputs. Arrays have one shape. `out` is an array or a tuple of such; an input may be
-    one (in place). Any thread may use it."""
+    gives an array, or a tuple of them where there are several outputs. Arrays have one shape. `out` is an array or a tuple or list of such; an input may be
+    one (in place). With arrays of the device the work goes to `stream`; with NumPy's the call waits for what is in `stream`, then works. It is of
+    the device that its maker worked with. Any thread may use it."""
 
     def __init__(self, expression: Expression):
         self.dtype = expression.dtype
         self._order, self._outputs = tuple(expression._order), expression._outputs
-        driver().memory_info()  # makes a context current, the new one after a reset
+        self._device, self._resets = driver().context()  # makes it current, the new one after a reset
         handle = ctypes.c_void_p()
         _check(_library().cupola_pipeline_compile(expression._handle, ctypes.byref(handle)))
-        self._handle, self._resets = handle, driver().resets()
+        self._handle = handle
         self._destroy = _library().cupola_pipeline_destroy
 
     def __del__(self) -> None:
-        if (handle := getattr(self, "_handle", None)) and self._resets == driver().resets():  # a reset takes the code away
+        if (handle := getattr(self, "_handle", None)) and self._resets == driver().resets(self._device):  # a reset takes the code away
             self._destroy(handle)
 
     def __call__(self, *arguments: Any, out: Any = None, stream: Any = None) -> Any:
         if len(arguments) != len(self._order):
             raise TypeError(f"the pipeline takes {len(self._order)} arguments ({', '.join(self._order)}); {len(arguments)} were given")
+        given = () if out is None else tuple(out) if isinstance(out, (tuple, list)) else (out,)
+        if stream is not None and any(isinstance(a, np.ndarray) for a in (*arguments, *given)):  # before it is read, or copied because of gaps
+            driver().Stream.of_handle(handle_of(stream)).synchronize()
         arrays = [_array(a, self.dtype, i) for i, (a, kind) in enumerate(zip(arguments, self._order)) if kind == "input"]
         scalars = [_scalar(a, self.dtype) for a, kind in zip(arguments, self._order) if kind == "scalar"]
         values = np.concatenate(scalars) if scalars else None
-        given = () if out is None else out if isinstance(out, tuple) else (out,)
         outputs = [_array(o, self.dtype, f"out {i}", written=True) for i, o in enumerate(given)]
         shapes = {a.shape for a in arrays + outputs}
         if len(shapes) != 1:
             raise ValueError(f"the arrays must have one shape, not {sorted(shapes)}" if shapes else "there is no array that says how many elements to compute")
+        if any(one is other for i, one in enumerate(given) for other in given[:i]):
+            raise ValueError("out has one array twice: give each output its own")
         if given and len(given) != self._outputs:
             raise ValueError(f"the pipeline has {self._outputs} outputs; out has {len(given)}")
         (shape,) = shapes
@@ -239,13 +244,16 @@ class Pipeline:
         in_ = (ctypes.c_uint64 * max(1, len(inputs)))(*(a.address for a in inputs))
         n, values = int(np.prod(shape, dtype=np.int64)), None if scalars is None else scalars.ctypes.data
         if on_device:
-            _check(_library().cupola_pipeline_run(self._handle, ctypes.addressof(out), ctypes.addressof(in_), values, n, handle_of(stream) or None))
+            handle = handle_of(stream)
+            for array in outputs + inputs:
+                if isinstance(array.kept, DeviceArray):
+                    array.kept.wait_in(handle)
+            _check(_library().cupola_pipeline_run(self._handle, ctypes.addressof(out), ctypes.addressof(in_), values, n, handle or None))
         else:
             _check(_library().cupola_pipeline_run_host(self._handle, ctypes.addressof(out), ctypes.addressof(in_), values, n))
 
 
-_pipelines: dict[Any, Pipeline] = {}
-_lock = threading.Lock()
+_pipelines: Cache[Pipeline] = Cache(1024)
 
 
 def run(operation: str, *arguments: Any, out: Any = None, fast: bool = False, stream: Any = None) -> Any:
@@ -255,15 +263,16 @@ def run(operation: str, *arguments: Any, out: Any = None, fast: bool = False, st
         first, *rest = arguments
         return run(operation, np.array([first], np.float64), *rest, fast=fast)[0]
     dtype = next((_dtype_of(a) for a in (*arguments, out) if a is not None and _is_array(a)), np.dtype(np.float64))
-    key = (operation, kinds, dtype, fast, driver().resets())
-    with _lock:
-        pipeline = _pipelines.get(key)
-        if pipeline is None:
-            expression = Expression(dtype)
-            nodes = [expression.input() if kind == "input" else expression.scalar() for kind in kinds]
-            expression.output(expression.apply(operation, *nodes, fast=fast))
-            pipeline = _pipelines[key] = expression.compile()
+    request = (operation, kinds, dtype, fast)
+    pipeline = _pipelines.get((*request, driver().context()), lambda: _compile(*request))
     return pipeline(*arguments, out=out, stream=stream)
+
+
+def _compile(operation: str, kinds: tuple[str, ...], dtype: np.dtype, fast: bool) -> Pipeline:
+    expression = Expression(dtype)
+    nodes = [expression.input() if kind == "input" else expression.scalar() for kind in kinds]
+    expression.output(expression.apply(operation, *nodes, fast=fast))
+    return expression.compile()
 
 
 @dataclass
@@ -275,11 +284,11 @@ class _Array:
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, Buffer) or (isinstance(value, np.ndarray) and value.ndim > 0) or hasattr(value, "__cuda_array_interface__")
+    return isinstance(value, Buffer) or (isinstance(value, np.ndarray) and value.ndim > 0) or has_interface(value)
 
 
 def _dtype_of(value: Any) -> np.dtype:
-    return value.dtype if isinstance(value, (Buffer, np.ndarray)) else np.dtype(value.__cuda_array_interface__["typestr"])
+    return value.dtype if isinstance(value, (Buffer, np.ndarray)) else element_type(value)
 
 
 def _type(dtype: Any) -> np.dtype:
@@ -313,19 +322,7 @@ def _array(value: Any, dtype: np.dtype, where: Any, written: bool = False) -> _A
         return _Array(plain.ctypes.data, value.shape, False, plain)
     if isinstance(value, Buffer):
         return _Array(value.address, value.shape, True, value)
-    interface = value.__cuda_array_interface__
-    address, read_only = interface["data"]
-    shape = tuple(interface["shape"])
-    if interface.get("strides") not in (None, _plain_strides(shape, dtype.itemsize)):
-        raise ValueError(f"argument {where}: an array of the device must be without gaps, in C order")
-    if written and read_only:
+    array = device_array(value, where)
+    if written and array.read_only:
         raise ValueError(f"argument {where}: the array is read-only")
-    return _Array(address, shape, True, value)
-
-
-def _plain_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    strides = []
-    for length in reversed(shape):
-        strides.append(itemsize)
-        itemsize *= length
-    return tuple(reversed(strides))
+    return _Array(array.address, array.shape, True, array)

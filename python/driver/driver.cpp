@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -16,11 +17,17 @@ constexpr int kMostDevices = 64;
 std::mutex opening;
 std::string library_path = "libcuda.so.1";  // guarded by `opening`
 std::atomic<const Calls*> opened{nullptr};
-std::atomic<uint64_t> reset_count{0};
+std::array<std::atomic<uint64_t>, kMostDevices> reset_counts{};
 
 /// What the driver said of this thread's last failing call.
 thread_local std::string last_reason;
-thread_local uint64_t context_of_reset = 0;
+
+/// The context that this thread used last. Null at first.
+struct Used {
+  CUcontext context = nullptr;
+  Lifetime lifetime;
+};
+thread_local Used used;
 
 /// The driver's line is "[time][thread][CUDA][E][call] message": the message.
 std::string_view without_stamp(std::string_view line) {
@@ -65,18 +72,23 @@ std::string text_of(CUresult (*CUDAAPI get)(CUresult, const char**), CUresult st
 }
 
 /// The primary context of a device, retained once for the process.
-CUcontext primary_context(int device) {
+Used primary_context(int device) {
   static std::mutex mutex;
-  static std::array<CUcontext, kMostDevices> contexts{};
-  static std::array<uint64_t, kMostDevices> of_reset{};
+  static std::array<Used, kMostDevices> retained;
   const std::lock_guard lock(mutex);
-  if (device < 0 || device >= kMostDevices) CU(cuDevicePrimaryCtxRetain(nullptr, device));
-  const uint64_t now = resets();
-  if (!contexts[device] || of_reset[device] != now) {
-    CU(cuDevicePrimaryCtxRetain(&contexts[device], device));
-    of_reset[device] = now;
-  }
-  return contexts[device];
+  const bool known = device >= 0 && device < kMostDevices && retained[device].context;
+  if (known && !retained[device].lifetime.is_over()) return retained[device];
+  Used now;
+  CU(cuDevicePrimaryCtxRetain(&now.context, device));  // fails for a device that there is not
+  now.lifetime = {device, resets(device)};
+  return retained.at(device) = now;
+}
+
+/// Another package's context, which it made current on this thread; nothing if that has ended.
+std::optional<Used> foreign_context(CUcontext current) {
+  CUdevice device = 0;
+  if (calls().cuCtxGetDevice(&device) != CUDA_SUCCESS) return std::nullopt;
+  return Used{current, {device, resets(device)}};
 }
 
 }  // namespace
@@ -101,27 +113,41 @@ void check(CUresult status, const char* call) {
   if (status != CUDA_SUCCESS) fail(calls(), status, call);
 }
 
-void use_context() {
+const Calls& begin_call() {
+  last_reason.clear();
+  return calls();
+}
+
+Lifetime use_context() {
   CUcontext current = nullptr;
   CU(cuCtxGetCurrent(&current));
-  const uint64_t now = resets();
-  if (current && context_of_reset == now) return;
-  CU(cuCtxSetCurrent(primary_context(0)));  // what was current before a reset is gone
-  context_of_reset = now;
+  bool usable = current && current == used.context;
+  if (current && !usable)
+    if (const std::optional<Used> found = foreign_context(current)) {
+      used = *found;
+      usable = true;
+    }
+  if (!usable || used.lifetime.is_over()) use_device(used.lifetime.device);
+  return used.lifetime;
+}
+
+Lifetime used_context() {
+  return used.lifetime;
 }
 
 void use_device(int device) {
-  CU(cuCtxSetCurrent(primary_context(device)));
-  context_of_reset = resets();
+  const Used chosen = primary_context(device);
+  CU(cuCtxSetCurrent(chosen.context));
+  used = chosen;
 }
 
 void reset_device(int device) {
   CU(cuDevicePrimaryCtxReset(device));
-  ++reset_count;
+  ++reset_counts.at(device);
 }
 
-uint64_t resets() {
-  return reset_count.load(std::memory_order_relaxed);
+uint64_t resets(int device) {
+  return reset_counts.at(device).load(std::memory_order_relaxed);
 }
 
 }  // namespace cupola::python

@@ -38,20 +38,33 @@ const Calls& calls();
 /// last failing call gave.
 void check(CUresult status, const char* call);
 
-/// `CU(cuMemAlloc(&address, bytes));`
-#define CU(call) ::cupola::python::check(::cupola::python::calls().call, #call)
+/// Forgets the reason of this thread's last failing call, which nobody may have asked for. Gives the functions.
+const Calls& begin_call();
 
-/// Makes a context current on this thread unless there is one: the primary context of device 0, or what `use_device`
-/// said.
-void use_context();
+/// `CU(cuMemAlloc(&address, bytes));`
+#define CU(call) ::cupola::python::check(::cupola::python::begin_call().call, #call)
+
+/// How often the device's context was reset: objects that were made before must not be handed to the driver again.
+uint64_t resets(int device);
+
+/// A device's context from one reset to the next.
+struct Lifetime {
+  int device = 0;
+  uint64_t of_reset = 0;
+  bool is_over() const { return of_reset != resets(device); }
+};
+
+/// Makes a context current on this thread unless there is one: the primary context of the device that the thread worked
+/// with last, at first of device 0.
+Lifetime use_context();
+
+/// What `use_context` or `use_device` said last on this thread.
+Lifetime used_context();
 
 /// From now on this thread works with the primary context of that device.
 void use_device(int device);
 
 /// Ends the device's primary context with all that is in it: memory, modules, streams. The next call begins a new one.
 void reset_device(int device);
-
-/// How often contexts were reset: objects that were made before must not be handed to the driver again.
-uint64_t resets();
 
 }  // namespace cupola::python

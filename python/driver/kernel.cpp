@@ -8,8 +8,6 @@ namespace nb = nanobind;
 namespace cupola::python {
 namespace {
 
-constexpr unsigned kSharedBytesWithoutAsking = 48 << 10;
-
 [[noreturn]] void does_not_fit(const Parameter& parameter, nb::handle value, const char* wanted, PyObject* type) {
   nb::object text = nb::steal(PyObject_Repr(value.ptr()));
   PyErr_Format(type, "argument %s: %U does not fit: %s", parameter.label.c_str(), text.ptr(), wanted);
@@ -117,10 +115,16 @@ void Kernel::launch(const Shape& grid, const Shape& block, uint64_t stream, unsi
   if (addresses.size() != parameters_.size()) throw nb::type_error("fewer arguments than the kernel has parameters");
   const nb::gil_scoped_release unlocked;
   use_context();
-  if (shared_bytes > kSharedBytesWithoutAsking)
-    CU(cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared_bytes)));
+  allow_shared(shared_bytes);
   CU(cuLaunchKernel(function_, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared_bytes,
                     reinterpret_cast<CUstream>(stream), addresses.data(), nullptr));
+}
+
+void Kernel::allow_shared(unsigned bytes) {
+  const std::lock_guard lock(raising_);
+  if (bytes <= allowed_shared_bytes_) return;
+  CU(cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(bytes)));
+  allowed_shared_bytes_ = bytes;
 }
 
 int Kernel::attribute(int number) const {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,16 @@ class Kernel {
   int attribute(int number) const;
 
  private:
+  /// Raises the most dynamic shared memory that a launch may ask for: another thread's launch may need more.
+  void allow_shared(unsigned bytes);
+
   std::shared_ptr<Module> module_;
   CUfunction function_;
   std::vector<Parameter> parameters_;
   std::vector<size_t> offsets_;  ///< of each argument in what `launch` packs
   size_t packed_bytes_ = 0;
+  std::mutex raising_;
+  unsigned allowed_shared_bytes_ = 48 << 10;  ///< guarded by `raising_`; at first what needs no asking
 };
 
 }  // namespace cupola::python

@@ -69,7 +69,11 @@ void bind_devices(nb::module_& m) {
     CU(cuMemGetInfo(&free, &total));
     return std::tuple(free, total);
   });
-  m.def("resets", &resets);
+  m.def("resets", &resets, "device"_a);
+  m.def("context", [] {
+    const Lifetime context = use_context();
+    return std::tuple(context.device, context.of_reset);
+  });
   m.def(
       "synchronize",
       [] {

@@ -70,7 +70,7 @@ void Event::synchronize() {
 }
 
 bool Event::done() {
-  return is_over(calls().cuEventQuery(event_.get()), "cuEventQuery");
+  return is_over(begin_call().cuEventQuery(event_.get()), "cuEventQuery");
 }
 
 double Event::since(const Event& begin) {
@@ -91,7 +91,7 @@ void Stream::synchronize() {
 
 bool Stream::done() {
   use_context();
-  return is_over(calls().cuStreamQuery(stream_.get()), "cuStreamQuery");
+  return is_over(begin_call().cuStreamQuery(stream_.get()), "cuStreamQuery");
 }
 
 void Stream::wait(const Event& event) {

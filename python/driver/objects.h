@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,34 +12,38 @@
 #include "driver.h"
 
 // What the package holds of the driver: memory, streams, events, modules, kernels. Each belongs to the context that was
-// current when it was made, frees itself, and does nothing of that kind after a reset, which has ended it already. Any
-// thread may use them; calls that wait are bound so that they give Python's lock away.
+// current when it was made, frees itself, and does nothing of that kind after a reset of its device, which has ended it
+// already. Any thread may use them; calls that wait are bound so that they give Python's lock away.
 
 namespace cupola::python {
 
-/// A handle of the driver's, ended by `end` when the object goes, unless it is another's.
+/// A handle of the driver's, of the context that this thread used last, ended by `end` when the object goes, unless it
+/// is another's. Any thread.
 template <typename Handle>
 class Owned {
  public:
   using End = CUresult (*)(Handle);
-  Owned(Handle handle, End end) : handle_(handle), end_(end), of_reset_(resets()) {}
+  Owned(Handle handle, End end) : handle_(handle), end_(end), lifetime_(used_context()) {}
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
   ~Owned() { release(); }
 
-  Handle get() const { return handle_; }
-  bool owns() const { return end_ != nullptr; }
-  /// Ends it early. Errors are another call's to report.
-  void release() {
-    if (end_ && of_reset_ == resets()) end_(handle_);
-    end_ = nullptr;
-    handle_ = Handle{};
+  Handle get() const { return handle_.load(std::memory_order_relaxed); }
+  /// Ends it early, once however many threads ask. Errors are another call's to report.
+  void release() noexcept {
+    const Handle handle = handle_.exchange(Handle{});
+    if (!handle || !end_ || lifetime_.is_over()) return;
+    try {
+      use_context();  // the driver frees nothing on a thread that has none
+      end_(handle);
+    } catch (const DriverError&) {  // there is no context any more, and so nothing to end
+    }
   }
 
  private:
-  Handle handle_;
-  End end_;
-  uint64_t of_reset_;
+  std::atomic<Handle> handle_;
+  const End end_;
+  const Lifetime lifetime_;
 };
 
 /// Device memory, or page-locked host memory.

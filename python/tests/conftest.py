@@ -52,6 +52,9 @@ class Gate:
 
 @pytest.fixture
 def gate():
+    import cupola
+
     gate = Gate()
     yield gate
     gate.open()  # a test that fails leaves nothing waiting
+    cupola.synchronize()

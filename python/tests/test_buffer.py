@@ -3,6 +3,7 @@
 import cupola
 import numpy as np
 import pytest
+from foreign import Foreign
 
 ADD = cupola.jit("__global__ void add_one(int* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] += 1; }")
 
@@ -55,13 +56,6 @@ def test_views_keep_the_memory():
     assert view[-1] == (1 << 16) - 1 and len(others) == 4
 
 
-class Foreign:
-    """An array as another package would hand it over."""
-
-    def __init__(self, buffer, **changes):
-        self.__cuda_array_interface__ = {**buffer.__cuda_array_interface__, **changes}
-
-
 def test_the_interface_of_other_packages_arrays():
     buffer = cupola.Buffer.from_numpy(np.zeros((4, 8), np.int32))
     interface = buffer.__cuda_array_interface__
@@ -88,6 +82,24 @@ def test_an_array_in_work_in_another_stream_is_waited_for(gate):
     assert buffer.to_numpy()[0] == 42
 
 
+@pytest.mark.parametrize("default", [1, 2], ids=["legacy", "of_the_thread"])
+def test_an_array_in_work_in_a_default_stream_is_waited_for(gate, default):
+    other = cupola.Stream()
+    buffer = cupola.Buffer.from_numpy(np.array([4], np.int32))
+    gate.kernel[1, 1, default](gate.buffer, buffer, 1)
+    ADD[1, 1, other](Foreign(buffer, stream=default), 1)
+    assert not other.done
+    gate.open()
+    other.synchronize()
+    assert buffer.to_numpy()[0] == 42
+
+
+def test_strides_of_dimensions_of_length_one_say_nothing():
+    buffer = cupola.Buffer.from_numpy(np.zeros((1, 3, 1), np.int32))
+    ADD(Foreign(buffer, strides=(4, 4, 400)), 3)
+    assert (buffer.to_numpy() == 1).all()
+
+
 def test_empty_buffers():
     buffer = cupola.Buffer((0, 3), np.float32)
     assert buffer.address == 0 and buffer.to_numpy().shape == (0, 3)
@@ -99,7 +111,9 @@ def test_empty_buffers():
     (lambda: cupola.Buffer(-1), ValueError, "negative dimensions"),
     (lambda: cupola.Buffer(1, object), TypeError, "no Python objects"),
     (lambda: cupola.Buffer(1 << 60), cupola.CudaError, "CUDA_ERROR_OUT_OF_MEMORY"),
-    (lambda: cupola.Buffer(3).copy_from(np.zeros(4, np.uint8)), ValueError, "an array of 4 bytes: the buffer has 3"),
+    (lambda: cupola.Buffer(3).copy_from(np.zeros(4, np.uint8)), ValueError, "an array of 4 elements: the buffer has 3"),
+    (lambda: cupola.Buffer(4, np.float64).copy_from(np.arange(4)), TypeError, r"dtype int64: the buffer has float64; give x.astype\(np.float64\)"),
+    (lambda: cupola.Buffer(4, np.float64).copy_to(np.zeros(4, np.int64)), TypeError, "dtype int64: the buffer has float64"),
     (lambda: cupola.Buffer(3).copy_to(np.zeros(6, np.uint8)[::2]), ValueError, "without gaps"),
     (lambda: cupola.Buffer(3).copy_to(b"abc"), ValueError, "must be a NumPy array"),
 ])

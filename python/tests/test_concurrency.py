@@ -76,6 +76,25 @@ def test_python_goes_on_while_a_kernel_is_waited_for(gate):
     assert x[0] == 1
 
 
+def test_threads_free_a_buffer_once(python):
+    """The driver would say of a second time that there is no such memory."""
+    assert not python("""
+import os, threading, cupola
+os.dup2(1, 2)
+def free_all(buffers):
+    cupola.synchronize()
+    for buffer in buffers:
+        buffer.free()
+for _ in range(60):
+    buffers = [cupola.Buffer(100) for _ in range(500)]
+    threads = [threading.Thread(target=free_all, args=(buffers,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+""")
+
+
 def test_forked_children_are_told(python):
     out = python("""
 import os, cupola, numpy as np

@@ -2,10 +2,12 @@
 
 import inspect
 import re
+import threading
 
 import cupola
 import numpy as np
 import pytest
+from cupola import _jit
 
 SCALE = """
 __global__ void scale(float* x, float factor, int n) {
@@ -192,6 +194,36 @@ def test_dynamic_shared_memory_above_48_kib():
     out = np.zeros(1, np.int32)
     kernel[1, 1, None, 64 << 10](out, 16 << 10)
     assert out[0] == 16 << 10
+
+
+def test_a_launch_with_less_shared_memory_leaves_others_theirs():
+    kernel = cupola.jit("extern __shared__ int s[]; __global__ void g(int* out) { s[0] = 1; *out = s[0]; }")
+    out = cupola.Buffer(1, np.int32)
+    for kib in (100, 64, 8):
+        kernel[1, 1, None, kib << 10](out)
+    assert kernel._kernel.attribute(8) == 100 << 10  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+
+
+def test_another_source_compiles_meanwhile(monkeypatch):
+    compile_source, begun, go = _jit._nvrtc.compile_source, threading.Event(), threading.Event()
+
+    def slow(source, *arguments):
+        if "slow" in source:
+            begun.set()
+            assert go.wait(60)
+        return compile_source(source, *arguments)
+
+    monkeypatch.setattr(_jit._nvrtc, "compile_source", slow)
+    threads = [threading.Thread(target=cupola.jit, args=(f"__global__ void {name}(int* x) {{ *x = 1; }}",)) for name in ("slow", "quick")]
+    threads[0].start()
+    assert begun.wait(60)
+    threads[1].start()
+    threads[1].join(10)
+    quick_is_done = not threads[1].is_alive()
+    go.set()
+    for thread in threads:
+        thread.join(60)
+    assert quick_is_done
 
 
 def test_three_dimensions():

@@ -62,6 +62,10 @@ Result<const Driver*> driver() {
   return *loaded;
 }
 
+void forget_reason() {
+  last_reason.clear();
+}
+
 Result<> check(const Driver& driver, CUresult status, const char* call) {
   if (status == CUDA_SUCCESS) return {};
   const char* name = nullptr;

@@ -21,7 +21,10 @@ Result<const Driver*> driver();
 /// A status as a Result, with the driver's words of this thread's last failing call.
 Result<> check(const Driver& driver, CUresult status, const char* call);
 
+/// Forgets the words of this thread's last failing call, which nobody may have asked for.
+void forget_reason();
+
 /// `TRY(CU(driver, cuMemFree(address)));`
-#define CU(driver, call) ::cupola::pipeline::check(driver, (driver).call, #call)
+#define CU(driver, call) (::cupola::pipeline::forget_reason(), ::cupola::pipeline::check(driver, (driver).call, #call))
 
 }  // namespace cupola::pipeline

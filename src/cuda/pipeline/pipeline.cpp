@@ -3,6 +3,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/mutex.h"
+
 using namespace cupola;
 using pipeline::Driver;
 
@@ -34,13 +36,30 @@ class Current {
   bool changed_;
 };
 
+/// Device 0's primary context, active: the library retains it once, until the process ends, however many threads and
+/// pipelines use it.
+Result<CUcontext> first_context(const Driver& driver) {
+  static auto* const mutex = new Mutex;  // leaked, as the context is
+  static CUcontext retained = nullptr;
+  const Lock lock(*mutex);
+  CUdevice device = 0;
+  TRY(CU(driver, cuDeviceGet(&device, 0)));
+  unsigned flags = 0;
+  int active = 0;
+  TRY(CU(driver, cuDevicePrimaryCtxGetState(device, &flags, &active)));
+  if (retained && active) return retained;
+  // After a reset it is ours still, but only another retain makes it active.
+  CUcontext context = nullptr;
+  TRY(CU(driver, cuDevicePrimaryCtxRetain(&context, device)));
+  if (retained) TRY(CU(driver, cuDevicePrimaryCtxRelease(device)));
+  return retained = context;
+}
+
 Result<CUcontext> current_or_first(const Driver& driver) {
   CUcontext context = nullptr;
   TRY(CU(driver, cuCtxGetCurrent(&context)));
   if (context) return context;
-  CUdevice device = 0;
-  TRY(CU(driver, cuDeviceGet(&device, 0)));
-  TRY(CU(driver, cuDevicePrimaryCtxRetain(&context, device)));
+  TRY(context, first_context(driver));
   TRY(CU(driver, cuCtxSetCurrent(context)));
   return context;
 }
@@ -94,7 +113,7 @@ cupola_pipeline::~cupola_pipeline() {
   if (const auto current = Current::make(driver_, context_)) driver_.cuModuleUnload(module_);
 }
 
-Result<> cupola_pipeline::check_arrays(const uint64_t* addresses, size_t count, const char* what) const {
+Result<> cupola_pipeline::check_addresses(const uint64_t* addresses, size_t count, const char* what) const {
   if (count == 0) return {};
   if (!addresses) return fail(ErrorCode::InvalidValue, "the list of {}s is null; the expression has {}", what, count);
   for (size_t i = 0; i < count; ++i) {
@@ -102,6 +121,22 @@ Result<> cupola_pipeline::check_arrays(const uint64_t* addresses, size_t count, 
     if (addresses[i] % element_bytes_ != 0)
       return fail(ErrorCode::InvalidValue, "{} {} is at {:#x}, which is no multiple of the element's {} bytes", what, i,
                   addresses[i], element_bytes_);
+  }
+  return {};
+}
+
+Result<> cupola_pipeline::check_arrays(const uint64_t* outputs, const uint64_t* inputs, size_t n) const {
+  TRY(check_addresses(outputs, outputs_, "output"));
+  TRY(check_addresses(inputs, inputs_, "input"));
+  const auto overlap = [bytes = n * element_bytes_](uint64_t a, uint64_t b) { return (a > b ? a - b : b - a) < bytes; };
+  for (size_t i = 0; i < outputs_; ++i) {
+    for (size_t j = 0; j < i; ++j)
+      if (overlap(outputs[i], outputs[j]))
+        return fail(ErrorCode::InvalidValue, "outputs {} and {} overlap: give each an array of its own", j, i);
+    for (size_t j = 0; j < inputs_; ++j)
+      if (outputs[i] != inputs[j] && overlap(outputs[i], inputs[j]))
+        return fail(ErrorCode::InvalidValue, "output {} overlaps a part of input {}: give it all of that, or none", i,
+                    j);
   }
   return {};
 }
@@ -128,8 +163,7 @@ Result<> cupola_pipeline::run(const uint64_t* outputs, const uint64_t* inputs, c
   if (scalars_ != 0 && !scalars)
     return fail(ErrorCode::InvalidValue, "the list of scalars is null; the expression has {}", scalars_);
   if (n == 0) return {};
-  TRY(check_arrays(outputs, outputs_, "output"));
-  TRY(check_arrays(inputs, inputs_, "input"));
+  TRY(check_arrays(outputs, inputs, n));
   TRY(const Current current, Current::make(driver_, context_));
   std::vector<uint64_t> addresses(outputs, outputs + outputs_);
   if (inputs_) addresses.insert(addresses.end(), inputs, inputs + inputs_);
@@ -143,8 +177,7 @@ Result<> cupola_pipeline::run_host(void* const* outputs, const void* const* inpu
   const auto* const in = reinterpret_cast<const uint64_t*>(inputs);
   static_assert(sizeof(void*) == sizeof(uint64_t));
   if (n == 0 || n > kBlock * kMostBlocks) return run(out, in, scalars, n, nullptr);
-  TRY(check_arrays(out, outputs_, "output"));
-  TRY(check_arrays(in, inputs_, "input"));
+  TRY(check_arrays(out, in, n));
   TRY(const Current current, Current::make(driver_, context_));
   if (reads_host_memory_) {
     TRY(run(out, in, scalars, n, nullptr));

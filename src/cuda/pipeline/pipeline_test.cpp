@@ -36,6 +36,27 @@ cupola_pipeline* times_three_plus() {
   return p;
 }
 
+/// A function of the pipeline's own libcuda, which is open once there is a pipeline.
+template <typename... Arguments>
+int call(const char* name, Arguments... arguments) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  return reinterpret_cast<int (*)(Arguments...)>(dlsym(driver, name))(arguments...);
+}
+
+/// Makes a pipeline, runs and ends it on a thread that has no context.
+void run_on_a_new_thread() {
+  std::thread([] {
+    cupola_pipeline* const p = times_three_plus();
+    int64_t x = 5;
+    void* outputs[] = {&x};
+    const void* inputs[] = {&x};
+    const int64_t addend = -1;
+    EXPECT_EQ(cupola_pipeline_run_host(p, outputs, inputs, &addend, 1), 0) << cupola_pipeline_last_error();
+    EXPECT_EQ(x, 14);
+    cupola_pipeline_destroy(p);
+  }).join();
+}
+
 #define EXPECT_REFUSED(call, words)                              \
   do {                                                           \
     EXPECT_EQ(call, CUPOLA_PIPELINE_INVALID_VALUE);              \
@@ -70,12 +91,6 @@ TEST(Pipeline, RunsInPlaceOnSeveralThreads) {
 
 TEST(Pipeline, TakesTheDevicesAddresses) {
   cupola_pipeline* const p = times_three_plus();
-  void* const driver =
-      dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);  // the pipeline's own: there is one in the process
-  ASSERT_NE(driver, nullptr);
-  const auto call = [&](const char* name, auto... arguments) {
-    return reinterpret_cast<int (*)(decltype(arguments)...)>(dlsym(driver, name))(arguments...);
-  };
   uint64_t address = 0;
   std::vector<int64_t> x(3000, 5);
   ASSERT_EQ(call("cuMemAlloc_v2", &address, x.size() * 8), 0);
@@ -85,6 +100,42 @@ TEST(Pipeline, TakesTheDevicesAddresses) {
   ASSERT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(x.data()), address, x.size() * 8), 0);
   EXPECT_THAT(x, ::testing::Each(-1));
   EXPECT_EQ(call("cuMemFree_v2", address), 0);
+  cupola_pipeline_destroy(p);
+}
+
+TEST(Pipeline, RetainsTheFirstContextOnce) {
+  for (int i = 0; i < 3; ++i) run_on_a_new_thread();
+  ASSERT_EQ(call("cuDevicePrimaryCtxReset_v2", 0), 0);
+  for (int i = 0; i < 3; ++i) run_on_a_new_thread();
+  EXPECT_EQ(call("cuDevicePrimaryCtxRelease_v2", 0), 0);
+  EXPECT_NE(call("cuDevicePrimaryCtxRelease_v2", 0), 0) << "it was retained more than once";
+  void* context = nullptr;
+  EXPECT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), 0);  // gives the library's back
+}
+
+/// A run that the driver refuses, and what is said of it.
+struct BadRun {
+  const cupola_pipeline* pipeline;
+  std::string said;
+  static void begin(void* run, int, char*, size_t) {
+    auto* const bad = static_cast<BadRun*>(run);
+    uint64_t address = 64;
+    const int64_t addend = 0;
+    auto* const stream = reinterpret_cast<CUstream_st*>(&address);  // is none
+    EXPECT_NE(cupola_pipeline_run(bad->pipeline, &address, &address, &addend, 1, stream), 0);
+    bad->said = cupola_pipeline_last_error();
+  }
+};
+
+TEST(Pipeline, SaysNothingOfOthersFailures) {
+  cupola_pipeline* const p = times_three_plus();
+  BadRun run{p, {}};
+  void* handle = nullptr;
+  // The driver tells nobody of failures while it tells of one: the run's own has no words.
+  ASSERT_EQ(call("cuLogsRegisterCallback", &BadRun::begin, static_cast<void*>(&run), &handle), 0);
+  EXPECT_NE(call("cuMemFree_v2", uint64_t{1}), 0);
+  EXPECT_EQ(call("cuLogsUnregisterCallback", handle), 0);
+  EXPECT_EQ(run.said, "cuLaunchKernel: CUDA_ERROR_INVALID_HANDLE");
   cupola_pipeline_destroy(p);
 }
 
@@ -103,6 +154,11 @@ TEST(Pipeline, RefusesBadRuns) {
   EXPECT_REFUSED(cupola_pipeline_run_host(p, none, inputs, &s, 2), "output 0 is null");
   EXPECT_REFUSED(cupola_pipeline_run_host(p, odd, inputs, &s, 1), "no multiple of the element's 8 bytes");
   EXPECT_REFUSED(cupola_pipeline_run_host(p, outputs, inputs, &s, size_t{1} << 60), "at most 549755813632 elements");
+  int64_t y[3] = {1, 2, 3};
+  void* behind[] = {y + 1};
+  const void* whole[] = {y};
+  EXPECT_REFUSED(cupola_pipeline_run_host(p, behind, whole, &s, 2), "output 0 overlaps a part of input 0");
+  EXPECT_EQ(cupola_pipeline_run_host(p, behind, whole, &s, 1), 0);
   EXPECT_EQ(cupola_pipeline_run_host(p, outputs, inputs, &s, 0), 0);
   EXPECT_EQ(x[0], 1);
   cupola_pipeline_destroy(p);
