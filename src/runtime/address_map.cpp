@@ -8,15 +8,20 @@ Result<> AddressMap::add(MemoryRange range) {
 }
 
 Result<> AddressMap::replace(MemoryKind kind, std::span<const hal::Address> old, std::vector<MemoryRange> others) {
-  std::vector<MemoryRange> gone;  // what they own ends outside the lock
+  std::vector<std::map<hal::Address, MemoryRange>::node_type> gone;  // what they own ends outside the lock
+  gone.reserve(old.size());
   Lock lock(mutex_);
   for (const hal::Address address : old) {
     const auto found = ranges_.find(address);
-    if (found == ranges_.end() || found->second.kind != kind) continue;
-    gone.push_back(std::move(found->second));
-    ranges_.erase(found);
+    if (found != ranges_.end() && found->second.kind == kind) gone.push_back(ranges_.extract(found));
   }
-  for (MemoryRange& range : others) TRY(insert(std::move(range)));
+  for (size_t i = 0; i < others.size(); ++i) {
+    Result<> inserted = insert(others[i]);
+    if (inserted) continue;
+    for (size_t added = 0; added < i; ++added) ranges_.erase(others[added].address);
+    for (auto& range : gone) ranges_.insert(std::move(range));
+    return inserted;
+  }
   return {};
 }
 

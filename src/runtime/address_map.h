@@ -65,7 +65,8 @@ class AddressMap {
     return range;
   }
 
-  /// Takes `old` out, ranges of this kind that begin there, and adds others; nobody sees one without the other.
+  /// Takes `old` out, ranges of this kind that begin there, and adds others; nobody sees one without the other. Error:
+  /// as add(), and then nothing has changed.
   Result<> replace(MemoryKind kind, std::span<const hal::Address> old, std::vector<MemoryRange> others);
 
   /// All ranges of the context, taken out; what belongs to the device stays.

@@ -34,6 +34,27 @@ TEST(AddressMap, TakesOnlyBeginningsOfTheKindWanted) {
   EXPECT_FALSE(map.find(1000));
 }
 
+TEST(AddressMap, ReplacesAllOrNothing) {
+  AddressMap map;
+  ASSERT_TRUE(map.add({1000, 100, MemoryKind::Mapped}));
+  ASSERT_TRUE(map.add({2000, 100, MemoryKind::Device}));
+  const hal::Address old[] = {1000};
+  const auto replaced = [&](std::vector<MemoryRange> others) { return map.replace(MemoryKind::Mapped, old, others); };
+  const MemoryRange half{1000, 50, MemoryKind::Mapped};
+  const uint64_t id = map.find(1000)->id;
+  for (const MemoryRange& wrong :
+       {MemoryRange{2050, 1, MemoryKind::Mapped}, MemoryRange{1049, 9, MemoryKind::Mapped}}) {
+    EXPECT_EQ(replaced({half, wrong}).error().code, ErrorCode::HostMemoryAlreadyRegistered);
+    EXPECT_EQ(map.find(1099)->size, 100u);
+    EXPECT_EQ(map.find(1000)->id, id);
+    EXPECT_EQ(map.find(2050)->address, 2000u);
+  }
+  EXPECT_TRUE(replaced({half, {1060, 40, MemoryKind::Mapped}}));
+  EXPECT_EQ(map.find(1049)->size, 50u);
+  EXPECT_FALSE(map.find(1050));
+  EXPECT_EQ(map.find(1060)->size, 40u);
+}
+
 TEST(AddressMap, IdsAreNeverUsedTwice) {
   AddressMap map;
   ASSERT_TRUE(map.add({1000, 1, MemoryKind::Device}));

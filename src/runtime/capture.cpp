@@ -78,6 +78,7 @@ void Capture::invalidate() {
 }
 
 Result<> Capture::check_active() const {
+  if (finished_) return fail(ErrorCode::IllegalState, "the capture is over: another thread ended it");
   if (valid_) return {};
   return fail(ErrorCode::StreamCaptureInvalidated, "the capture was invalidated by an earlier call: end it");
 }
@@ -102,14 +103,12 @@ Result<Frontier> Capture::frontier(const Stream& stream) const {
 }
 
 Result<> Capture::join(const std::shared_ptr<Stream>& stream, const Frontier& frontier) {
-  {
-    Lock lock(mutex_);
-    TRY(check_active());
-    Member& member = members_[stream.get()];
-    member.stream = stream;
-    for (size_t i = 0; i < frontier.nodes.size(); ++i) member.frontier.add(frontier.nodes[i], frontier.edges[i]);
-  }
-  if (!stream->capture()) stream->set_capture(shared_from_this());
+  Lock lock(mutex_);
+  TRY(check_active());
+  Member& member = members_[stream.get()];
+  member.stream = stream;
+  for (size_t i = 0; i < frontier.nodes.size(); ++i) member.frontier.add(frontier.nodes[i], frontier.edges[i]);
+  if (!stream->capture()) stream->set_capture(shared_from_this());  // before the lock ends, as finish() lets members go
   return {};
 }
 
@@ -159,6 +158,7 @@ void Capture::finish() {
       if (auto stream = member.stream.lock()) streams.push_back(std::move(stream));
     members_.clear();
     valid_ = false;
+    finished_ = true;
   }
   for (const auto& stream : streams) stream->set_capture(nullptr);
   Captures::get().remove(*this);
@@ -196,8 +196,10 @@ Result<std::shared_ptr<Graph>> end_capture(Stream& stream) {
   bool valid = false, joined = false;
   {
     Lock lock(capture->mutex_);
+    if (capture->finished_) return fail(ErrorCode::IllegalState, "the capture is over: another thread ended it");
     valid = capture->valid_;
     joined = capture->joined(stream);
+    capture->finished_ = true;
   }
   capture->finish();
   if (valid && joined && !wrong_thread) return capture->graph();

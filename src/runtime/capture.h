@@ -28,7 +28,7 @@ struct Frontier {
   void add(Node* node, EdgeData edge);  ///< unless it is there
 };
 
-/// One capture, of one stream and those that joined it. Any thread.
+/// One capture, of one stream and those that joined it. Once it is over, calls fail with IllegalState. Any thread.
 class Capture : public std::enable_shared_from_this<Capture> {
  public:
   uint64_t id() const { return id_; }
@@ -84,6 +84,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   const bool own_graph_;
   mutable Mutex mutex_;
   bool valid_ GUARDED_BY(mutex_) = true;
+  bool finished_ GUARDED_BY(mutex_) = false;  ///< over: it has no members, and never again any
   struct Member {
     std::weak_ptr<Stream> stream;
     Frontier frontier;
@@ -96,9 +97,9 @@ class Capture : public std::enable_shared_from_this<Capture> {
 Result<> begin_capture(const std::shared_ptr<Stream>& stream, CaptureMode mode, std::shared_ptr<Graph> graph,
                        const std::vector<Dependency>& dependencies);
 
-/// Ends it. Errors: IllegalState when the stream does not capture; StreamCaptureUnmatched for another stream of the
-/// capture than the first; and, with the capture ended and its graph gone, StreamCaptureWrongThread,
-/// StreamCaptureInvalidated and StreamCaptureUnjoined.
+/// Ends it. Errors: IllegalState when the stream does not capture, or another thread ends it at this moment;
+/// StreamCaptureUnmatched for another stream of the capture than the first; and, with the capture ended and its graph
+/// gone, StreamCaptureWrongThread, StreamCaptureInvalidated and StreamCaptureUnjoined.
 Result<std::shared_ptr<Graph>> end_capture(Stream& stream);
 
 /// For calls that could disturb a capture anywhere, such as allocating memory. Error: StreamCaptureUnsupported, which

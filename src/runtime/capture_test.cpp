@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
+#include <barrier>
 #include <cstdlib>
 #include <thread>
 
@@ -69,6 +72,67 @@ TEST_F(CaptureTest, UnjoinedWorkEndsTheCaptureWithoutAGraph) {
   ASSERT_TRUE(fork.hold(second_));
   ASSERT_TRUE(add(*second_));
   EXPECT_EQ(end_capture(*first_).error().code, ErrorCode::StreamCaptureUnjoined);
+  EXPECT_EQ(second_->capture(), nullptr);
+}
+
+TEST_F(CaptureTest, OneOfTwoThreadsEndsIt) {
+  constexpr int kRounds = 10, kNodes = 20000;  // so many that both threads look at them at a time
+  std::array<Result<std::shared_ptr<Graph>>, 2> ends;
+  std::atomic<int> arrived = 0;
+  const auto end_it = [&](int round, size_t who) {
+    ++arrived;
+    while (arrived < 2 * (2 * round + 1)) {
+    }
+    ends[who] = end_capture(*first_);
+    ++arrived;
+    while (arrived < 2 * (2 * round + 2)) std::this_thread::yield();
+  };
+  std::thread other([&] {
+    for (int round = 0; round < kRounds; ++round) end_it(round, 1);
+  });
+  for (int round = 0; round < kRounds; ++round) {
+    EXPECT_TRUE(begin_capture(first_, CaptureMode::Relaxed, nullptr, {}));
+    for (int i = 0; i < kNodes; ++i) EXPECT_TRUE(add(*first_));
+    end_it(round, 0);
+    EXPECT_NE(ends[0].has_value(), ends[1].has_value());
+    for (const auto& end : ends) {
+      if (end) {
+        (*end)->withdraw();
+      } else {
+        EXPECT_EQ(end.error().code, ErrorCode::IllegalState);
+      }
+    }
+    EXPECT_EQ(first_->capture(), nullptr);
+  }
+  other.join();
+}
+
+TEST_F(CaptureTest, NoStreamJoinsWhatIsOver) {
+  constexpr int kRounds = 3000;
+  std::shared_ptr<Capture> capture;
+  std::barrier turn(2);
+  std::thread joiner([&] {
+    for (int round = 0; round < kRounds; ++round) {
+      turn.arrive_and_wait();
+      std::ignore = capture->join(second_, {});
+      turn.arrive_and_wait();
+    }
+  });
+  int left_captured = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    EXPECT_TRUE(begin_capture(first_, CaptureMode::Relaxed, nullptr, {}));
+    capture = first_->capture();
+    turn.arrive_and_wait();
+    const auto graph = end_capture(*first_);
+    turn.arrive_and_wait();
+    if (graph) (*graph)->withdraw();
+    if (!second_->capture()) continue;
+    ++left_captured;
+    second_->set_capture(nullptr);
+  }
+  joiner.join();
+  EXPECT_EQ(left_captured, 0);
+  EXPECT_EQ(capture->join(second_, {}).error().code, ErrorCode::IllegalState);
   EXPECT_EQ(second_->capture(), nullptr);
 }
 

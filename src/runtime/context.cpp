@@ -14,6 +14,9 @@ std::atomic<uint64_t> next_id = 1;
 // L2, shared, CIG, CIG fallback. What a fresh context on a GPU reports, where that means something here.
 constexpr std::array<uint64_t, 10> kLimits = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0, 0, 0};
 constexpr int kStack = 0, kMallocHeap = 2, kPendingLaunches = 4, kSettableLimits = 7;
+constexpr const char* kUnsettableLimits[] = {"CU_LIMIT_SHMEM_SIZE", "CU_LIMIT_CIG_ENABLED",
+                                             "CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED"};
+static_assert(kSettableLimits + std::size(kUnsettableLimits) == kLimits.size());
 constexpr uint64_t kMostStack = 448 * 1024;
 
 std::shared_ptr<image::DeviceFacts> facts_of(const Device& device) {
@@ -148,7 +151,11 @@ Result<uint64_t> Context::limit(int which) const {
 Result<> Context::set_limit(int which, uint64_t value) {
   TRY(check_limit(which));
   Lock lock(mutex_);
-  if (which >= kSettableLimits) return fail(ErrorCode::UnsupportedLimit, "limit {} cannot be set here", which);
+  if (which >= kSettableLimits)
+    return fail(ErrorCode::UnsupportedLimit,
+                "{} cannot be set: it is of contexts that share a GPU with graphics, which this device has not; limits "
+                "0 (CU_LIMIT_STACK_SIZE) to {} can be",
+                kUnsettableLimits[which - kSettableLimits], kSettableLimits - 1);
   if (which == kStack && value > kMostStack)
     return fail(ErrorCode::InvalidValue, "a stack of {} bytes a thread was asked for; the most is {}", value,
                 kMostStack);

@@ -64,8 +64,7 @@ class Context {
   Result<> enable_peer(const Context& peer);
   Result<> disable_peer(const Context& peer);
 
-  std::atomic<int> cache_config{0};   ///< a hint, kept and reported
-  std::atomic<int> shared_config{0};  ///< a hint, kept and reported
+  std::atomic<int> cache_config{0};  ///< a hint, kept and reported
 
  private:
   void end() REQUIRES(lifetime_);

@@ -192,7 +192,7 @@ bool Graph::has_memory() const {
   return std::ranges::any_of(nodes_, [](const auto& node) { return node->has_memory(); });
 }
 
-void Graph::retain(std::shared_ptr<UserObject> object, unsigned count) {
+void Graph::retain(std::shared_ptr<UserObject> object, uint64_t count) {
   for (auto& [held, held_count] : user_objects_) {
     if (held != object) continue;
     held_count += count;
@@ -201,7 +201,7 @@ void Graph::retain(std::shared_ptr<UserObject> object, unsigned count) {
   user_objects_.emplace_back(std::move(object), count);
 }
 
-void Graph::release(const UserObject& object, unsigned count) {
+void Graph::release(const UserObject& object, uint64_t count) {
   const auto found =
       std::ranges::find_if(user_objects_, [&](const auto& entry) { return entry.first.get() == &object; });
   if (found == user_objects_.end()) return;

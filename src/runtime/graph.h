@@ -99,10 +99,10 @@ class Graph {
   /// Makes `inner` the own graph of the node, found by handle when this graph is.
   static void adopt(Node& node, const std::shared_ptr<Graph>& inner);
 
-  void retain(std::shared_ptr<UserObject> object, unsigned count);
+  void retain(std::shared_ptr<UserObject> object, uint64_t count);
   /// Gives back as many as it holds, up to `count`.
-  void release(const UserObject& object, unsigned count);
-  const std::vector<std::pair<std::shared_ptr<UserObject>, unsigned>>& user_objects() const { return user_objects_; }
+  void release(const UserObject& object, uint64_t count);
+  const std::vector<std::pair<std::shared_ptr<UserObject>, uint64_t>>& user_objects() const { return user_objects_; }
 
   std::vector<std::shared_ptr<GraphCondition>> conditions;  ///< made for this graph
   std::weak_ptr<ExecutableGraph> only_instance;             ///< of a graph with memory nodes
@@ -117,7 +117,7 @@ class Graph {
   bool public_ = false;
   Node* owner_ = nullptr;
   std::vector<std::shared_ptr<Node>> nodes_;
-  std::vector<std::pair<std::shared_ptr<UserObject>, unsigned>> user_objects_;
+  std::vector<std::pair<std::shared_ptr<UserObject>, uint64_t>> user_objects_;
 };
 
 /// The graphs that the node owns: a child graph or the bodies of a conditional node.

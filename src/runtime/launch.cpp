@@ -1,6 +1,5 @@
 #include "runtime/launch.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/log.h"
@@ -105,8 +104,8 @@ Result<hal::ParameterBlock> gather_parameters(const Function& function, void* co
 
 uint32_t most_dynamic_shared(const Function& function) {
   if (const int asked = function.max_dynamic_shared.load(); asked >= 0) return static_cast<uint32_t>(asked);
-  const uint32_t without = function.context().device().properties().shared_bytes_per_block;
-  return without - std::min(without, function.info().static_shared_bytes);
+  const hal::DeviceProperties& device = function.context().device().properties();
+  return device.dynamic_shared_beside(function.info(), device.shared_bytes_per_block);
 }
 
 uint32_t active_blocks(const Function& function, uint32_t block_threads, uint32_t dynamic_shared_bytes) {

@@ -32,8 +32,12 @@ Result<std::shared_ptr<Kernel>> Library::kernel(Context& context, const std::str
 }
 
 void Library::forget(Context& context) {
+  std::shared_ptr<Module> module;  // ends outside the lock
   Lock lock(mutex_);
-  modules_.erase(&context);
+  const auto found = modules_.find(&context);
+  if (found == modules_.end()) return;
+  module = std::move(found->second);
+  modules_.erase(found);
 }
 
 Result<> unload_library(const void* handle) {

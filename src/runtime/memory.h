@@ -4,7 +4,7 @@
 #include "runtime/address_map.h"
 #include "runtime/stream.h"
 
-// Memory of all kinds. Sizes are bytes.
+// Memory of all kinds. Sizes are bytes. Any thread.
 
 namespace cupola::runtime {
 
@@ -22,10 +22,16 @@ Result<> free_async(Stream& stream, hal::Address address);
 
 /// Page-locked host memory, aligned to pages.
 Result<void*> allocate_host(Context& context, uint64_t bytes, unsigned flags);
+/// Waits for the context's work, then frees what allocate_host() gave. Errors: InvalidValue for any other address,
+/// StreamCaptureUnsupported (check_unsafe_call); a fault of the context, although the memory is freed.
 Result<> free_host(void* pointer);
 
-/// Errors: HostMemoryAlreadyRegistered, HostMemoryNotRegistered.
+/// Makes the program's own memory known to the API; it stays where it is. Errors: InvalidValue for no bytes, null or
+/// what runs past the end of the address space, HostMemoryAlreadyRegistered, NotSupported where kernels reach no memory
+/// that the device did not give, StreamCaptureUnsupported.
 Result<> register_host(Context& context, void* pointer, uint64_t bytes, unsigned flags);
+/// Waits for the context's work. Errors: HostMemoryNotRegistered where none begins at `pointer`,
+/// StreamCaptureUnsupported; a fault of the context, although the memory is not registered any more.
 Result<> unregister_host(void* pointer);
 
 /// All memory of a context that is being destroyed.

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <system_error>
 #include <thread>
 
 #if defined(__linux__)
@@ -48,7 +49,8 @@ bool compare(Word found, Word wanted, Comparison comparison) {
   __builtin_unreachable();
 }
 
-/// The thread that looks. It starts with the first value that is not there yet.
+/// The thread that looks. It starts with the first call that may wait for a value, which can be told if it does not;
+/// where the value is found missing, in a queue, nobody could be.
 class MemoryWatch {
  public:
   static MemoryWatch& get() {
@@ -56,12 +58,24 @@ class MemoryWatch {
     return *instance;
   }
 
+  Result<> start() {
+    Lock lock(mutex_);
+    if (started_) return {};
+    try {
+      std::thread([this] { run(); }).detach();
+    } catch (const std::system_error& error) {
+      return fail(ErrorCode::OperatingSystem,
+                  "cannot start the thread that looks for awaited values: {}; allow the process more threads",
+                  error.code().message());
+    }
+    started_ = true;
+    return {};
+  }
+
   void add(std::function<bool()> met, std::shared_ptr<hal::Semaphore> then) {
     if (met()) return then->signal(1);
     Lock lock(mutex_);
     watched_.push_back({std::move(met), std::move(then)});
-    if (!started_) std::thread([this] { run(); }).detach();
-    started_ = true;
     changed_.notify_all();
   }
 
@@ -124,6 +138,10 @@ bool AwaitedValue::met() const {
                            comparison);
 }
 
+Result<> start_watch() {
+  return MemoryWatch::get().start();
+}
+
 void watch(std::function<bool()> met, std::shared_ptr<hal::Semaphore> then) {
   MemoryWatch::get().add(std::move(met), std::move(then));
 }
@@ -141,6 +159,7 @@ Result<> append_commands(hal::Device& device, const MemoryOp& op, std::vector<ha
                                     .source_owner = word});
     return {};
   }
+  TRY(start_watch());
   const AwaitedValue awaited{op.address, op.value, op.bytes, op.comparison, std::move(owner)};
   const auto reached = device.create_semaphore(0), met = device.create_semaphore(0);
   reached->when(1, [awaited, met] { watch([awaited] { return awaited.met(); }, met); });

@@ -43,11 +43,15 @@ struct MemoryOp {
 };
 
 /// The commands that do it, each for one run only: a wait holds the queue back, from where it gets to this point on.
-/// Errors: InvalidValue for memory that the API does not know or a misaligned address.
+/// Errors: InvalidValue for memory that the API does not know or a misaligned address; start_watch()'s.
 Result<> append_commands(hal::Device& device, const MemoryOp& op, std::vector<hal::Command>& commands);
 
-/// Calls `met` again and again, on the thread that looks; once it is true, signals 1. Ends without when nobody else has
-/// the semaphore any more.
+/// Starts the thread that looks, unless it runs. Error: OperatingSystem when the process may have no more threads. Any
+/// thread.
+Result<> start_watch();
+
+/// Calls `met` again and again, on the thread that looks, which start_watch() has started; once it is true, signals 1.
+/// Ends without when nobody else has the semaphore any more. Any thread, also in what a semaphore calls.
 void watch(std::function<bool()> met, std::shared_ptr<hal::Semaphore> then);
 
 }  // namespace cupola::runtime

@@ -1,6 +1,8 @@
 #include "runtime/memory_watch.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -60,7 +62,25 @@ bool soon(Condition condition) {
   return condition();
 }
 
+#if defined(__linux__)
+// In a process of its own, whose thread that looks has not started yet.
+TEST(Watch, SaysThatItsThreadCannotStart) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, size_t{1} << 47);  // more than there are addresses
+        pthread_setattr_default_np(&attributes);
+        const Result<> started = start_watch();
+        _exit(!started && started.error().code == ErrorCode::OperatingSystem ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+#endif
+
 TEST(Watch, SignalsOnceItIsMet) {
+  ASSERT_TRUE(start_watch());
   const auto device = hal::make_null_device();
   const auto then = device->create_semaphore(0);
   const auto is_met = std::make_shared<std::atomic<bool>>(false);
@@ -71,6 +91,7 @@ TEST(Watch, SignalsOnceItIsMet) {
 }
 
 TEST(Watch, EndsWhenNobodyWaitsAnyMore) {
+  ASSERT_TRUE(start_watch());
   const auto device = hal::make_null_device();
   auto then = device->create_semaphore(0);
   auto kept = std::make_shared<int>();

@@ -30,6 +30,7 @@ ProgramCache::Compiler library_compiler() {
   return {compile_with_library, [path = image::compiler_path()] {
             const std::string folder = path.substr(0, path.rfind('/') + 1);
             std::string identity = image::file_identity(path);
+            if (identity.empty()) return identity;
             for (const char* library : {"device.bc", "metal.bc", "air.bc"})
               identity += "\n" + image::file_identity(folder + "cupola/" + library);
             return identity;
@@ -83,21 +84,35 @@ Result<ProgramCache::Image> ProgramCache::later(std::span<const std::byte> unit,
       {target, settings().keep, {{image::CodeKind::KernelUnit, {unit.begin(), unit.end()}}}, std::string(code)}, ask);
 }
 
+std::string ProgramCache::key_of(const image::CompileRequest& request) {
+  std::string identity;
+  {
+    Lock lock(mutex_);
+    if (compiler_identity_.empty()) compiler_identity_ = compiler_.identity();
+    identity = compiler_identity_;
+  }
+  return image::cache_key(request, identity);
+}
+
 Result<ProgramCache::Image> ProgramCache::answer(const image::CompileRequest& request, hal::Ask ask) {
-  const std::string key = image::cache_key(request, compiler_.identity());
+  const std::string key = key_of(request);
   std::shared_ptr<Entry> entry;
   {
     Lock lock(mutex_);
-    std::shared_ptr<Entry>& place = entries_[key];
-    if (!place) place = std::make_shared<Entry>();
-    if (ask == hal::Ask::Look && place.use_count() > 1) return Image();  // somebody makes it
-    entry = place;
+    Place& place = places_[key];
+    if (!place.entry) place.entry = std::make_shared<Entry>();
+    if (ask == hal::Ask::Look && place.entry.use_count() > 1) return Image();  // somebody makes it
+    entry = place.entry;
   }
   Result<Image> found = find_or_make(*entry, key, request, ask);
   entry.reset();
   Lock lock(mutex_);
-  if (found && *found) remember(key, *found);
-  forget_the_dead();
+  if (found && *found)
+    remember(key, *found);
+  else
+    forget_if_dead(key);
+  // Images that somebody held die without a word: a walk over all places finds them, once their number has doubled.
+  if (places_.size() >= sweep_at_) forget_the_dead();
   return found;
 }
 
@@ -118,31 +133,44 @@ Result<ProgramCache::Image> ProgramCache::find_or_make(Entry& entry, const std::
 }
 
 void ProgramCache::remember(const std::string& key, const Image& image) {
-  const auto place = std::ranges::find(recent_, key, &Recent::key);
-  if (place != recent_.end()) {
-    recent_bytes_ -= place->image->size();
-    recent_.erase(place);
+  Place& place = places_.at(key);
+  if (place.recent) {
+    recent_.splice(recent_.begin(), recent_, *place.recent);
+    return;
   }
   recent_.push_front({key, image});
+  place.recent = recent_.begin();
   recent_bytes_ += image->size();
   while (recent_bytes_ > most_recent_bytes_) {
+    const std::string last = std::move(recent_.back().key);
     recent_bytes_ -= recent_.back().image->size();
     recent_.pop_back();
+    places_.at(last).recent.reset();
+    forget_if_dead(last);
   }
 }
 
+/// Its image is gone, and nobody makes it or waits for it.
+bool ProgramCache::is_dead(const Place& place) {
+  if (place.entry.use_count() > 1) return false;  // and not more of them: that takes the cache's lock
+  Lock lock(place.entry->mutex);
+  return place.entry->image.expired();
+}
+
+void ProgramCache::forget_if_dead(const std::string& key) {
+  const auto place = places_.find(key);
+  if (place != places_.end() && is_dead(place->second)) places_.erase(place);
+}
+
 void ProgramCache::forget_the_dead() {
-  std::erase_if(entries_, [](const auto& each) {
-    const std::shared_ptr<Entry>& entry = each.second;
-    if (entry.use_count() > 1) return false;  // somebody makes the image, or waits for it; more cannot come meanwhile
-    Lock lock(entry->mutex);
-    return entry->image.expired();
-  });
+  constexpr size_t kLeast = 16;
+  std::erase_if(places_, [](const auto& each) { return is_dead(each.second); });
+  sweep_at_ = std::max(kLeast, 2 * places_.size());
 }
 
 size_t ProgramCache::size() {
   Lock lock(mutex_);
-  return entries_.size();
+  return places_.size();
 }
 
 }  // namespace cupola::runtime

@@ -3,6 +3,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,7 +27,9 @@ class ProgramCache {
   struct Compiler {
     /// From a serialised image::CompileRequest to a serialised image::KernelImage.
     std::function<Result<std::vector<std::byte>>(std::span<const std::byte> request)> compile;
-    std::function<std::string()> identity;  ///< another one when it may answer otherwise: part of every key
+    /// Another one when it may answer otherwise: part of every key. Empty while there is no compiler; what it is once
+    /// there is one holds for the cache's life.
+    std::function<std::string()> identity;
   };
 
   /// With libcupola-compiler, which is opened at the first miss, and the disk cache of the settings.
@@ -41,7 +44,7 @@ class ProgramCache {
   Result<Image> later(std::span<const std::byte> unit, std::string_view code, const std::string& target,
                       hal::Ask ask = hal::Ask::Make);
 
-  /// Keys in memory: of images that live, and of those being made.
+  /// Keys in memory: of images that live, of those being made, and of at most about as many whose holders are gone.
   size_t size() EXCLUDES(mutex_);
 
  private:
@@ -54,16 +57,27 @@ class ProgramCache {
     Image image;
   };
 
+  /// Of a key. In recent_, if an image is there.
+  struct Place {
+    std::shared_ptr<Entry> entry;
+    std::optional<std::list<Recent>::iterator> recent;
+  };
+
+  static bool is_dead(const Place& place);
+  std::string key_of(const image::CompileRequest& request) EXCLUDES(mutex_);
   Result<Image> answer(const image::CompileRequest& request, hal::Ask ask = hal::Ask::Make);
   Result<Image> find_or_make(Entry& entry, const std::string& key, const image::CompileRequest& request, hal::Ask ask);
   void remember(const std::string& key, const Image& image) REQUIRES(mutex_);
+  void forget_if_dead(const std::string& key) REQUIRES(mutex_);
   void forget_the_dead() REQUIRES(mutex_);
 
   const Compiler compiler_;
   image::DiskCache disk_;
   const uint64_t most_recent_bytes_;
   Mutex mutex_;  ///< taken before an entry's
-  std::unordered_map<std::string, std::shared_ptr<Entry>> entries_ GUARDED_BY(mutex_);
+  std::string compiler_identity_ GUARDED_BY(mutex_);
+  std::unordered_map<std::string, Place> places_ GUARDED_BY(mutex_);
+  size_t sweep_at_ GUARDED_BY(mutex_) = 0;       ///< so many places: those are looked for whose image has died
   std::list<Recent> recent_ GUARDED_BY(mutex_);  ///< the latest first
   uint64_t recent_bytes_ GUARDED_BY(mutex_) = 0;
 };

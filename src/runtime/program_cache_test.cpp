@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -50,13 +52,16 @@ class ProgramCacheTest : public testing::Test {
               if (request.units[0].bytes == bytes_of("wrong")) return fail(ErrorCode::InvalidPtx, "line 1 is wrong");
               return request.units[0].bytes;
             },
-            [this] { return identity_; }};
+            [this] {
+              ++asked_for_identity_;
+              return identity_;
+            }};
   }
   /// Without a disk cache, if `most_recent_bytes` is given.
   ProgramCache memory_only(uint64_t most_recent_bytes) { return {compiler(), "", {}, most_recent_bytes}; }
 
   std::string folder_, identity_ = "one";
-  std::atomic<int> compiled_{0};
+  std::atomic<int> compiled_{0}, asked_for_identity_{0};
   std::atomic<bool> slow_{false};
 };
 
@@ -73,19 +78,31 @@ TEST_F(ProgramCacheTest, CompilesOnceAProcessAndAFolder) {
 }
 
 TEST_F(ProgramCacheTest, ContentTargetAndCompilerDecide) {
-  ProgramCache cache(compiler(), folder_, {}, 1000);
   const image::Code code = code_of("a");
+  ProgramCache cache(compiler(), folder_, {}, 1000);
   ASSERT_TRUE(cache.image(code, "cpu:1"));
   ASSERT_TRUE(cache.image(code, "cpu:2"));
   EXPECT_EQ(compiled_, 2);
   ASSERT_TRUE(cache.image(code_of("b"), "cpu:1"));
   EXPECT_EQ(compiled_, 3);
   identity_ = "two";
-  ASSERT_TRUE(cache.image(code, "cpu:1"));
+  ASSERT_TRUE(ProgramCache(compiler(), folder_, {}, 1000).image(code, "cpu:1"));
   EXPECT_EQ(compiled_, 4);
   identity_ = "one";
-  for (const char* target : {"cpu:1", "cpu:2"}) ASSERT_TRUE(cache.image(code, target));
+  ProgramCache next(compiler(), folder_, {}, 1000);
+  for (const char* target : {"cpu:1", "cpu:2"}) ASSERT_TRUE(next.image(code, target));
   EXPECT_EQ(compiled_, 4);
+}
+
+TEST_F(ProgramCacheTest, TheCompilersIdentityHoldsOnceThereIsOne) {
+  ProgramCache cache = memory_only(1000);
+  identity_ = "";
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(cache.image(code_of("a"), "cpu"));
+  EXPECT_EQ(asked_for_identity_, 2);
+  identity_ = "one";
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(cache.image(code_of("a"), "cpu"));
+  EXPECT_EQ(asked_for_identity_, 3);
+  EXPECT_EQ(compiled_, 2) << "the identity is part of the key";
 }
 
 TEST_F(ProgramCacheTest, CodeOfAUnitHangsOnWhichCode) {
@@ -142,10 +159,39 @@ TEST_F(ProgramCacheTest, ImageAboveTheLimitLivesAsLongAsItsHolder) {
   ProgramCache cache = memory_only(3);
   {
     const auto large = cache.image(code_of("large"), "cpu");
-    EXPECT_EQ(cache.size(), 1u);
+    ASSERT_TRUE(cache.image(code_of("large"), "cpu"));
+    EXPECT_EQ(compiled_, 1);
   }
-  ASSERT_TRUE(cache.image(code_of("a"), "cpu"));
-  EXPECT_EQ(cache.size(), 1u);
+  ASSERT_TRUE(cache.image(code_of("large"), "cpu"));
+  EXPECT_EQ(compiled_, 2);
+}
+
+TEST_F(ProgramCacheTest, KeysOfImagesWhoseHoldersAreGoneStayBounded) {
+  ProgramCache cache = memory_only(3);
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(cache.image(code_of("large" + std::to_string(i)), "cpu"));
+  EXPECT_LE(cache.size(), 20u);
+}
+
+// A walk over all of them at each lookup would take some thousand times as long.
+TEST_F(ProgramCacheTest, ALookupTakesAsLongHoweverManyThereAre) {
+  ProgramCache cache = memory_only(1 << 20);
+  std::vector<ProgramCache::Image> held;
+  const auto hold = [&](int count) {
+    for (int i = 0; i < count; ++i) held.push_back(*cache.image(code_of(std::to_string(held.size())), "cpu"));
+  };
+  const auto least_time = [&] {
+    auto least = std::chrono::steady_clock::duration::max();
+    for (int round = 0; round < 5; ++round) {
+      const auto begin = std::chrono::steady_clock::now();
+      for (int i = 0; i < 20; ++i) EXPECT_TRUE(cache.image(code_of("0"), "cpu"));
+      least = std::min(least, std::chrono::steady_clock::now() - begin);
+    }
+    return least;
+  };
+  hold(10);
+  const auto with_few = least_time();
+  hold(20'000);
+  EXPECT_LT(least_time(), 20 * with_few);
 }
 
 TEST_F(ProgramCacheTest, FailuresAreAnswersAndLeaveNothing) {

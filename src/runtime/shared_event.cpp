@@ -16,6 +16,7 @@
 #endif
 
 #include "base/log.h"
+#include "runtime/memory_watch.h"
 
 namespace cupola::runtime {
 
@@ -105,6 +106,7 @@ std::shared_ptr<Words> map(int descriptor) {
 }  // namespace
 
 Result<std::shared_ptr<SharedEvent>> SharedEvent::make() {
+  TRY(start_watch());
   const int descriptor = file_without_name();
   if (descriptor < 0) return map_failed("made");
   const bool sized = ftruncate(descriptor, kBytes) == 0;
@@ -118,6 +120,7 @@ Result<std::shared_ptr<SharedEvent>> SharedEvent::open(const EventTicket& ticket
   if (ticket.mark != kMark) return fail(ErrorCode::MapFailed, "the handle was not made by cuIpcGetEventHandle");
   if (ticket.process == getpid())
     return fail(ErrorCode::InvalidContext, "the event is this process's own: use it as it is");
+  TRY(start_watch());
   const std::string path = formatted("/proc/{}/fd/{}", ticket.process, ticket.descriptor);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0)

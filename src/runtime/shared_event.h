@@ -30,10 +30,10 @@ class SharedEvent {
     int32_t process = 0;
   };
 
-  /// Error: MapFailed.
+  /// Errors: MapFailed; OperatingSystem where the thread that looks for the other processes cannot start.
   static Result<std::shared_ptr<SharedEvent>> make();
   /// Errors: MapFailed, also for what is no ticket, as an H200 (driver 580), and when the other process is gone;
-  /// InvalidContext for this process's own.
+  /// InvalidContext for this process's own; OperatingSystem as make().
   static Result<std::shared_ptr<SharedEvent>> open(const EventTicket& ticket);
   ~SharedEvent();
   SharedEvent(const SharedEvent&) = delete;

@@ -10,7 +10,7 @@ void UserObject::end() {
   call_host_function(destroy_, object_);
 }
 
-void UserObject::release(unsigned count) {
+void UserObject::release(uint64_t count) {
   if (references_.fetch_sub(count) == count) end();
 }
 

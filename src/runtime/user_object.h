@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "base/result.h"
@@ -15,9 +16,9 @@ class UserObject {
   UserObject(void* object, void (*destroy)(void*), unsigned references)
       : object_(object), destroy_(destroy), references_(references) {}
 
-  void retain(unsigned count) { references_.fetch_add(count); }
+  void retain(uint64_t count) { references_.fetch_add(count); }
   /// The last one ends the object: its destructor is called and its handle is gone.
-  void release(unsigned count);
+  void release(uint64_t count);
   /// Gives up to `count` back when that many are held. Error: InvalidValue.
   Result<> release_checked(unsigned count);
 

@@ -107,10 +107,17 @@ CASE(limits_and_hints) {
   CU_OK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));
   CU_OK(cuCtxGetCacheConfig(&cache));
   EXPECT(cache >= CU_FUNC_CACHE_PREFER_NONE && cache <= CU_FUNC_CACHE_PREFER_EQUAL);
-  CUsharedconfig banks = static_cast<CUsharedconfig>(77);
-  CU_OK(cuCtxSetSharedMemConfig(CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE));
-  CU_OK(cuCtxGetSharedMemConfig(&banks));
-  EXPECT_EQUAL(banks, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
+  // Banks have four bytes whatever is wished. Oracle: an H200 (driver 580).
+  for (const auto wish : {CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE,
+                          CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE}) {
+    CUsharedconfig banks = static_cast<CUsharedconfig>(77);
+    CU_OK(cuCtxSetSharedMemConfig(wish));
+    CU_OK(cuCtxGetSharedMemConfig(&banks));
+    EXPECT_EQUAL(banks, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
+    cudaSharedMemConfig through_runtime = static_cast<cudaSharedMemConfig>(77);
+    CUDA_OK(cudaDeviceGetSharedMemConfig(&through_runtime));
+    EXPECT_EQUAL(through_runtime, cudaSharedMemBankSizeFourByte);
+  }
   int least = -9, greatest = 9;
   CU_OK(cuCtxGetStreamPriorityRange(&least, &greatest));
   EXPECT(least == 0 && greatest <= 0);

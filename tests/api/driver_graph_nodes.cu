@@ -1,6 +1,7 @@
 // Graphs of the driver API, function by function: their shape, the parameters of each kind of node, what they own.
 // Oracle: "CUDA Driver API, Graph Management"; what the kernels compute is done again on the host. Public names only.
 
+#include <climits>
 #include <string>
 
 #include "driver_graph_nodes.h"
@@ -270,6 +271,39 @@ CASE(user_objects) {
   for (int i = 0; i < 2000 && destroyed == 0; ++i) check::Gate::pause(1);
   EXPECT_EQUAL(destroyed, 1);
   EXPECT_CUDA(cuUserObjectCreate(&object, &destroyed, add_one, 1, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+// A graph's references of one object are not cut to 32 bits.
+CASE(many_references_to_a_user_object) {
+  static int destroyed;
+  destroyed = 0;
+  CUuserObject object = nullptr;
+  check::use_context();
+  CU_OK(cuUserObjectCreate(&object, &destroyed, add_one, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  {
+    Graph graph;
+    for (int i = 0; i < 4; ++i) CU_OK(cuGraphRetainUserObject(graph, object, INT_MAX, 0));
+    CU_OK(cuUserObjectRelease(object, 1));
+    EXPECT_EQUAL(destroyed, 0);
+  }
+  for (int i = 0; i < 2000 && destroyed == 0; ++i) check::Gate::pause(1);
+  EXPECT_EQUAL(destroyed, 1);
+}
+
+// Moving more references than the caller has is the caller's mistake, which CUDA does not look for: the destructor
+// never runs. Oracle: an H200 (driver 580).
+CASE(moving_more_references_than_there_are) {
+  static int destroyed;
+  destroyed = 0;
+  CUuserObject object = nullptr;
+  check::use_context();
+  CU_OK(cuUserObjectCreate(&object, &destroyed, add_one, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  {
+    Graph graph;
+    CU_OK(cuGraphRetainUserObject(graph, object, 2, CU_GRAPH_USER_OBJECT_MOVE));
+  }
+  check::Gate::pause(10);
+  EXPECT_EQUAL(destroyed, 0);
 }
 
 CASE(capture_into_a_graph) {

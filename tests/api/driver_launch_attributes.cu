@@ -1,6 +1,7 @@
 // Attributes of launches, kernel nodes and streams. "CUDA Driver API, CUlaunchAttributeID". Oracle where the
 // documentation is silent: an H200 (driver 580).
 
+#include <utility>
 #include <vector>
 
 #include "api.h"
@@ -200,6 +201,54 @@ CASE(events_of_launches) {
   CU_OK(cuStreamDestroy(launch.config.hStream));
   CU_OK(cuEventDestroy(event));
   CU_OK(cuEventDestroy(timed));
+}
+
+// Oracle: an H200 (driver 580). Of two of a kind, the last one counts.
+CASE(a_launch_has_an_event_of_each_kind) {
+  Launch launch(CU_LAUNCH_ATTRIBUTE_IGNORE);
+  CU_OK(cuStreamCreate(&launch.config.hStream, CU_STREAM_NON_BLOCKING));
+  constexpr auto kTrigger = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
+  constexpr auto kCompletion = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
+  for (const auto& [first, second] : {std::pair(kTrigger, kCompletion), std::pair(kCompletion, kTrigger)}) {
+    CUevent events[2] = {};
+    CUlaunchAttribute attributes[2] = {};
+    for (int i = 0; i < 2; ++i) {
+      CU_OK(cuEventCreate(&events[i], CU_EVENT_DISABLE_TIMING));
+      attributes[i].id = i == 0 ? first : second;
+      attributes[i].value = with_event(events[i]);
+    }
+    launch.config.attrs = attributes;
+    launch.config.numAttrs = 2;
+    check::Gate gate;
+    CU_OK(cuLaunchHostFunc(launch.config.hStream, check::Gate::wait, &gate));
+    CU_OK(launch.run());
+    EXPECT(gate.holds(launch.config.hStream));
+    for (CUevent event : events) EXPECT_CUDA(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+    gate.release();
+    for (CUevent event : events) {
+      CU_OK(cuEventSynchronize(event));
+      CU_OK(cuEventDestroy(event));
+    }
+  }
+  CU_OK(cuStreamSynchronize(launch.config.hStream));
+  EXPECT_EQUAL(launch.count_so_far(), 2);
+  CU_OK(cuStreamDestroy(launch.config.hStream));
+}
+
+CASE(flags_of_events_of_launches) {
+  check::use_context();
+  CUevent event = nullptr;
+  CU_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  for (int flags : {1, 2, 4, 0x10, -1}) {
+    // "Does not accept CU_EVENT_RECORD_EXTERNAL"; the code is an H200's (driver 580).
+    const CUresult code = flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_INVALID_VALUE;
+    CUlaunchAttributeValue trigger = with_event(event), completion = with_event(event);
+    trigger.programmaticEvent.flags = flags;
+    completion.launchCompletionEvent.flags = flags;
+    EXPECT_EQUAL(set(At::Launch, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, trigger), code);
+    EXPECT_EQUAL(set(At::Launch, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, completion), code);
+  }
+  CU_OK(cuEventDestroy(event));
 }
 
 CASE(kept_values) {

@@ -166,4 +166,46 @@ CASE(what_the_runtime_refuses_is_not_among_them) {
   EXPECT_EQUAL(here(), at);
 }
 
+// A call that is made of others is logged as what the program called.
+CASE(copies_of_rows_have_one_name) {
+  if (!check::on_cupola()) return;
+  check::use_context();
+  CUDA_ARRAY_DESCRIPTOR shape = {16, 16, CU_AD_FORMAT_FLOAT, 1};
+  CUarray array = nullptr;
+  CU_OK(cuArrayCreate(&array, &shape));
+  CUlogIterator at = here();
+  EXPECT_CUDA(cuMemcpyHtoA(array, 0, nullptr, 64), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CUDA(cuMemcpyAtoHAsync(nullptr, array, 0, 64, nullptr), CUDA_ERROR_INVALID_VALUE);
+  std::vector<char> buffer(25600);
+  size_t size = buffer.size();
+  CU_OK(cuLogsDumpToMemory(&at, buffer.data(), &size, 0));
+  const std::string text(buffer.data());
+  EXPECT(text.find("cuMemcpyHtoA") != std::string::npos);
+  EXPECT(text.find("cuMemcpyAtoHAsync") != std::string::npos);
+  EXPECT(text.find("cuMemcpy2D") == std::string::npos);
+  CU_OK(cuArrayDestroy(array));
+}
+
+CASE(a_refused_cluster_names_what_the_device_reports) {
+  if (!check::on_cupola()) return;
+  check::use_context();
+  int major = 0, minor = 0;
+  CU_OK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, check::the_device()));
+  CU_OK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, check::the_device()));
+  CUlaunchAttribute pair = {};
+  pair.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  pair.value.clusterDim.x = 2;
+  pair.value.clusterDim.y = pair.value.clusterDim.z = 1;
+  CUlaunchConfig config = {};
+  config.attrs = &pair;
+  config.numAttrs = 1;
+  CUlogIterator at = here();
+  EXPECT_CUDA(cuLaunchKernelEx(&config, nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  std::vector<char> buffer(25600);
+  size_t size = buffer.size();
+  CU_OK(cuLogsDumpToMemory(&at, buffer.data(), &size, 0));
+  const std::string reported = "compute capability " + std::to_string(major) + "." + std::to_string(minor) + ",";
+  EXPECT(std::string(buffer.data()).find(reported) != std::string::npos);
+}
+
 CHECK_MAIN()

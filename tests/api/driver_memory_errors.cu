@@ -226,7 +226,8 @@ CASE(hints_for_managed_memory) {
   EXPECT_CUDA(cuMemAdvise(managed, 0, CU_MEM_ADVISE_SET_READ_MOSTLY, device), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemAdvise(managed, kBeyond, CU_MEM_ADVISE_SET_READ_MOSTLY, device), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemAdvise(memory, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, device), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_CUDA(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, nowhere), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_CUDA(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, nowhere),
+              CUDA_ERROR_INVALID_VALUE);  // an H200 (driver 580)
   EXPECT_CUDA(cuMemPrefetchAsync(managed, 0, device, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemPrefetchAsync(managed, kBeyond, device, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemPrefetchAsync(memory, 4096, device, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
@@ -246,6 +247,49 @@ CASE(hints_for_managed_memory) {
   EXPECT_CUDA(cuStreamAttachMemAsync(nullptr, managed, 100, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuStreamAttachMemAsync(nullptr, memory, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuStreamAttachMemAsync(CU_STREAM_LEGACY, managed, 0, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuMemFree(managed));
+}
+
+// Oracle: an H200 (driver 580).
+CASE(locations_of_hints) {
+  check::use_context();
+  CUdeviceptr managed = 0;
+  CU_OK(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+  CUstream stream = nullptr;
+  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  constexpr CUresult kGood = CUDA_SUCCESS, kInvalid = CUDA_ERROR_INVALID_VALUE;
+  struct Row {
+    int type, id;
+    CUresult preferred, accessed_by, unlocated, prefetch, batch;
+  };
+  const Row rows[] = {
+      {CU_MEM_LOCATION_TYPE_INVALID, 0, kInvalid, kInvalid, kInvalid, kInvalid, kInvalid},
+      {CU_MEM_LOCATION_TYPE_DEVICE, 0, kGood, kGood, kGood, kGood, kGood},
+      {CU_MEM_LOCATION_TYPE_DEVICE, -1, kInvalid, kInvalid, kGood, CUDA_ERROR_INVALID_DEVICE, kInvalid},
+      {CU_MEM_LOCATION_TYPE_DEVICE, 99, kInvalid, kInvalid, kGood, CUDA_ERROR_INVALID_DEVICE, kInvalid},
+      {CU_MEM_LOCATION_TYPE_HOST, 7, kGood, kGood, kGood, kGood, kGood},
+      {CU_MEM_LOCATION_TYPE_HOST_NUMA, 0, kGood, kInvalid, kGood, kGood, kGood},
+      {CU_MEM_LOCATION_TYPE_HOST_NUMA, -1, kInvalid, kInvalid, kGood, kInvalid, kInvalid},
+      {CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 7, kGood, kInvalid, kGood, kGood, kGood},
+      {77, 0, kInvalid, kInvalid, kInvalid, kInvalid, kInvalid},
+      {-1, 0, kInvalid, kInvalid, kInvalid, kInvalid, kInvalid},
+      {CU_MEM_LOCATION_TYPE_MAX, 0, kInvalid, kInvalid, kInvalid, kInvalid, kInvalid},
+  };
+  for (const Row& row : rows) {
+    CUmemLocation at = {};
+    at.type = static_cast<CUmemLocationType>(row.type);
+    at.id = row.id;
+    size_t bytes = 4096, first = 0;
+    EXPECT_CUDA(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, at), row.preferred);
+    EXPECT_CUDA(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, at), row.unlocated);
+    EXPECT_CUDA(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, at), row.accessed_by);
+    EXPECT_CUDA(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_UNSET_ACCESSED_BY, at), row.accessed_by);
+    EXPECT_CUDA(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, at), row.unlocated);
+    EXPECT_CUDA(cuMemPrefetchAsync(managed, 4096, at, 0, stream), row.prefetch);
+    EXPECT_CUDA(cuMemPrefetchBatchAsync(&managed, &bytes, 1, &at, &first, 1, 0, stream), row.batch);
+  }
+  CU_OK(cuStreamSynchronize(stream));
+  CU_OK(cuStreamDestroy(stream));
   CU_OK(cuMemFree(managed));
 }
 

@@ -104,7 +104,7 @@ CASE(older_memory) {
   CU_OK(cuMemPrefetchAsync_ptsz(memory, 4096, CU_DEVICE_CPU, nullptr));
   CU_OK(cuCtxSynchronize());
   EXPECT_EQUAL(int{*reinterpret_cast<unsigned char*>(memory + 4095)}, 7);
-  EXPECT_CUDA(cuMemAdvise(memory, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, 9999), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_CUDA(cuMemAdvise(memory, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, 9999), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CUDA(cuMemPrefetchAsync(memory, 4096, 9999, nullptr), CUDA_ERROR_INVALID_DEVICE);
   CU_OK(cuMemFree(memory));
 }

@@ -67,6 +67,60 @@ CASE(what_pools_know) {
   EXPECT_CUDA(cuMemPoolGetAccess(&flags, pool, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
+// Oracle: an H200 (driver 580).
+CASE(places_of_memory) {
+  check::use_context();
+  CUmemoryPool pool = nullptr;
+  const CUmemPoolProps device_pool = pool_of_device_memory();
+  CU_OK(cuMemPoolCreate(&pool, &device_pool));
+  const CUmemGenericAllocationHandle mapped = create(granularity());
+  CUdeviceptr at = 0;
+  CU_OK(cuMemAddressReserve(&at, granularity(), 0, 0, 0));
+  CU_OK(cuMemMap(at, granularity(), 0, mapped, 0));
+  constexpr CUresult kGood = CUDA_SUCCESS, kInvalid = CUDA_ERROR_INVALID_VALUE, kNone = CUDA_ERROR_INVALID_DEVICE,
+                     kUnsupported = CUDA_ERROR_NOT_SUPPORTED;
+  struct Row {
+    int type, id;
+    CUresult set_access, get_access, make_pool, default_pool, make_memory, get_mapping;
+  };
+  const Row rows[] = {
+      {CU_MEM_LOCATION_TYPE_INVALID, 0, kUnsupported, kInvalid, kInvalid, kInvalid, kInvalid, kNone},
+      {CU_MEM_LOCATION_TYPE_DEVICE, 0, kGood, kGood, kGood, kGood, kGood, kGood},
+      {CU_MEM_LOCATION_TYPE_DEVICE, 99, kNone, kInvalid, kInvalid, kInvalid, kNone, kNone},
+      {CU_MEM_LOCATION_TYPE_HOST, 7, kUnsupported, kGood, kGood, kGood, kGood, kGood},
+      {CU_MEM_LOCATION_TYPE_HOST_NUMA, 0, kUnsupported, kGood, kGood, kGood, kGood, kGood},
+      {CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0, kUnsupported, kInvalid, kInvalid, kUnsupported, kInvalid, kNone},
+      {77, 0, kUnsupported, kInvalid, kInvalid, kUnsupported, kInvalid, kNone},
+      {-1, 0, kUnsupported, kInvalid, kInvalid, kUnsupported, kInvalid, kNone},
+      {CU_MEM_LOCATION_TYPE_MAX, 0, kUnsupported, kInvalid, kInvalid, kUnsupported, kInvalid, kNone},
+  };
+  for (const Row& row : rows) {
+    CUmemAccessDesc access = access_of(row.id);
+    access.location.type = static_cast<CUmemLocationType>(row.type);
+    CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    EXPECT_CUDA(cuMemPoolSetAccess(pool, &access, 1), row.set_access);
+    EXPECT_CUDA(cuMemPoolGetAccess(&flags, pool, &access.location), row.get_access);
+    CUmemPoolProps props = device_pool;
+    props.location = access.location;
+    CUmemoryPool made = nullptr, found = nullptr;
+    EXPECT_CUDA(cuMemPoolCreate(&made, &props), row.make_pool);
+    if (made) CU_OK(cuMemPoolDestroy(made));
+    EXPECT_CUDA(cuMemGetDefaultMemPool(&found, &access.location, CU_MEM_ALLOCATION_TYPE_PINNED), row.default_pool);
+    CUmemAllocationProp prop = device_memory();
+    prop.location = access.location;
+    CUmemGenericAllocationHandle memory = 0;
+    EXPECT_CUDA(cuMemCreate(&memory, granularity(), &prop, 0), row.make_memory);
+    if (memory) CU_OK(cuMemRelease(memory));
+    unsigned long long mapping = 0;
+    EXPECT_CUDA(cuMemGetAccess(&mapping, &access.location, at), row.get_mapping);
+    if (row.make_memory != kGood) EXPECT_CUDA(cuMemSetAccess(at, granularity(), &access, 1), kInvalid);
+  }
+  CU_OK(cuMemUnmap(at, granularity()));
+  CU_OK(cuMemAddressFree(at, granularity()));
+  CU_OK(cuMemRelease(mapped));
+  CU_OK(cuMemPoolDestroy(pool));
+}
+
 CASE(allocating_from_pools) {
   CUmemoryPool pool = default_pool();
   CUdeviceptr block = 0;

@@ -69,6 +69,35 @@ CASE(memory_of_a_pool) {
   CU_OK(cuMemPoolDestroy(pool));
 }
 
+// "During stream capture ... the allocation is owned by the graph instead of the memory pool." Oracle: an H200 (driver
+// 580).
+CASE(a_captured_allocation_is_none_of_the_pool) {
+  check::use_context();
+  CUmemPoolProps properties = pool_of_device_memory();
+  properties.maxSize = 4 * kMiB;
+  CUmemoryPool pool = nullptr;
+  CUstream stream = nullptr;
+  CUdeviceptr block = 0;
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  CU_OK(cuMemPoolCreate(&pool, &properties));
+  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  EXPECT_CUDA(cuMemAllocFromPoolAsync(&block, 64 * kMiB, pool, stream), CUDA_ERROR_OUT_OF_MEMORY);
+  CU_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  EXPECT_CUDA(cuMemAllocFromPoolAsync(&block, kMiB, nullptr, stream), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuMemAllocFromPoolAsync(&block, 64 * kMiB, pool, stream));
+  CU_OK(cuMemFreeAsync(block, stream));
+  CU_OK(cuStreamEndCapture(stream, &graph));
+  CU_OK(cuGraphInstantiate(&exec, graph, 0));
+  CU_OK(cuGraphLaunch(exec, stream));
+  CU_OK(cuStreamSynchronize(stream));
+  EXPECT(number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH) == 0);
+  CU_OK(cuGraphExecDestroy(exec));
+  CU_OK(cuGraphDestroy(graph));
+  CU_OK(cuStreamDestroy(stream));
+  CU_OK(cuMemPoolDestroy(pool));
+}
+
 CASE(access_to_a_pool) {
   check::use_context();
   CUmemoryPool pool = make_pool();

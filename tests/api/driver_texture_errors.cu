@@ -109,6 +109,61 @@ CASE(texture_objects) {
   EXPECT_CUDA(cuTexObjectDestroy(0x1234), CUDA_ERROR_INVALID_VALUE);
 }
 
+// Limits and alignments are those that the device reports. Oracle: an H200 (driver 580).
+CASE(textures_of_memory) {
+  Memory memory(1 << 18);
+  const auto limit = [](CUdevice_attribute attribute) {
+    int value = 0;
+    CU_OK(cuDeviceGetAttribute(&value, attribute, check::the_device()));
+    return static_cast<size_t>(value);
+  };
+  const size_t alignment = limit(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
+               pitch_unit = limit(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT),
+               most_rows = limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT),
+               most_texels = limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH),
+               most_pitch = limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH);
+  const CUDA_TEXTURE_DESC reading = {};
+  const auto make = [&](const CUDA_RESOURCE_DESC& resource) {
+    CUtexObject object = 0;
+    const CUresult code = cuTexObjectCreate(&object, &resource, &reading, nullptr);
+    if (code == CUDA_SUCCESS) CU_OK(cuTexObjectDestroy(object));
+    return code;
+  };
+  const auto linear = [&](size_t offset) {
+    CUDA_RESOURCE_DESC resource = {};
+    resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource.res.linear.devPtr = memory + offset;
+    resource.res.linear.format = CU_AD_FORMAT_FLOAT;
+    resource.res.linear.numChannels = 1;
+    resource.res.linear.sizeInBytes = 4096;
+    return make(resource);
+  };
+  const auto plane = [&](size_t offset, size_t width, size_t height, size_t pitch) {
+    CUDA_RESOURCE_DESC resource = {};
+    resource.resType = CU_RESOURCE_TYPE_PITCH2D;
+    resource.res.pitch2D.devPtr = memory + offset;
+    resource.res.pitch2D.format = CU_AD_FORMAT_UNSIGNED_INT8;
+    resource.res.pitch2D.numChannels = 1;
+    resource.res.pitch2D.width = width, resource.res.pitch2D.height = height;
+    resource.res.pitch2D.pitchInBytes = pitch;
+    return make(resource);
+  };
+  for (size_t offset : {size_t{4}, alignment / 2}) {
+    EXPECT_CUDA(linear(offset), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_CUDA(plane(offset, 16, 4, 64), CUDA_ERROR_INVALID_VALUE);
+  }
+  CU_OK(linear(alignment));
+  CU_OK(plane(alignment, 16, 4, 64));
+  EXPECT_CUDA(plane(0, 16, 4, pitch_unit + pitch_unit / 2), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(plane(0, 64, 4, pitch_unit));  // rows overlap: nobody minds
+  EXPECT_CUDA(plane(0, 16, 1, most_pitch + pitch_unit), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(plane(0, 16, 1, most_pitch));
+  EXPECT_CUDA(plane(0, 1, most_rows + 1, 0), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(plane(0, 1, most_rows, 0));
+  EXPECT_CUDA(plane(0, most_texels + 1, 1, most_texels + pitch_unit), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(plane(0, most_texels, 1, most_texels));
+}
+
 CASE(surface_objects) {
   Array plain, storable(CUDA_ARRAY3D_SURFACE_LDST);
   CUsurfObject object = 0, none = 0;

@@ -143,10 +143,14 @@ CASE(cache_and_bank_preferences_are_hints) {
   CUDA_OK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared));
   CUDA_OK(cudaDeviceGetCacheConfig(&cache));
   EXPECT(cache >= cudaFuncCachePreferNone && cache <= cudaFuncCachePreferEqual);
-  cudaSharedMemConfig banks = static_cast<cudaSharedMemConfig>(77);
-  CUDA_OK(cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeFourByte));
-  CUDA_OK(cudaDeviceGetSharedMemConfig(&banks));
-  EXPECT_EQUAL(banks, cudaSharedMemBankSizeFourByte);
+  // Banks have four bytes whatever is wished. Oracle: an H200 (driver 580).
+  for (const auto wish :
+       {cudaSharedMemBankSizeEightByte, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeDefault}) {
+    cudaSharedMemConfig banks = static_cast<cudaSharedMemConfig>(77);
+    CUDA_OK(cudaDeviceSetSharedMemConfig(wish));
+    CUDA_OK(cudaDeviceGetSharedMemConfig(&banks));
+    EXPECT_EQUAL(banks, cudaSharedMemBankSizeFourByte);
+  }
   CUDA_OK(cudaCtxResetPersistingL2Cache());
 }
 

@@ -137,6 +137,37 @@ CASE(boxes) {
   EXPECT_CUDA(cudaMemcpy3DPeerAsync(nullptr, nullptr), cudaErrorInvalidValue);
 }
 
+// Bytes beyond what a size can hold. An H200 (driver 580) lets them wrap, copies nothing or the wrong texels, and
+// answers cudaSuccess; we refuse.
+CASE(boxes_larger_than_any_memory) {
+  if (!check::on_cupola()) return;
+  constexpr size_t kWraps = size_t{1} << 60;  // times 16 bytes
+  cudaArray_t array = nullptr;
+  const cudaChannelFormatDesc texel = cudaCreateChannelDesc<float4>();
+  CUDA_OK(cudaMallocArray(&array, &texel, 8, 8));
+  Memory memory;
+  cudaMemcpy3DParms in = {}, out = {};
+  in.srcPtr = out.dstPtr = make_cudaPitchedPtr(memory, 1024, 64, 8);
+  in.dstArray = out.srcArray = array;
+  in.kind = out.kind = cudaMemcpyDeviceToDevice;
+  for (cudaMemcpy3DParms* copy : {&in, &out}) {
+    for (size_t width : {kWraps, kWraps + 1}) {
+      copy->extent = make_cudaExtent(width, 1, 1);
+      EXPECT_CUDA(cudaMemcpy3D(copy), cudaErrorInvalidValue);
+      EXPECT_CUDA(cudaMemcpy3DAsync(copy, nullptr), cudaErrorInvalidValue);
+    }
+    copy->extent = make_cudaExtent(1, 1, 1);
+    CUDA_OK(cudaMemcpy3D(copy));
+  }
+  in.dstPos.x = out.srcPos.x = kWraps;
+  EXPECT_CUDA(cudaMemcpy3D(&in), cudaErrorInvalidValue);
+  EXPECT_CUDA(cudaMemcpy3D(&out), cudaErrorInvalidValue);
+  in.extent.height = out.extent.height = 0;  // nothing to copy, as on an H200
+  CUDA_OK(cudaMemcpy3D(&in));
+  CUDA_OK(cudaMemcpy3D(&out));
+  CUDA_OK(cudaFreeArray(array));
+}
+
 CASE(fills) {
   Memory memory;
   char local[64];
@@ -151,6 +182,37 @@ CASE(fills) {
   EXPECT_CUDA(cudaMemset3D(make_cudaPitchedPtr(nullptr, 64, 64, 4), 1, extent), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaMemset3D(make_cudaPitchedPtr(memory, 32, 32, 4), 1, extent), cudaErrorInvalidValue);
   EXPECT_CUDA(cudaMemset3DAsync(make_cudaPitchedPtr(nullptr, 64, 64, 4), 1, extent, nullptr), cudaErrorInvalidValue);
+}
+
+// What fits into the slices that the pitched pointer has. Oracle: an H200 (driver 580).
+CASE(fills_of_slices) {
+  Memory memory;
+  struct Row {
+    size_t pitch, ysize;
+    cudaExtent extent;
+    cudaError_t code;
+  };
+  const Row rows[] = {
+      {64, 4, {16, 4, 2}, cudaSuccess},
+      {64, 2, {16, 4, 2}, cudaErrorInvalidValue},  // slices of more rows than there are
+      {64, 0, {16, 4, 2}, cudaErrorInvalidValue},
+      {64, 0, {16, 4, 1}, cudaErrorInvalidValue},
+      {64, 2, {16, 4, 1}, cudaErrorInvalidValue},
+      {64, 4, {65, 1, 1}, cudaSuccess},  // a single row has no pitch
+      {64, 4, {65, 1, 2}, cudaErrorInvalidValue},
+      {64, 4, {65, 2, 1}, cudaErrorInvalidValue},
+  };
+  for (const Row& row : rows) {
+    CUDA_OK(cudaMemset(memory, 0, 512));
+    const cudaPitchedPtr at = make_cudaPitchedPtr(memory, row.pitch, 64, row.ysize);
+    EXPECT_CUDA(cudaMemset3D(at, 1, row.extent), row.code);
+    if (row.code != cudaSuccess) EXPECT(check::all_bytes(memory, 512, 0));
+    EXPECT_CUDA(cudaMemset3DAsync(at, 1, row.extent, nullptr), row.code);
+    CUDA_OK(cudaDeviceSynchronize());
+  }
+  if (!check::on_cupola()) return;  // the H200 lets it wrap, and fills the first slice twice
+  const cudaPitchedPtr wraps = make_cudaPitchedPtr(memory, size_t{1} << 40, 64, size_t{1} << 24);
+  EXPECT_CUDA(cudaMemset3D(wraps, 1, make_cudaExtent(16, 1, 2)), cudaErrorInvalidValue);
 }
 
 CASE(symbols) {

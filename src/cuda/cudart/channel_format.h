@@ -6,14 +6,21 @@
 
 namespace cupola::cudart {
 
+// All functions: any thread.
+
+/// What the driver says.
 struct TexelFormat {
-  CUarray_format format;
-  unsigned channels;
+  CUarray_format format;  ///< of a channel
+  unsigned channels;      ///< 1, 2 or 4
 };
 
-/// Errors: cudaErrorInvalidChannelDescriptor; NotSupported for kinds that are documented.
+/// Errors: cudaErrorInvalidChannelDescriptor for 3 channels, channels of several sizes and what is no format;
+/// NotSupported for kinds that are documented.
 Result<TexelFormat> texel_format(const cudaChannelFormatDesc& desc);
+/// The bits of each of 1, 2 or 4 channels, and their kind; no bits and cudaChannelFormatKindNone for a format that
+/// arrays cannot have.
 cudaChannelFormatDesc channel_descriptor(CUarray_format format, unsigned channels);
+/// Of all channels together; 0 for a format that arrays cannot have.
 unsigned texel_bytes(CUarray_format format, unsigned channels);
 
 /// What cuArray3DCreate and cuMipmappedArrayCreate get. Errors: those of texel_format.

@@ -99,18 +99,6 @@ Result<size_t> unit_of(const Driver& cu, cudaArray_t array) {
   return texel_bytes(shape.Format, shape.NumChannels);
 }
 
-/// The rows and slices of memory that a copy reads or writes; an array knows its own. What is asked of them: an H200.
-Result<> check_rows(const cudaPitchedPtr& memory, size_t width, const cudaExtent& extent) {
-  const bool slices = extent.depth > 1, rows = slices || extent.height > 1;
-  if (rows && width > memory.pitch)
-    return fail(ErrorCode::InvalidPitch, "rows of {} bytes are to be copied, more than the pitch {}", width,
-                memory.pitch);
-  if (slices && extent.height > memory.ysize)
-    return fail(ErrorCode::InvalidPitch, "slices of {} rows are to be copied, of memory with {} rows a slice",
-                extent.height, memory.ysize);
-  return {};
-}
-
 bool empty(const cudaExtent& extent) {
   return extent.width == 0 || extent.height == 0 || extent.depth == 0;
 }
@@ -123,20 +111,25 @@ Result<CUDA_MEMCPY3D> volume(const Driver& cu, const cudaMemcpy3DParms& p) {
   TRY(const size_t dst_unit, unit_of(cu, p.dstArray));
   if (p.srcArray) copy.srcMemoryType = CU_MEMORYTYPE_ARRAY, copy.srcArray = driver_array(p.srcArray);
   if (p.dstArray) copy.dstMemoryType = CU_MEMORYTYPE_ARRAY, copy.dstArray = driver_array(p.dstArray);
-  copy.srcXInBytes = p.srcPos.x * src_unit;
+  const bool nothing = empty(p.extent);  // which lies anywhere
+  const auto x_bytes = [nothing](size_t texels, size_t unit) -> Result<size_t> {
+    return nothing ? texels * unit : in_bytes(texels, unit);
+  };
+  TRY(copy.srcXInBytes, x_bytes(p.srcPos.x, src_unit));
   copy.srcY = p.srcPos.y;
   copy.srcZ = p.srcPos.z;
   copy.srcHeight = p.srcPtr.ysize;
-  copy.dstXInBytes = p.dstPos.x * dst_unit;
+  TRY(copy.dstXInBytes, x_bytes(p.dstPos.x, dst_unit));
   copy.dstY = p.dstPos.y;
   copy.dstZ = p.dstPos.z;
   copy.dstHeight = p.dstPtr.ysize;
-  copy.WidthInBytes = p.extent.width * (p.srcArray ? src_unit : dst_unit);
+  TRY(copy.WidthInBytes, x_bytes(p.extent.width, p.srcArray ? src_unit : dst_unit));
   copy.Height = p.extent.height;
   copy.Depth = p.extent.depth;
-  if (empty(p.extent)) return copy;
-  if (!p.srcArray) TRY(check_rows(p.srcPtr, copy.WidthInBytes, p.extent));
-  if (!p.dstArray) TRY(check_rows(p.dstPtr, copy.WidthInBytes, p.extent));
+  if (nothing) return copy;
+  // An array knows its own rows. What is asked of those of memory: an H200 (driver 580).
+  if (!p.srcArray) TRY(check_rows(p.srcPtr, copy.WidthInBytes, p.extent, ErrorCode::InvalidPitch));
+  if (!p.dstArray) TRY(check_rows(p.dstPtr, copy.WidthInBytes, p.extent, ErrorCode::InvalidPitch));
   return copy;
 }
 
@@ -160,6 +153,22 @@ Result<> check_direction(cudaMemcpyKind kind, cudaMemcpyKind host_side) {
 }
 
 }  // namespace
+
+Result<size_t> cupola::cudart::in_bytes(size_t elements, size_t bytes) {
+  size_t product = 0;
+  if (!__builtin_mul_overflow(elements, bytes, &product)) return product;
+  return fail(ErrorCode::InvalidValue, "{} elements of {} bytes are larger than any memory", elements, bytes);
+}
+
+Result<> cupola::cudart::check_rows(const cudaPitchedPtr& memory, size_t width, const cudaExtent& extent,
+                                    ErrorCode code) {
+  const bool slices = extent.depth > 1, rows = slices || extent.height > 1;
+  if (rows && width > memory.pitch)
+    return fail(code, "rows of {} bytes are wider than the pitch {}", width, memory.pitch);
+  if (slices && extent.height > memory.ysize)
+    return fail(code, "slices of {} rows are asked for, of memory with {} rows a slice", extent.height, memory.ysize);
+  return {};
+}
 
 Result<CUDA_MEMCPY3D> cupola::cudart::driver_copy(const Driver& cu, const cudaMemcpy3DParms& params) {
   return volume(cu, params);

@@ -4,7 +4,15 @@
 
 namespace cupola::cudart {
 
-/// The driver's description of a copy. Errors: InvalidMemcpyDirection, InvalidHandle for an array.
+/// The bytes of so many elements. Error: InvalidValue for more than any memory has.
+Result<size_t> in_bytes(size_t elements, size_t bytes);
+
+/// Whether rows of `width` bytes and slices of them fit into pitched memory, which has to have a pitch for several rows
+/// and a height for several slices. Error: `code`.
+Result<> check_rows(const cudaPitchedPtr& memory, size_t width, const cudaExtent& extent, ErrorCode code);
+
+/// The driver's description of a copy. Errors: InvalidMemcpyDirection, InvalidHandle for an array, InvalidPitch, and
+/// InvalidValue for positions and extents beyond any memory.
 Result<CUDA_MEMCPY3D> driver_copy(const Driver& cu, const cudaMemcpy3DParms& params);
 
 /// The same for a range of bytes.

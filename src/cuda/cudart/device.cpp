@@ -1,6 +1,5 @@
 // Devices: choosing one, what it can do, its limits and settings. "CUDA Runtime API, Device Management".
 
-#include <atomic>
 #include <cstring>
 
 #include "cuda/cudart/api.h"
@@ -12,15 +11,13 @@ using namespace cupola::cudart;
 
 namespace {
 
-/// Bank size is fixed at four bytes; the wish is kept so that a program reads back what it wrote.
-std::atomic<cudaSharedMemConfig> shared_memory_wish = cudaSharedMemBankSizeFourByte;
-
 Result<CUdevice> device_at(const Driver& cu, int ordinal) {
   CUdevice device = 0;
-  if (auto status = check(cu.cuDeviceGet(&device, ordinal)); !status) {
-    return fail(ErrorCode::InvalidDevice, "device {} does not exist", ordinal);
-  }
-  return device;
+  const Result<> found = check(cu.cuDeviceGet(&device, ordinal));
+  if (found) return device;
+  int count = 0;
+  if (found.error().code != ErrorCode::InvalidDevice || !check(cu.cuDeviceGetCount(&count))) return fail(found.error());
+  return fail(ErrorCode::InvalidDevice, "device {} does not exist; there are {}, counted from 0", ordinal, count);
 }
 
 Result<> read_properties(const Driver& cu, CUdevice device, cudaDeviceProp& properties) {
@@ -46,6 +43,16 @@ Result<> read_properties(const Driver& cu, CUdevice device, cudaDeviceProp& prop
 #include "cuda/cudart/properties.def"
 #undef PROPERTY
   return {};
+}
+
+/// How much of what is wanted the device has: its name, and as much of a number or more. What is 0 is not wanted.
+int matches(const cudaDeviceProp& device, const cudaDeviceProp& wanted) {
+  int count = wanted.name[0] && std::strncmp(device.name, wanted.name, sizeof wanted.name) == 0;
+  count += wanted.totalGlobalMem && device.totalGlobalMem >= wanted.totalGlobalMem;
+#define PROPERTY(field, attribute) count += wanted.field && device.field >= wanted.field;
+#include "cuda/cudart/properties.def"
+#undef PROPERTY
+  return count;
 }
 
 }  // namespace
@@ -118,7 +125,13 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* prop) {
     int count = 0;
     TRY(check(cu.cuDeviceGetCount(&count)));
     if (count == 0) return fail(ErrorCode::NoDevice, "there is no device");
-    *device = 0;  // all devices of the cpu back-end are alike
+    int most = -1;  // the first of those that match alike
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      TRY(const CUdevice handle, device_at(cu, ordinal));
+      cudaDeviceProp properties;
+      TRY(read_properties(cu, handle, properties));
+      if (const int matched = matches(properties, *prop); matched > most) most = matched, *device = ordinal;
+    }
     return {};
   });
 }
@@ -183,19 +196,16 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* pCacheConfig) {
 }
 
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {
-  return with_context([&](const Driver&) -> Result<> {
-    if (config < cudaSharedMemBankSizeDefault || config > cudaSharedMemBankSizeEightByte) {
-      return fail(ErrorCode::InvalidValue, "config is {}, which is no cudaSharedMemConfig", static_cast<int>(config));
-    }
-    shared_memory_wish = config == cudaSharedMemBankSizeDefault ? cudaSharedMemBankSizeFourByte : config;
-    return {};
-  });
+  return with_context(
+      [&](const Driver& cu) { return check(cu.cuCtxSetSharedMemConfig(static_cast<CUsharedconfig>(config))); });
 }
 
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* pConfig) {
-  return with_context([&](const Driver&) -> Result<> {
+  return with_context([&](const Driver& cu) -> Result<> {
     TRY(given(pConfig, "pConfig"));
-    *pConfig = shared_memory_wish;
+    CUsharedconfig config{};
+    TRY(check(cu.cuCtxGetSharedMemConfig(&config)));
+    *pConfig = static_cast<cudaSharedMemConfig>(config);
     return {};
   });
 }

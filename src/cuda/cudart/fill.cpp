@@ -1,6 +1,6 @@
 // cudaMemset and its family. "CUDA Runtime API, Memory Management".
 
-#include "cuda/cudart/api.h"
+#include "cuda/cudart/copy.h"
 #include "cuda/cudart/public.h"
 
 using namespace cupola;
@@ -22,10 +22,16 @@ template <typename FillPlane>
 Result<> fill_slices(const cudaPitchedPtr& volume, const cudaExtent& extent, FillPlane fill_plane) {
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return {};
   TRY(given(volume.ptr, "pitchedDevPtr.ptr"));
-  TRY(check_pitch(volume.pitch, extent.width, extent.height));
-  for (size_t z = 0; z < extent.depth; ++z) {
-    TRY(check(fill_plane(address(volume.ptr) + z * volume.pitch * volume.ysize)));
+  TRY(check_rows(volume, extent.width, extent, ErrorCode::InvalidValue));
+  // Unlike a copy's, a single slice has a height too: an H200 (driver 580).
+  if (extent.height > 1 && extent.height > volume.ysize)
+    return fail(ErrorCode::InvalidValue, "height is {}, more than the {} rows of a slice", extent.height, volume.ysize);
+  size_t slice = 0;
+  if (extent.depth > 1) {
+    TRY(slice, in_bytes(volume.ysize, volume.pitch));
+    TRY(in_bytes(extent.depth - 1, slice));
   }
+  for (size_t z = 0; z < extent.depth; ++z) TRY(check(fill_plane(address(volume.ptr) + z * slice)));
   return {};
 }
 

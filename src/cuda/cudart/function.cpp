@@ -71,11 +71,8 @@ cudaError_t cudaFuncSetCacheConfig(const void* func, cudaFuncCache cacheConfig) 
 
 cudaError_t cudaFuncSetSharedMemConfig(const void* func, cudaSharedMemConfig config) {
   return with_context([&](const Driver& cu, CUcontext context) -> Result<> {
-    if (config < cudaSharedMemBankSizeDefault || config > cudaSharedMemBankSizeEightByte) {
-      return fail(ErrorCode::InvalidValue, "config is {}, which is no cudaSharedMemConfig", static_cast<int>(config));
-    }
-    TRY(Registry::get().function(cu, context, func));
-    return {};  // documented: no effect where the bank size is fixed
+    TRY(CUfunction kernel, Registry::get().function(cu, context, func));
+    return check(cu.cuFuncSetSharedMemConfig(kernel, static_cast<CUsharedconfig>(config)));
   });
 }
 

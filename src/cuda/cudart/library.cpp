@@ -48,14 +48,17 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* fileName
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
-  return with_context([&](const Driver& cu) { return check(cu.cuLibraryUnload(library)); });
+  return with_context([&](const Driver& cu) {
+    Registry::get().forget_library(library);  // before its handles may be another's
+    return check(cu.cuLibraryUnload(library));
+  });
 }
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* pKernel, cudaLibrary_t library, const char* name) {
   return with_context([&](const Driver& cu) -> Result<> {
     TRY(given(pKernel, "pKernel"));
     TRY(check(cu.cuLibraryGetKernel(pKernel, library, name)));
-    Registry::get().accept(*pKernel);
+    Registry::get().accept(*pKernel, library);
     return {};
   });
 }
@@ -70,7 +73,7 @@ cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned int numK
     unsigned there = 0;
     TRY(check(cu.cuLibraryGetKernelCount(&there, lib)));
     TRY(check(cu.cuLibraryEnumerateKernels(kernels, numKernels, lib)));
-    for (unsigned i = 0; i < numKernels && i < there; ++i) Registry::get().accept(kernels[i]);
+    for (unsigned i = 0; i < numKernels && i < there; ++i) Registry::get().accept(kernels[i], lib);
     return {};
   });
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <thread>
 
 #include "cuda/cudart/fake_driver.h"
@@ -200,6 +202,91 @@ TEST_F(Registration, ResetBeginsNoContext) {
   ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
   EXPECT_FALSE(fake->active);
   EXPECT_EQ(fake->retained, 0);
+}
+
+TEST_F(Registration, KernelsOfALibraryEndWithIt) {
+  fake->table.cuLibraryGetKernel = [](CUkernel* kernel, CUlibrary, const char*) {
+    return *kernel = reinterpret_cast<CUkernel>(&FakeDriver::get().kernel_tag), CUDA_SUCCESS;
+  };
+  fake->table.cuLibraryUnload = [](CUlibrary) { return CUDA_SUCCESS; };
+  const auto library = reinterpret_cast<cudaLibrary_t>(16), other = reinterpret_cast<cudaLibrary_t>(32);
+  cudaKernel_t kernel = nullptr;
+  ASSERT_EQ(cudaLibraryGetKernel(&kernel, library, "kernel"), cudaSuccess);
+  ASSERT_EQ(cudaLibraryUnload(other), cudaSuccess);
+  EXPECT_EQ(cudaLaunchKernel(kernel, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaLibraryUnload(library), cudaSuccess);
+  EXPECT_EQ(cudaLaunchKernel(kernel, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidResourceHandle);
+}
+
+TEST_F(Registration, KernelsOfTheProgramAreOfNoLibrary) {
+  fake->table.cuLibraryUnload = [](CUlibrary) { return CUDA_ERROR_INVALID_HANDLE; };
+  cudaKernel_t kernel = nullptr;
+  ASSERT_EQ(cudaGetKernel(&kernel, &stub), cudaSuccess);
+  ASSERT_EQ(cudaLibraryUnload(nullptr), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaLaunchKernel(kernel, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+}
+
+TEST_F(Registration, AContextThatEndsWhileAnotherLoadsHoldsUpNoLaunch) {
+  using namespace std::chrono_literals;
+  ASSERT_EQ(cudaLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+  static std::promise<void> loading, go_on;
+  loading = {}, go_on = {};
+  fake->table.cuModuleLoadData = [](CUmodule* module, const void*) {
+    loading.set_value();
+    go_on.get_future().wait();
+    return *module = reinterpret_cast<CUmodule>(7), CUDA_SUCCESS;
+  };
+  FatbinWrapper slow{FatbinWrapper::kMagic, 1, image, nullptr};
+  const char slow_stub = 0;
+  void** second = __cudaRegisterFatBinary(&slow);
+  __cudaRegisterFunction(second, &slow_stub, nullptr, "kernel", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+  const CUcontext context = fake->current;
+  std::thread loader([&] { std::ignore = Registry::get().function(fake->table, context, &slow_stub); });
+  loading.get_future().wait();
+  std::thread ender([] { Registry::get().forget(reinterpret_cast<CUcontext>(48)); });
+  std::this_thread::sleep_for(50ms);
+  auto launch = std::async(std::launch::async, [&] { return Registry::get().function(fake->table, context, &stub); });
+  EXPECT_EQ(launch.wait_for(10s), std::future_status::ready);
+  go_on.set_value();
+  loader.join();
+  ender.join();
+  EXPECT_TRUE(launch.get());
+  __cudaUnregisterFatBinary(second);
+}
+
+// "Returns in *device the device which has properties that best match *prop."
+TEST_F(Registration, ChoosesTheDeviceThatMatchesBest) {
+  fake->table.cuDeviceGetCount = [](int* count) { return *count = 3, CUDA_SUCCESS; };
+  fake->table.cuDeviceGet = [](CUdevice* device, int ordinal) { return *device = ordinal, CUDA_SUCCESS; };
+  fake->table.cuDeviceGetName = [](char* name, int, CUdevice device) {
+    return std::strcpy(name, device == 2 ? "big" : "small"), CUDA_SUCCESS;
+  };
+  fake->table.cuDeviceGetUuid = [](CUuuid*, CUdevice) { return CUDA_SUCCESS; };
+  fake->table.cuDeviceTotalMem = [](size_t* bytes, CUdevice device) {
+    return *bytes = size_t{1} << (30 + device), CUDA_SUCCESS;
+  };
+  fake->table.cuDeviceGetAttribute = [](int* value, CUdevice_attribute attribute, CUdevice device) {
+    *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 - device : 1;
+    return CUDA_SUCCESS;
+  };
+  const auto chosen = [](const cudaDeviceProp& wanted) {
+    int device = -1;
+    EXPECT_EQ(cudaChooseDevice(&device, &wanted), cudaSuccess);
+    return device;
+  };
+  cudaDeviceProp wanted{};
+  EXPECT_EQ(chosen(wanted), 0);
+  wanted.totalGlobalMem = size_t{1} << 31;
+  EXPECT_EQ(chosen(wanted), 1);
+  wanted.totalGlobalMem = size_t{1} << 32;
+  EXPECT_EQ(chosen(wanted), 2);
+  wanted.major = 9;  // each of the two has one
+  EXPECT_EQ(chosen(wanted), 0);
+  std::strcpy(wanted.name, "big");
+  EXPECT_EQ(chosen(wanted), 2);
+  wanted = {};
+  wanted.major = 99;  // none has it
+  EXPECT_EQ(chosen(wanted), 0);
 }
 
 TEST(CallConfiguration, NestsAndComesBackInReverse) {

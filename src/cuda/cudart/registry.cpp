@@ -77,7 +77,7 @@ Result<CUfunction> Registry::function(const Driver& cu, CUcontext context, const
     return fail(ErrorCode::InvalidDeviceFunction, "the program's fat binary has no kernel {}", name);
   }
   Lock lock(mutex_);
-  handles_.insert(handle);
+  handles_.emplace(handle, nullptr);
   if (auto found = functions_.find(host); found != functions_.end() && !found->second.handles.find(context)) {
     found->second.handles.set(context, handle);
   }
@@ -136,10 +136,13 @@ Result<> Registry::load(const Driver& cu, CUcontext context, Fatbin* fatbin) {
 
 void Registry::forget(CUcontext context) {
   Lock lock(mutex_);
-  for (Fatbin* fatbin : fatbins_) {
-    Lock loading(fatbin->mutex);
+  const std::vector<Fatbin*> fatbins = fatbins_;  // live for ever
+  lock.unlock();
+  for (Fatbin* fatbin : fatbins) {
+    Lock loading(fatbin->mutex);  // may last as long as a compilation: launches do not wait for it
     fatbin->modules.forget(context);
   }
+  lock.lock();
   for (auto& [host, entry] : functions_) {
     if (const CUfunction* known = entry.handles.find(context)) handles_.erase(*known);
     entry.handles.forget(context);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -94,10 +93,15 @@ class Registry {
   Result<> load(const Driver& cu, CUcontext context, Fatbin* fatbin);
   /// Drops what is cached for a context that is going away.
   void forget(CUcontext context);
-  /// Launches take the handle from now on: it is a kernel of a library.
-  void accept(const void* kernel) EXCLUDES(mutex_) {
+  /// Launches take the handle of the library's kernel, until forget_library().
+  void accept(const void* kernel, const void* library) EXCLUDES(mutex_) {
     Lock lock(mutex_);
-    handles_.insert(kernel);
+    handles_.insert_or_assign(kernel, library);
+  }
+  /// The library, if it is one, is going away.
+  void forget_library(const void* library) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    std::erase_if(handles_, [library](const auto& entry) { return entry.second && entry.second == library; });
   }
 
  private:
@@ -119,7 +123,8 @@ class Registry {
   std::vector<Fatbin*> fatbins_ GUARDED_BY(mutex_);
   std::unordered_map<const void*, Function> functions_ GUARDED_BY(mutex_);
   std::unordered_map<const void*, Variable> variables_ GUARDED_BY(mutex_);
-  std::unordered_set<const void*> handles_ GUARDED_BY(mutex_);  ///< every CUfunction given out
+  /// Every kernel given out, and its library; null for one of the program's own.
+  std::unordered_map<const void*, const void*> handles_ GUARDED_BY(mutex_);
 };
 
 }  // namespace cupola::cudart

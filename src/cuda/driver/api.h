@@ -10,8 +10,10 @@
 #include "runtime/host_function.h"
 #include "runtime/runtime.h"
 
-// Every exported function has the same shape: `return api_call([&]() -> Result<> { ... });`. The wrapper asks for
-// cuInit, refuses in a forked child, keeps exceptions inside, logs and turns the result into its number.
+// All that an exported function does is inside of one wrapper, mostly `return api_call([&]() -> Result<> { ... });`. It
+// asks for cuInit, refuses in a forked child, keeps exceptions inside, logs and turns the result into its number. The
+// few calls that work before cuInit have api_call_before_init(); one that is another one of the API has forwarded();
+// and functions of one kind share a function that has the wrapper and takes their names (copy.cpp, array_copy.cpp).
 
 namespace cupola::driver {
 

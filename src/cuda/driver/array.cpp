@@ -62,7 +62,9 @@ CUresult cuArrayDestroy(CUarray hArray) {
     TRY(const std::shared_ptr<Array> array, live_array(hArray));
     if (array->is_level)
       return fail(ErrorCode::InvalidHandle, "a level ends with its mipmapped array: call cuMipmappedArrayDestroy");
-    if (!Runtime::get().arrays.remove(hArray)) return fail(ErrorCode::InvalidHandle, "that is not a CUDA array");
+    if (!Runtime::get().arrays.remove(hArray))  // by another thread, since
+      return fail(ErrorCode::InvalidHandle, "{:#x} is no live CUDA array: it was destroyed meanwhile",
+                  reinterpret_cast<uintptr_t>(hArray));
     return free_memory(array->address);
   });
 }

@@ -1,6 +1,7 @@
 // Copies of bytes in a row to, from and between CUDA arrays. "CUDA Driver API, Memory Management": cuMemcpyAtoA and
 // relatives.
 
+#include "cuda/driver/copy.h"
 #include "cuda/driver/texel_format.h"
 #include "cuda/row_copy.h"
 
@@ -32,21 +33,16 @@ Result<> measure(RowSide& side, size_t bytes) {
 }
 
 CUresult run(RowSide to, RowSide from, size_t bytes, CUstream stream, bool asynchronous, const char* call) {
-  if (CUresult status = api_call(
-          [&]() -> Result<> {
-            TRY(capturable_stream(stream));
-            TRY(measure(to, bytes));
-            return measure(from, bytes);
-          },
-          call);
-      status != CUDA_SUCCESS)
-    return status;
-  RowCopy boxes(to, from, bytes);
-  while (const auto box = boxes.next()) {
-    const CUresult status = asynchronous ? cuMemcpy2DAsync_v2(&*box, stream) : cuMemcpy2D_v2(&*box);
-    if (status != CUDA_SUCCESS) return status;
-  }
-  return CUDA_SUCCESS;
+  return api_call(
+      [&]() -> Result<> {
+        TRY(capturable_stream(stream));
+        TRY(measure(to, bytes));
+        TRY(measure(from, bytes));
+        RowCopy boxes(to, from, bytes);
+        while (const auto box = boxes.next()) TRY(copy_plane(*box, stream, asynchronous));
+        return {};
+      },
+      call);
 }
 
 }  // namespace

@@ -245,8 +245,8 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig* pConfig) {
   return api_call([&]() -> Result<> {
     TRY(given(pConfig, "pConfig"));
-    TRY(std::shared_ptr<Context> context, current_context());
-    *pConfig = static_cast<CUsharedconfig>(context->shared_config.load());
+    TRY(current_context());
+    *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;  // fixed, whatever is set: an H200 (driver 580)
     return {};
   });
 }
@@ -255,8 +255,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
   return api_call([&]() -> Result<> {
     if (config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE || config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
       return fail(ErrorCode::InvalidValue, "config is {}, which is no CUsharedconfig", static_cast<int>(config));
-    TRY(std::shared_ptr<Context> context, current_context());
-    context->shared_config = config;
+    TRY(current_context());
     return {};
   });
 }

@@ -74,31 +74,34 @@ Result<std::shared_ptr<Array>> array_end(CUmemorytype type, CUarray handle, Chec
   return array;
 }
 
-Result<BoxEnd> box_end(CUmemorytype type, const void* host, CUdeviceptr device, const Array* array, size_t x, size_t y,
-                       size_t z, size_t pitch, size_t height, const char* what) {
-  const Checked slice = Checked(pitch) * height;
-  // A slice that wraps is of no consequence while nothing lies behind the first.
-  BoxEnd result{0, End::Host, pitch, slice.value};
+struct Memory {
+  hal::Address address;
+  End end;
+};
+
+/// What an end of a copy is. Error: InvalidValue for a type that is none.
+Result<Memory> memory_of(CUmemorytype type, const void* host, CUdeviceptr device, const Array* array,
+                         const char* what) {
   switch (type) {
     case CU_MEMORYTYPE_HOST:
-      result.address = address(host);
-      break;
+      return Memory{address(host), End::Host};
     case CU_MEMORYTYPE_DEVICE:
-      result.address = device;
-      result.end = End::Device;
-      break;
+      return Memory{device, End::Device};
     case CU_MEMORYTYPE_UNIFIED:
-      result.address = device;
-      result.end = End::Unified;
-      break;
+      return Memory{device, End::Unified};
     case CU_MEMORYTYPE_ARRAY:
-      result.address = array->address;
-      result.end = End::Device;
-      break;
-    default:
-      return fail(ErrorCode::InvalidValue, "the {} memory type is {}, which is no CUmemorytype", what,
-                  static_cast<int>(type));
+      return Memory{array->address, End::Device};
   }
+  return fail(ErrorCode::InvalidValue, "the {} memory type is {}, which is no CUmemorytype", what,
+              static_cast<int>(type));
+}
+
+Result<BoxEnd> box_end(CUmemorytype type, const void* host, CUdeviceptr device, const Array* array, size_t x, size_t y,
+                       size_t z, size_t pitch, size_t height, const char* what) {
+  TRY(const Memory memory, memory_of(type, host, device, array, what));
+  const Checked slice = Checked(pitch) * height;
+  // A slice that wraps is of no consequence while nothing lies behind the first.
+  BoxEnd result{memory.address, memory.end, pitch, slice.value};
   if (result.address == 0) return fail(ErrorCode::InvalidValue, "the {} is null", what);
   const Checked offset = Checked(x) + Checked(y) * pitch + (z ? Checked(z) * slice : 0);
   TRY(result.address, in_range(result.address + offset, what));
@@ -166,7 +169,7 @@ CUresult plane(const CUDA_MEMCPY2D* p, CUstream stream, bool asynchronous, const
   return api_call(
       [&]() -> Result<> {
         TRY(given(p, "pCopy"));
-        return box(*p, 0, 0, 0, 0, 1, stream, asynchronous);  // one slice, so its height is of no consequence
+        return copy_plane(*p, stream, asynchronous);
       },
       call);
 }
@@ -188,6 +191,10 @@ CUresult volume(const Parameters* p, CUstream stream, bool asynchronous, const c
 Result<CopyWork> cupola::driver::copy_work(const CUDA_MEMCPY3D& p) {
   return box_copy(p, p.srcZ, p.dstZ, p.srcHeight ? p.srcHeight : p.Height, p.dstHeight ? p.dstHeight : p.Height,
                   p.Depth);
+}
+
+Result<> cupola::driver::copy_plane(const CUDA_MEMCPY2D& params, CUstream stream, bool asynchronous) {
+  return box(params, 0, 0, 0, 0, 1, stream, asynchronous);  // one slice, so its height is of no consequence
 }
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {

@@ -9,4 +9,7 @@ namespace cupola::driver {
 /// for an array that is not there. Where its ends lie is checked when it is made a command.
 Result<CopyWork> copy_work(const CUDA_MEMCPY3D& params);
 
+/// What cuMemcpy2D and cuMemcpy2DAsync do, for calls that are made of such copies.
+Result<> copy_plane(const CUDA_MEMCPY2D& params, CUstream stream, bool asynchronous);
+
 }  // namespace cupola::driver

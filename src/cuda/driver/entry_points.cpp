@@ -2,6 +2,9 @@
 
 #include "cuda/driver/entry_points.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "cuda/driver/api.h"
 
 extern "C" {
@@ -41,15 +44,33 @@ struct Found {
   bool too_new = false;  ///< the name exists, but not yet in the version asked for
 };
 
+struct NamedEntry {
+  NameParts name;
+  const EntryPoint* entry;
+};
+
+/// All rows by the base of their names, those of one base in the table's order.
+const std::vector<NamedEntry>& entries_by_base() {
+  static const auto* const table = [] {
+    auto* const all = new std::vector<NamedEntry>;  // leaked: asked for until the process ends
+    for (const EntryPoint& entry : entry_points()) all->push_back({split(entry.name), &entry});
+    std::ranges::stable_sort(*all, {}, [](const NamedEntry& each) { return each.name.base; });
+    return all;
+  }();
+  return *table;
+}
+
 Found find(std::string_view symbol, int version, bool per_thread) {
   // Since CUDA 12 the plain name means this one, as cuda.h's macro has it.
   if (symbol == "cuGraphInstantiate" && version >= 12000) symbol = "cuGraphInstantiateWithFlags";
   Found found;
   int best_version = 0;
   bool best_per_thread = false;
-  for (const EntryPoint& entry : entry_points()) {
-    const NameParts parts = split(entry.name);
-    if (parts.base != symbol || (parts.per_thread && !per_thread)) continue;
+  const auto rows =
+      std::ranges::equal_range(entries_by_base(), symbol, {}, [](const NamedEntry& each) { return each.name.base; });
+  for (const auto& [parts, row] : rows) {
+    const EntryPoint& entry = *row;
+    if (parts.per_thread && !per_thread) continue;
     if (entry.since > version) {
       found.too_new = true;
       continue;

@@ -27,6 +27,19 @@ TEST_F(EntryPoints, AreOfTheVersionThatIsAskedFor) {
   EXPECT_EQ(cuGetProcAddress("cuNoSuchThing", &found, 13000, 0, nullptr), CUDA_ERROR_NOT_FOUND);
 }
 
+TEST_F(EntryPoints, OfEveryNameThereIsOne) {
+  for (const char* name : {
+#define CU_FN(base, suffix, since, status, signature) #base,
+#define CU_REFUSED(base, suffix, since, signature, why)
+#define CU_ABSENT(name, why)
+#include "cuda/driver/driver.def"
+       }) {
+    void* found = nullptr;
+    EXPECT_EQ(cuGetProcAddress(name, &found, 13000, 0, nullptr), CUDA_SUCCESS) << name;
+    EXPECT_NE(found, nullptr) << name;
+  }
+}
+
 TEST_F(EntryPoints, UndocumentedTablesAreRefused) {
   const void* table = this;
   const CUuuid id{};

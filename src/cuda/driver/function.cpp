@@ -52,9 +52,9 @@ Result<int> attribute_of(const Function& function, CUfunction_attribute attribut
 
 Result<> set_attribute(Function& function, CUfunction_attribute attribute, int value) {
   if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
-    const auto most =
-        static_cast<int64_t>(device_of(function).shared_bytes_per_block_optin) - function.info().static_shared_bytes;
-    if (value < 0 || value > most)
+    const hal::DeviceProperties& device = device_of(function);
+    const uint32_t most = device.dynamic_shared_beside(function.info(), device.shared_bytes_per_block_optin);
+    if (value < 0 || static_cast<uint32_t>(value) > most)
       return fail(ErrorCode::InvalidValue, "{} bytes of dynamic shared memory were asked for; {} may have {}", value,
                   function.info().name, most);
     function.max_dynamic_shared = value;
@@ -294,9 +294,9 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunc
     if (active_blocks(*function, static_cast<uint32_t>(blockSize), 0) < static_cast<uint32_t>(numBlocks))
       return fail(ErrorCode::InvalidValue, "{} blocks of {} threads do not fit on a multiprocessor", numBlocks,
                   blockSize);
-    const uint64_t each = device_of(*function).shared_bytes_per_block_optin / static_cast<uint32_t>(numBlocks);
-    const uint64_t used = function->info().static_shared_bytes;
-    *dynamicSmemSize = each > used ? each - used : 0;
+    const hal::DeviceProperties& device = device_of(*function);
+    const uint32_t each = device.shared_bytes_per_block_optin / static_cast<uint32_t>(numBlocks);
+    *dynamicSmemSize = device.dynamic_shared_beside(function->info(), each);
     return {};
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstring>
 
 #include "cuda/driver/copy.h"
@@ -206,24 +207,28 @@ Result<> write(Node& node, CUDA_CHILD_GRAPH_NODE_PARAMS& p) {
   return {};
 }
 
+struct ConditionalType {
+  CUgraphConditionalNodeType type;
+  ConditionalWork::Kind kind;
+  unsigned least, most;  ///< bodies
+  const char* bodies;
+};
+constexpr ConditionalType kConditionalTypes[] = {
+    {CU_GRAPH_COND_TYPE_IF, ConditionalWork::Kind::If, 1, 2, "an IF node has 1 or 2 bodies"},
+    {CU_GRAPH_COND_TYPE_WHILE, ConditionalWork::Kind::While, 1, 1, "a WHILE node has 1 body"},
+    {CU_GRAPH_COND_TYPE_SWITCH, ConditionalWork::Kind::Switch, 1, UINT_MAX, "a SWITCH node has at least 1 body"}};
+
 Result<Described> describe(const CUDA_CONDITIONAL_NODE_PARAMS& p) {
+  const auto* const row = std::ranges::find(kConditionalTypes, p.type, &ConditionalType::type);
+  if (row == std::end(kConditionalTypes))
+    return fail(ErrorCode::InvalidValue,
+                "the type {} of conditional node is not valid; give CU_GRAPH_COND_TYPE_IF, "
+                "_WHILE or _SWITCH",
+                static_cast<int>(p.type));
+  if (p.size < row->least || p.size > row->most)
+    return fail(ErrorCode::InvalidValue, "{}; {} were asked for", row->bodies, p.size);
   ConditionalWork work;
-  switch (p.type) {
-    case CU_GRAPH_COND_TYPE_IF:
-      work.kind = ConditionalWork::Kind::If;
-      if (p.size == 1 || p.size == 2) break;
-      return fail(ErrorCode::InvalidValue, "an IF node has 1 or 2 bodies; {} were asked for", p.size);
-    case CU_GRAPH_COND_TYPE_WHILE:
-      work.kind = ConditionalWork::Kind::While;
-      if (p.size == 1) break;
-      return fail(ErrorCode::InvalidValue, "a WHILE node has 1 body; {} were asked for", p.size);
-    case CU_GRAPH_COND_TYPE_SWITCH:
-      work.kind = ConditionalWork::Kind::Switch;
-      if (p.size >= 1) break;
-      return fail(ErrorCode::InvalidValue, "a SWITCH node has at least 1 body");
-    default:
-      return fail(ErrorCode::InvalidValue, "the type {} of conditional node is not valid", static_cast<int>(p.type));
-  }
+  work.kind = row->kind;
   TRY(work.condition, GraphCondition::find(p.handle));
   if (p.ctx && p.ctx != handle_of<CUcontext>(&work.condition->context()))
     return fail(ErrorCode::InvalidValue, "the context is another than that of the conditional handle");
@@ -236,8 +241,8 @@ Result<> write(Node& node, CUDA_CONDITIONAL_NODE_PARAMS& p) {
   TRY(const ConditionalWork* work, work_of<ConditionalWork>(node));
   node.argument_pointers.clear();
   for (const auto& body : work->bodies) node.argument_pointers.push_back(body.get());
-  constexpr std::array types = {CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_WHILE, CU_GRAPH_COND_TYPE_SWITCH};
-  p = {work->condition->handle(), types[static_cast<size_t>(work->kind)], static_cast<unsigned>(work->bodies.size()),
+  const auto* const row = std::ranges::find(kConditionalTypes, work->kind, &ConditionalType::kind);
+  p = {work->condition->handle(), row->type, static_cast<unsigned>(work->bodies.size()),
        reinterpret_cast<CUgraph*>(node.argument_pointers.data()), handle_of<CUcontext>(&work->condition->context())};
   return {};
 }

@@ -55,26 +55,17 @@ Result<> JitOptions::take(CUjit_option option, void** value) {
   // Names and addresses alone mean nothing: it is their count that says how many there are.
   if (row.treatment == Treatment::Refused && option == CU_JIT_GLOBAL_SYMBOL_COUNT && low_half(*value) > 0)
     return fail(ErrorCode::NotSupported, "{} is {}: {}", row.name, low_half(*value), row.why);
-  switch (option) {
-    case CU_JIT_WALL_TIME:
-      wall_time_ = value;
-      break;
-    case CU_JIT_INFO_LOG_BUFFER:
-      info_.text = static_cast<char*>(*value);
-      break;
-    case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-      info_.size = value;
-      info_.room = low_half(*value);
-      break;
-    case CU_JIT_ERROR_LOG_BUFFER:
-      error_.text = static_cast<char*>(*value);
-      break;
-    case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-      error_.size = value;
-      error_.room = low_half(*value);
-      break;
-    default:
-      break;  // nothing to keep
+  if (option == CU_JIT_WALL_TIME) wall_time_ = value;
+  struct Buffer {
+    Log& log;
+    CUjit_option text, size;
+  };
+  for (const Buffer& each : {Buffer{info_, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES},
+                             Buffer{error_, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}}) {
+    if (option == each.text) each.log.text = static_cast<char*>(*value);
+    if (option != each.size) continue;
+    each.log.size = value;
+    each.log.room = low_half(*value);
   }
   return {};
 }

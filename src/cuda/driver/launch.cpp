@@ -3,6 +3,7 @@
 #include "cuda/driver/launch.h"
 
 #include <cstring>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -61,11 +62,16 @@ Result<> launch_on(CUstream stream_handle, CUfunction handle, const LaunchShape&
 /// What the attributes of cuLaunchKernelEx ask for beyond hints.
 struct LaunchWishes {
   bool cooperative = false;
-  std::shared_ptr<Event> event_after;
+  std::map<CUlaunchAttributeID, std::shared_ptr<Event>> events;  ///< one of each kind: the last one that is given
 };
 
-Result<std::shared_ptr<Event>> untimed_event(CUevent handle) {
+/// Errors: those of an H200 (driver 580).
+Result<std::shared_ptr<Event>> event_of_launch(CUevent handle, int flags) {
   TRY(std::shared_ptr<Event> event, Runtime::get().event(handle));
+  if (flags == CU_EVENT_RECORD_EXTERNAL)
+    return fail(ErrorCode::IllegalState, "the event of a launch cannot be recorded as an external one");
+  if (flags != CU_EVENT_RECORD_DEFAULT)
+    return fail(ErrorCode::InvalidValue, "the flags of a launch's event are {:#x}; they must be 0", flags);
   if (!event->timing()) return event;
   return fail(ErrorCode::NotSupported, "the event of a launch must be made without timing");
 }
@@ -74,13 +80,12 @@ Result<LaunchWishes> read_attributes(std::span<const CUlaunchAttribute> attribut
   LaunchWishes wishes;
   for (const auto& [id, pad, value] : attributes) {
     TRY(check_attribute(AttributeOf::Launch, id, value));
-    // Both events fire early on a GPU; at the end is later, and never wrong.
     if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) wishes.cooperative = value.cooperative;
     if (id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
-      TRY(wishes.event_after, untimed_event(value.programmaticEvent.event));
+      TRY(wishes.events[id], event_of_launch(value.programmaticEvent.event, value.programmaticEvent.flags));
     }
     if (id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) {
-      TRY(wishes.event_after, untimed_event(value.launchCompletionEvent.event));
+      TRY(wishes.events[id], event_of_launch(value.launchCompletionEvent.event, value.launchCompletionEvent.flags));
     }
   }
   return wishes;
@@ -119,7 +124,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** ker
     TRY(hal::ParameterBlock parameters, parameter_block(*function, kernelParams, extra));
     TRY(launch(*stream, function, shape, std::move(parameters),
                stream->capture() ? kept_attributes(attributes) : LaunchAttributes{}));
-    return wishes.event_after ? wishes.event_after->record(*stream) : Result<>{};
+    // Both fire early on a GPU; at the end is later, and never wrong.
+    for (const auto& [kind, event] : wishes.events) TRY(event->record(*stream));
+    return {};
   });
 }
 

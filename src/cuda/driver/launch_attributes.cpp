@@ -30,10 +30,13 @@ Result<> synchronization(const Value& value) {
 Result<> cluster(const Value& value) {
   const auto& [x, y, z] = value.clusterDim;
   if (x <= 1 && y <= 1 && z <= 1) return {};
+  TRY(const std::shared_ptr<Context> context, current_context());
+  const auto reported = [&](CUdevice_attribute number) { return context->device().attribute(number).value_or(0); };
   return fail(ErrorCode::InvalidClusterSize,
-              "a cluster of {} x {} x {} blocks was asked for; the device reports compute capability 8.9, which has "
+              "a cluster of {} x {} x {} blocks was asked for; the device reports compute capability {}.{}, which has "
               "none",
-              x, y, z);
+              x, y, z, reported(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+              reported(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
 }
 
 Result<> cluster_policy(const Value& value) {

@@ -111,7 +111,7 @@ CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) {
       if (!image) return fail(image.error());
       const image::FatbinEntry entry{image::FatbinKind::KernelImage, image::kArchitecture,
                                      image::kFlag64Bit | image::kFlagLinux, **image, 0};
-      found->output = image::write_fatbin({&entry, 1});
+      TRY(found->output, image::write_fatbin({&entry, 1}));
       *cubinOut = found->output.data();
       if (sizeOut) *sizeOut = found->output.size();
       return {};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda/driver/batch.h"
+#include "cuda/driver/location.h"
 
 using namespace cupola;
 using namespace cupola::driver;
@@ -28,13 +29,22 @@ Result<> check_range(CUdeviceptr address, size_t count) {
   return {};
 }
 
-Result<MemoryHint::Place> place_of(CUmemLocation location) {
-  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) TRY(Runtime::get().device(location.id));
-  const bool has_id = location.type == CU_MEM_LOCATION_TYPE_DEVICE || location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
-  return MemoryHint::Place{static_cast<int>(location.type), has_id ? location.id : 0};
+MemoryHint::Place place_at(const Location& location) {
+  return {static_cast<int>(location.type), location.id};
 }
 
-CUmemLocation location_of(CUdevice device) {
+/// The place that advice is about, if any. The codes are those of an H200 (driver 580), which looks at the type of a
+/// location that does not count, but not at its number.
+Result<MemoryHint::Place> place_of(CUmem_advise advice, CUmemLocation location) {
+  const bool accessor = advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+  if (!accessor && advice != CU_MEM_ADVISE_SET_PREFERRED_LOCATION) location.id = 0;
+  TRY(const Location place, with_code(location_of(location), ErrorCode::InvalidValue));
+  if (accessor && !place.device && place.type != CU_MEM_LOCATION_TYPE_HOST)
+    return fail(ErrorCode::InvalidValue, "memory is accessed by a device or by the host, not by one of its NUMA nodes");
+  return place_at(place);
+}
+
+CUmemLocation location_named(CUdevice device) {
   if (device == CU_DEVICE_CPU) return {CU_MEM_LOCATION_TYPE_HOST, 0};
   return {CU_MEM_LOCATION_TYPE_DEVICE, device};
 }
@@ -63,8 +73,8 @@ void advise(MemoryHint& hint, CUmem_advise advice, MemoryHint::Place place) {
 Result<> prefetch(CUdeviceptr address, size_t count, CUmemLocation location, CUstream stream) {
   TRY(usable_stream(stream));
   TRY(check_range(address, count));
-  TRY(const MemoryHint::Place place, place_of(location));
-  MemoryHints::get().change(address, count, [&](MemoryHint& hint) { hint.last_prefetch = place; });
+  TRY(const Location place, location_of(location));
+  MemoryHints::get().change(address, count, [&](MemoryHint& hint) { hint.last_prefetch = place_at(place); });
   return {};
 }
 
@@ -74,21 +84,19 @@ CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, C
   return api_call([&]() -> Result<> {
     if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
       return fail(ErrorCode::InvalidValue, "advice is {}, which is no CUmem_advise", static_cast<int>(advice));
-    const bool located = advice != CU_MEM_ADVISE_SET_READ_MOSTLY && advice != CU_MEM_ADVISE_UNSET_READ_MOSTLY &&
-                         advice != CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION;
     TRY(check_range(devPtr, count));
-    TRY(const MemoryHint::Place place, place_of(located ? location : CUmemLocation{CU_MEM_LOCATION_TYPE_HOST, 0}));
+    TRY(const MemoryHint::Place place, place_of(advice, location));
     MemoryHints::get().change(devPtr, count, [&](MemoryHint& hint) { advise(hint, advice, place); });
     return {};
   });
 }
 
 CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device) {
-  return forwarded([&] { return cuMemAdvise_v2(devPtr, count, advice, location_of(device)); });
+  return forwarded([&] { return cuMemAdvise_v2(devPtr, count, advice, location_named(device)); });
 }
 
 CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream) {
-  return api_call([&]() -> Result<> { return prefetch(devPtr, count, location_of(dstDevice), hStream); });
+  return api_call([&]() -> Result<> { return prefetch(devPtr, count, location_named(dstDevice), hStream); });
 }
 
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
@@ -126,8 +134,8 @@ Result<> prefetch_batch(const Ranges& ranges, const CUmemLocation* locations, co
   TRY(check_runs(firsts, runs, ranges.count));
   std::vector<MemoryHint::Place> places;
   for (size_t run = 0; run < runs; ++run) {
-    TRY(const MemoryHint::Place place, place_of(locations[run]));
-    places.push_back(place);
+    TRY(const Location place, with_code(location_of(locations[run]), ErrorCode::InvalidValue));
+    places.push_back(place_at(place));
   }
   for (size_t i = 0, run = 0; i < ranges.count; ++i) {
     if (run + 1 < runs && firsts[run + 1] == i) ++run;

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "cuda/driver/api.h"
+#include "cuda/driver/location.h"
 #include "runtime/memory.h"
 
 using namespace cupola;
@@ -28,31 +29,19 @@ struct Home {
   MemoryKind kind;
 };
 
-Result<Home> home_of(CUmemLocation location, CUmemAllocationType type) {
+/// Errors: InvalidValue; `elsewhere` for a location that never has pools. Both are those of an H200 (driver 580).
+Result<Home> home_of(CUmemLocation location, CUmemAllocationType type, ErrorCode elsewhere) {
   if (type != CU_MEM_ALLOCATION_TYPE_PINNED && type != CU_MEM_ALLOCATION_TYPE_MANAGED)
     return fail(ErrorCode::InvalidValue, "the allocation type is {}; give PINNED or MANAGED", static_cast<int>(type));
   const bool managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
-  switch (location.type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE: {
-      const Result<Device*> device = Runtime::get().device(location.id);
-      if (!device) return fail(ErrorCode::InvalidValue, "{}", device.error().message);  // as an H200 (driver 580)
-      return Home{*device, managed ? MemoryKind::Managed : MemoryKind::Device};
-    }
-    case CU_MEM_LOCATION_TYPE_HOST:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: {
-      TRY(Device * device, Runtime::get().device(0));
-      return Home{device, managed ? MemoryKind::Managed : MemoryKind::Pinned};
-    }
-    case CU_MEM_LOCATION_TYPE_NONE: {
-      if (!managed) break;  // documented for managed memory: no preferred place
-      TRY(Device * device, Runtime::get().device(0));
-      return Home{device, MemoryKind::Managed};
-    }
-    case CU_MEM_LOCATION_TYPE_MAX:
-      break;
-  }
-  return fail(ErrorCode::InvalidValue, "{} is no place for a memory pool", static_cast<int>(location.type));
+  TRY(Device * first, Runtime::get().device(0));
+  if (location.type == CU_MEM_LOCATION_TYPE_NONE && managed)
+    return Home{first, MemoryKind::Managed};  // documented: no preferred place
+  if (static_cast<unsigned>(location.type) > CU_MEM_LOCATION_TYPE_HOST_NUMA)
+    return fail(elsewhere, "location type {} has no memory pools", static_cast<int>(location.type));
+  TRY(const Location place, with_code(location_of(location), ErrorCode::InvalidValue));
+  if (managed) return Home{place.device ? place.device : first, MemoryKind::Managed};
+  return place.device ? Home{place.device, MemoryKind::Device} : Home{first, MemoryKind::Pinned};
 }
 
 Result<> check_handle_type(CUmemAllocationHandleType type) {
@@ -70,7 +59,7 @@ CUresult with_home(const void* result, const CUmemLocation* location, CUmemAlloc
       [&]() -> Result<> {
         TRY(given(result, "pool"));
         TRY(given(location, "location"));
-        TRY(const Home home, home_of(*location, type));
+        TRY(const Home home, home_of(*location, type, ErrorCode::NotSupported));
         return use(home);
       },
       call);
@@ -97,7 +86,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPoo
     TRY(given(dptr, "dptr"));
     TRY(std::shared_ptr<Stream> stream, capturable_stream(hStream));
     TRY(std::shared_ptr<MemoryPool> found, MemoryPools::get().find(pool));
-    if (stream->capture()) {
+    if (stream->capture()) {  // the graph owns it, as documented, and the pool's size is no limit: an H200 (driver 580)
       TRY(*dptr, capture_allocation(*stream, bytesize));
       return {};
     }
@@ -117,7 +106,7 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolProps) {
   return api_call([&]() -> Result<> {
     TRY(given(pool, "pool"));
     TRY(given(poolProps, "poolProps"));
-    TRY(const Home home, home_of(poolProps->location, poolProps->allocType));
+    TRY(const Home home, home_of(poolProps->location, poolProps->allocType, ErrorCode::InvalidValue));
     const bool exportable = poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE;
     if (exportable) TRY(check_handle_type(poolProps->handleTypes));
     if (exportable && home.kind == MemoryKind::Managed)
@@ -233,16 +222,13 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
 
 namespace {
 
-Result<> check_place(CUmemLocation location) {
-  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
-    TRY(Runtime::get().device(location.id));
-    return {};
-  }
-  if (location.type == CU_MEM_LOCATION_TYPE_HOST || location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
-      location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
-    return {};
-  return fail(ErrorCode::InvalidValue, "location type {} is no place that has access to memory",
-              static_cast<int>(location.type));
+/// Access is given to devices: "controls visibility of pools between devices". The codes are an H200's (driver 580).
+Result<> check_accessor(CUmemLocation location) {
+  if (location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+    return fail(ErrorCode::NotSupported, "access to a pool is given to devices, not to location type {}",
+                static_cast<int>(location.type));
+  TRY(location_of(location));
+  return {};
 }
 
 bool is_home(const MemoryPool& pool, CUmemLocation location) {
@@ -256,7 +242,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_
     TRY(std::shared_ptr<MemoryPool> found, MemoryPools::get().find(pool));
     if (count) TRY(given(map, "map"));
     for (size_t i = 0; i < count; ++i) {
-      TRY(check_place(map[i].location));
+      TRY(check_accessor(map[i].location));
       const CUmemAccess_flags flags = map[i].flags;
       if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
           flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
@@ -276,7 +262,9 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool memPool, CUme
     TRY(given(flags, "flags"));
     TRY(given(location, "location"));
     TRY(std::shared_ptr<MemoryPool> found, MemoryPools::get().find(memPool));
-    TRY(check_place(*location));
+    if (location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
+      return fail(ErrorCode::InvalidValue, "the access of a thread's NUMA node changes with the thread: name the node");
+    TRY(with_code(location_of(*location), ErrorCode::InvalidValue));
     Lock lock(found->access_mutex);
     const auto set = found->access.find({static_cast<int>(location->type), location->id});
     *flags = set != found->access.end()   ? static_cast<CUmemAccess_flags>(set->second)

@@ -76,8 +76,11 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
   return api_call([&]() -> Result<> {
     TRY(current_context_even_if_faulted());
     TRY(check_unsafe_call("freeing memory"));
+    TRY(live_mipmapped_array(hMipmappedArray));
     const std::shared_ptr<MipmappedArray> array = Runtime::get().mipmapped_arrays.remove(hMipmappedArray);
-    if (!array) return fail(ErrorCode::InvalidHandle, "that is not a mipmapped array");
+    if (!array)  // by another thread, since
+      return fail(ErrorCode::InvalidHandle, "{:#x} is no live mipmapped array: it was destroyed meanwhile",
+                  reinterpret_cast<uintptr_t>(hMipmappedArray));
     for (const auto& level : array->levels) Runtime::get().arrays.remove(level.get());
     return free_memory(array->address);
   });

@@ -21,8 +21,15 @@ void set_format(TextureDescriptor& d, const TexelFormat& format) {
 
 // ---- memory ----
 
+/// What the current device reports; 1 for what it does not.
+Result<uint64_t> reported(CUdevice_attribute attribute) {
+  TRY(const std::shared_ptr<Context> context, current_context());
+  return static_cast<uint64_t>(context->device().attribute(attribute).value_or(1));
+}
+
 /// Error: InvalidValue unless the bytes are memory that the API knows, and aligned.
-Result<> check_memory(CUdeviceptr address, uint64_t bytes, uint64_t alignment) {
+Result<> check_memory(CUdeviceptr address, uint64_t bytes) {
+  TRY(const uint64_t alignment, reported(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT));
   if (address % alignment)
     return fail(ErrorCode::InvalidValue, "the texture at {:#x} is not aligned to {} bytes", address, alignment);
   const auto range = Runtime::get().addresses.find(address);
@@ -34,11 +41,11 @@ Result<> describe_linear(TextureDescriptor& d, const CUDA_RESOURCE_DESC& resourc
   const auto& linear = resource.res.linear;
   TRY(const TexelFormat format, texel_format(linear.format, linear.numChannels));
   set_format(d, format);
-  TRY(check_memory(linear.devPtr, linear.sizeInBytes, format.bytes()));
+  TRY(check_memory(linear.devPtr, linear.sizeInBytes));
   const uint64_t texels = linear.sizeInBytes / format.bytes();
-  constexpr uint64_t kMost = 1u << 28;
-  if (texels == 0 || texels > kMost)
-    return fail(ErrorCode::InvalidValue, "a texture of {} texels in linear memory; there may be {}", texels, kMost);
+  TRY(const uint64_t most, reported(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));
+  if (texels == 0 || texels > most)
+    return fail(ErrorCode::InvalidValue, "a texture of {} texels in linear memory; there may be {}", texels, most);
   d.address = linear.devPtr;
   d.width = static_cast<unsigned>(texels), d.height = d.depth = 1;
   d.is_linear_memory = true;
@@ -49,15 +56,19 @@ Result<> describe_pitched(TextureDescriptor& d, const CUDA_RESOURCE_DESC& resour
   const auto& plane = resource.res.pitch2D;
   TRY(const TexelFormat format, texel_format(plane.format, plane.numChannels));
   set_format(d, format);
-  constexpr uint64_t kMost = 1u << 17, kPitchUnit = 32, kMostPitch = 1u << 21;
-  if (plane.width == 0 || plane.height == 0 || plane.width > kMost || plane.height > kMost)
-    return fail(ErrorCode::InvalidValue, "a texture of {} x {} texels; each may be 1 to {}", plane.width, plane.height,
-                kMost);
+  TRY(const uint64_t most_width, reported(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH));
+  TRY(const uint64_t most_height, reported(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT));
+  TRY(const uint64_t most_pitch, reported(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH));
+  TRY(const uint64_t pitch_unit, reported(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT));
+  if (plane.width == 0 || plane.height == 0 || plane.width > most_width || plane.height > most_height)
+    return fail(ErrorCode::InvalidValue, "a texture of {} x {} texels; there may be 1 x 1 to {} x {}", plane.width,
+                plane.height, most_width, most_height);
   const uint64_t row = plane.width * format.bytes();
-  if (plane.pitchInBytes % kPitchUnit || plane.pitchInBytes > kMostPitch)
+  // One that is smaller than a row is none of the driver's business: an H200 (driver 580).
+  if (plane.pitchInBytes % pitch_unit || plane.pitchInBytes > most_pitch)
     return fail(ErrorCode::InvalidValue, "a pitch of {} bytes, which is to be a multiple of {} up to {}",
-                plane.pitchInBytes, kPitchUnit, kMostPitch);
-  TRY(check_memory(plane.devPtr, plane.pitchInBytes * (plane.height - 1) + row, kPitchUnit));
+                plane.pitchInBytes, pitch_unit, most_pitch);
+  TRY(check_memory(plane.devPtr, plane.pitchInBytes * (plane.height - 1) + row));
   d.address = plane.devPtr;
   d.row_pitch = plane.pitchInBytes;
   d.width = static_cast<unsigned>(plane.width), d.height = static_cast<unsigned>(plane.height), d.depth = 1;

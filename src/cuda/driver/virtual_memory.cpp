@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "cuda/driver/api.h"
+#include "cuda/driver/location.h"
 #include "runtime/memory_pool.h"
 
 using namespace cupola;
@@ -24,19 +25,12 @@ CUmemGenericAllocationHandle handle_for(const PhysicalMemory* memory) {
   return reinterpret_cast<CUmemGenericAllocationHandle>(memory);
 }
 
+/// The device that has the memory of the place: the first one the host's. Errors: InvalidDevice, InvalidValue.
 Result<Device*> device_of(CUmemLocation location) {
-  switch (location.type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE:
-      return Runtime::get().device(location.id);
-    case CU_MEM_LOCATION_TYPE_HOST:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
-      return Runtime::get().device(0);  // one memory for both
-    case CU_MEM_LOCATION_TYPE_NONE:
-    case CU_MEM_LOCATION_TYPE_MAX:
-      break;
-  }
-  return fail(ErrorCode::InvalidValue, "location type {} is no place for memory", static_cast<int>(location.type));
+  if (location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)  // documented
+    return fail(ErrorCode::InvalidValue, "the NUMA node of the thread is no place for memory: name the node");
+  TRY(const Location place, location_of(location));
+  return place.device ? place.device : Runtime::get().device(0);
 }
 
 Result<Device*> checked(const CUmemAllocationProp& prop) {
@@ -62,7 +56,7 @@ Result<> descriptor_only(CUmemAllocationHandleType type) {
 
 /// Errors: InvalidValue.
 Result<hal::Access> access_of(const CUmemAccessDesc& desc) {
-  TRY(device_of(desc.location));
+  TRY(with_code(device_of(desc.location), ErrorCode::InvalidValue));  // an H200 (driver 580), as below
   switch (desc.flags) {
     case CU_MEM_ACCESS_FLAGS_PROT_NONE:
       return hal::Access::None;
@@ -179,7 +173,7 @@ CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location
   return api_call([&]() -> Result<> {
     TRY(given(flags, "flags"));
     TRY(given(location, "location"));
-    TRY(device_of(*location));
+    TRY(with_code(device_of(*location), ErrorCode::InvalidDevice));
     TRY(const hal::Access access, VirtualMemory::get().access(ptr));
     *flags = access == hal::Access::None   ? CU_MEM_ACCESS_FLAGS_PROT_NONE
              : access == hal::Access::Read ? CU_MEM_ACCESS_FLAGS_PROT_READ
