@@ -160,7 +160,7 @@ int main(int argc, char** argv) {
                  "-answer") &&
       write_seed(argv[1], "nvrtc", std::as_bytes(std::span(kRuntimeSource))) &&
       write_seed(argv[1], "expression", sample_expression()) &&
-      write_seed(argv[1], "fatbin", image::write_fatbin(entries)) &&
+      write_seed(argv[1], "fatbin", image::write_fatbin(entries).value()) &&
       write_seed(argv[1], "metallib", metallib::sample_container()) &&
       write_seed(argv[1], "metallib", metallib::sample_module({.note = "what the host must know"}), "-module") &&
       write_seed(argv[1], "ptx", std::as_bytes(std::span(kPtx))) &&

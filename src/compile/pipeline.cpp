@@ -303,11 +303,13 @@ Result<std::vector<std::byte>> make_container(std::unique_ptr<llvm::Module> modu
   return make_metallib(std::move(module), libraries);
 }
 
-/// The module as it will be loaded. Error: InvalidImage for what is defined nowhere. What the cpu device cannot run is
-/// said when it is loaded: other devices may.
+/// The module as it will be loaded. Error: InvalidImage for what is defined nowhere, InvalidPtx for inline PTX that is
+/// none. What the cpu device cannot run is said when it is loaded: other devices may.
 Result<std::vector<std::byte>> make_linked(std::unique_ptr<llvm::Module> module, const image::CompileRequest&) {
   drop_external_references(*module);
   const std::vector<std::byte> bitcode = kir::write(*module);
+  const Result<> ptx = ptx::expand_inline_ptx(*module);
+  if (!ptx && ptx.error().code == ErrorCode::InvalidPtx) return fail(ptx.error());
   TRY(const std::span<const std::byte> device, device_library());
   if (kir::is_closed(*module, device)) return bitcode;
   const Result<> whole = kir::prepare(*module, {.device_library = device, .expand_inline_ptx = ptx::expand_inline_ptx});

@@ -21,8 +21,8 @@ namespace cupola {
 ///   "kir"            the linked module as LLVM text, with PTX and inline PTX lowered, before kir::prepare
 ///   "unit"           the module as bitcode, ready to be linked with others: cupolac -dc
 ///   "check"          nothing, if the code can be read and linked
-///   "linked"         the linked module as bitcode, after a check that nothing is missing: cupolac -dlink
-///   "ptx:sm_89"      PTX text for that architecture; what the cpu device takes from the C library comes from
+///   "linked"         the linked module as bitcode, after a check that nothing is missing and inline PTX is PTX:
+///   cupolac "ptx:sm_89"      PTX text for that architecture; what the cpu device takes from the C library comes from
 ///                    `cupola/c_library.bc`
 Result<std::vector<std::byte>> compile(const image::CompileRequest& request);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -51,20 +50,6 @@ inline Result<const CompilerOption*> find_option(std::span<const CompilerOption>
   if (fits) return &*row;
   if (row->values.empty()) return fail(ErrorCode::InvalidValue, "'{}': -{} takes no value", word, parts.name);
   return fail(ErrorCode::InvalidValue, "'{}': -{} takes a value, one of {}", word, parts.name, row->values);
-}
-
-/// "sm_90a" for "compute_90a" and for itself; empty for what is no architecture.
-inline std::string real_architecture(std::string_view value) {
-  for (const std::string_view kind : {"compute_", "sm_"}) {
-    if (!value.starts_with(kind)) continue;
-    const std::string_view number = value.substr(kind.size());
-    const size_t digits = std::min(number.find_first_not_of("0123456789"), number.size());
-    const std::string_view suffix = number.substr(digits);
-    const bool known =
-        digits >= 2 && digits <= 3 && number[0] != '0' && (suffix.empty() || suffix == "a" || suffix == "f");
-    return known ? "sm_" + std::string(number) : std::string();
-  }
-  return {};
 }
 
 }  // namespace cupola

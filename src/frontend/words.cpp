@@ -1,8 +1,9 @@
 #include "frontend/words.h"
 
-#include <algorithm>
 #include <filesystem>
+#include <optional>
 
+#include "image/architecture.h"
 #include "image/clang_target.h"
 
 namespace cupola::frontend {
@@ -15,21 +16,12 @@ void append(Words& to, const Words& words) {
 }
 
 /// "sm_90a" in parts. The letter f (a family) is nothing that clang's headers or ours ask for.
-struct Architecture {
-  std::string number, suffix;
-};
-
-Result<Architecture> parse_architecture(const std::string& name) {
-  Architecture found;
-  if (name.starts_with("sm_")) {
-    const size_t digits = std::min(name.find_first_not_of("0123456789", 3), name.size());
-    found = {name.substr(3, digits - 3), name.substr(digits)};
-  }
-  const bool plausible = found.number.size() == 2 || found.number.size() == 3;
-  if (!plausible || (!found.suffix.empty() && found.suffix != "a" && found.suffix != "f"))
+Result<image::ArchitectureName> architecture_of(const std::string& name) {
+  std::optional<image::ArchitectureName> found = image::parse_architecture(name);
+  if (!found || found->kind != "sm")
     return fail(ErrorCode::NoBinaryForGpu, "frontend: '{}' is no architecture; sm_89 is one", name);
-  if (found.suffix == "f") found.suffix.clear();
-  return found;
+  if (found->suffix == "f") found->suffix = {};
+  return *found;
 }
 
 /// The headers need C++14, which takes older programs too.
@@ -44,7 +36,7 @@ Result<std::string> standard_word(const std::string& standard) {
 }  // namespace
 
 Result<Words> language_words(const image::SourceRequest& request, const Places& places) {
-  TRY(const Architecture architecture, parse_architecture(request.architecture));
+  TRY(const image::ArchitectureName architecture, architecture_of(request.architecture));
   TRY(const std::string standard, standard_word(request.standard));
   const auto has = [&](image::SourceFlag flag) { return (request.flags & flag) != 0; };
   Words words = {"-triple",
@@ -55,7 +47,7 @@ Result<Words> language_words(const image::SourceRequest& request, const Places& 
                  "cuda",
                  "-fcuda-is-device",
                  "-target-cpu",
-                 "sm_" + architecture.number + architecture.suffix,
+                 formatted("sm_{}{}", architecture.number, architecture.suffix),
                  "-target-feature",
                  image::kPtxFeature,
                  std::string("-target-sdk-version=") + image::kSdkVersion,
@@ -73,7 +65,7 @@ Result<Words> language_words(const image::SourceRequest& request, const Places& 
                  places.resource,
                  "-fdeprecated-macro",
                  "-D__CUDACC_RTC__=1",
-                 "-D__CUDA_ARCH_LIST__=" + architecture.number + "0"};
+                 formatted("-D__CUDA_ARCH_LIST__={}0", architecture.number)};
   words.push_back(has(image::kNoContraction) ? "-ffp-contract=off" : "-ffp-contract=fast");
   if (has(image::kRelocatable)) append(words, {"-fgpu-rdc", "-D__CUDACC_RDC__=1"});
   if (has(image::kFlushDenormals)) words.push_back("-fdenormal-fp-math-f32=preserve-sign,preserve-sign");

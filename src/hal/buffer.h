@@ -31,11 +31,15 @@ class Buffer {
 
   /// Backs [offset, offset + size), which is not committed, with a part of `memory`, at first without any access. All
   /// are multiples of Device::chunk_bytes(). The caller keeps the memory while it is mapped. protect() says what may
-  /// be done, unmap() takes it away. Errors: InvalidValue, OutOfMemory.
+  /// be done, unmap() takes it away. For the three: one thread at a time, as for all here; kernels and copies that run
+  /// meanwhile may use other parts of the buffer, and other mappings of the memory. Errors: InvalidValue for a range
+  /// that is not of whole chunks inside of the buffer, OutOfMemory.
   virtual Result<> map(uint64_t /*offset*/, const Memory& /*memory*/, uint64_t /*from*/, uint64_t /*size*/) {
     return not_shareable();
   }
+  /// The memory keeps its contents; the range has no backing then. Nothing uses it. Errors: as map().
   virtual Result<> unmap(uint64_t /*offset*/, uint64_t /*size*/) { return not_shareable(); }
+  /// Of a range that is mapped. Nothing is under way in it that `access` will not allow. Errors: as map().
   virtual Result<> protect(uint64_t /*offset*/, uint64_t /*size*/, Access) { return not_shareable(); }
 
   static std::unexpected<Error> not_shareable() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 #include "hal/domain.h"
 #include "hal/host_state.h"
 
@@ -14,9 +16,19 @@ class HostDomain final : public Domain {
     Lock lock(state.mutex);
     return error;
   }
+  bool has_fault() const override { return faulted_.load(std::memory_order_acquire); }
   void clear_fault() override {
     Lock lock(state.mutex);
     error.reset();
+    faulted_.store(false, std::memory_order_release);
+  }
+
+  /// The first error is the fault. Wakes whoever waits.
+  void note(const Error& first) {
+    Lock lock(state.mutex);
+    if (!error) error = first;
+    faulted_.store(true, std::memory_order_release);
+    state.changed.notify_all();
   }
 
   void limit_heap(uint64_t) override {}
@@ -26,6 +38,9 @@ class HostDomain final : public Domain {
 
   HostState& state;
   std::optional<Error> error GUARDED_BY(state.mutex);
+
+ private:
+  std::atomic<bool> faulted_ = false;  ///< there is an error, for those who need not know which
 };
 
 }  // namespace cupola::hal

@@ -15,7 +15,6 @@ struct HostQueue::State {
   bool take(Command& command) EXCLUDES(mutex);
   void execute(Command& command);
   void end_first();
-  void note(const Error& error);
   Result<> perform(Launch& launch) {
     TRY(runner->begin(launch));
     ++running;
@@ -126,25 +125,18 @@ void HostQueue::State::execute(Command& command) {
                       std::holds_alternative<Timestamp>(command);
   const uint64_t before = running;
   Result<> result;
-  if (always || !domain->fault()) result = std::visit([this](auto& each) { return perform(each); }, command);
+  if (always || !domain->has_fault()) result = std::visit([this](auto& each) { return perform(each); }, command);
   if (running != before) return;  // a grid that has begun
   while (running != 0) end_first();
-  if (!result) note(result.error());
+  if (!result) domain->note(result.error());
   progress->signal(++done);
 }
 
 void HostQueue::State::end_first() {
   const Result<> result = runner->end();
-  if (!result) note(result.error());
+  if (!result) domain->note(result.error());
   --running;
   progress->signal(++done);
-}
-
-/// The first error is the domain's fault.
-void HostQueue::State::note(const Error& error) {
-  Lock lock(domain->state.mutex);
-  if (!domain->error) domain->error = error;
-  domain->state.changed.notify_all();
 }
 
 }  // namespace cupola::hal

@@ -29,10 +29,19 @@ struct DeviceProperties {
   Dim3 max_grid{2147483647, 65535, 65535};
   uint32_t shared_bytes_per_block = 48 * 1024;         ///< without opting in
   uint32_t shared_bytes_per_block_optin = 227 * 1024;  ///< the most a launch may have, static and dynamic together
+  uint32_t shared_multiple = 1;                        ///< a power of two: static and dynamic each take multiples of it
   uint32_t clock_khz = 0;
   uint32_t compute_capability_major = 8, compute_capability_minor = 9;
   bool unified_addressing = true;  ///< a pointer is the same for the host and for kernels
   bool pageable_memory = true;     ///< kernels reach all memory of the process; else only what the device gave
+
+  /// The most bytes of dynamic shared memory beside the kernel's static ones, in `total` bytes of a block: one of the
+  /// two above, or less.
+  uint32_t dynamic_shared_beside(const KernelInfo& kernel, uint32_t total) const {
+    const uint64_t low = shared_multiple - 1;
+    const uint64_t room = total & ~low, taken = (kernel.static_shared_bytes + low) & ~low;
+    return static_cast<uint32_t>(room > taken ? room - taken : 0);
+  }
 };
 
 /// A __device__ or __constant__ variable of a loaded executable.

@@ -80,7 +80,7 @@ TEST(Code, FatBinaryKeepsImagesAndPrefersKir) {
   const auto ptx = bytes_of("ptx text"), kir = bytes_of("BC kir!!"), ready = bytes_of("cupimage");
   const FatbinEntry entries[] = {
       {FatbinKind::Ptx, 89, 0, ptx, 0}, {FatbinKind::Kir, 89, 0, kir, 0}, {FatbinKind::KernelImage, 89, 0, ready, 0}};
-  const auto all = image::write_fatbin(entries);
+  const auto all = image::write_fatbin(entries).value();
   const auto code = read_code(all.data(), SIZE_MAX);
   ASSERT_TRUE(code);
   ASSERT_EQ(code->images.size(), 1u);
@@ -92,16 +92,16 @@ TEST(Code, FatBinaryTakesTheNewestPtxThatTheDeviceKnows) {
   const auto old = bytes_of("sm_70..."), fit = bytes_of("sm_80..."), late = bytes_of("sm_100..");
   const FatbinEntry entries[] = {
       {FatbinKind::Ptx, 70, 0, old, 0}, {FatbinKind::Ptx, 80, 0, fit, 0}, {FatbinKind::Ptx, 100, 0, late, 0}};
-  const auto all = image::write_fatbin(entries);
+  const auto all = image::write_fatbin(entries).value();
   EXPECT_EQ(read_code(all.data(), SIZE_MAX)->units[0].bytes, fit);
-  const auto only_late = image::write_fatbin(std::span(entries).last(1));
+  const auto only_late = image::write_fatbin(std::span(entries).last(1)).value();
   EXPECT_EQ(read_code(only_late.data(), SIZE_MAX)->units[0].bytes, late);
 }
 
 TEST(Code, SeparateCompilationIsAListOfFatBinaries) {
   const auto first = bytes_of("first..."), second = bytes_of("second..");
   const FatbinEntry one[] = {{FatbinKind::Ptx, 80, 0, first, 0}}, two[] = {{FatbinKind::Ptx, 80, 0, second, 0}};
-  const auto a = image::write_fatbin(one), b = image::write_fatbin(two);
+  const auto a = image::write_fatbin(one).value(), b = image::write_fatbin(two).value();
   const std::byte* const list[] = {a.data(), b.data(), nullptr};
   struct {
     uint32_t magic = 0x466243B1, version = 2;
@@ -117,7 +117,7 @@ TEST(Code, SeparateCompilationIsAListOfFatBinaries) {
 TEST(Code, SaysHowToRebuild) {
   const auto payload = bytes_of("payload!");
   const FatbinEntry elf[] = {{FatbinKind::Elf, 80, 0, payload, 0}};
-  const auto machine_code = image::write_fatbin(elf);
+  const auto machine_code = image::write_fatbin(elf).value();
   const auto refused = read_code(machine_code.data(), SIZE_MAX);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::NoBinaryForGpu);

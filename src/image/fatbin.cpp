@@ -1,6 +1,7 @@
 #include "image/fatbin.h"
 
 #include <cstring>
+#include <limits>
 
 // Layout and offsets: docs/fatbin.md.
 
@@ -72,7 +73,12 @@ Result<std::vector<FatbinEntry>> read_fatbin(const std::byte* bytes, size_t limi
   return entries;
 }
 
-std::vector<std::byte> write_fatbin(std::span<const FatbinEntry> entries) {
+Result<std::vector<std::byte>> write_fatbin(std::span<const FatbinEntry> entries) {
+  constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
+  for (const FatbinEntry& entry : entries)
+    if (entry.payload.size() > kMost)
+      return fail(ErrorCode::InvalidImage, "fatbin: a payload of {} bytes; an entry has room for {}: divide the code",
+                  entry.payload.size(), kMost);
   std::vector<std::byte> bytes(kHeaderBytes);
   for (const FatbinEntry& entry : entries) {
     const size_t at = bytes.size();

@@ -36,7 +36,7 @@ Result<std::vector<FatbinEntry>> read_fatbin(const std::byte* bytes, size_t limi
 /// entry gives.
 Result<std::vector<std::byte>> contents(const FatbinEntry& entry);
 
-/// Makes a fatbin of uncompressed entries.
-std::vector<std::byte> write_fatbin(std::span<const FatbinEntry> entries);
+/// Makes a fatbin of uncompressed entries. Error: InvalidImage for a payload of 4 GiB or more, whose size has no room.
+Result<std::vector<std::byte>> write_fatbin(std::span<const FatbinEntry> entries);
 
 }  // namespace cupola::image

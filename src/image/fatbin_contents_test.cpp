@@ -101,6 +101,7 @@ TEST(FatbinContents, DamagedPayloadsAreRefused) {
     EXPECT_TRUE(refused(good, text.size() - 1));
     EXPECT_TRUE(refused(good, uint64_t{1} << 60));
     EXPECT_TRUE(refused({}, text.size()));
+    EXPECT_TRUE(refused(good, 0));  // and not handed out as it is
   }
 }
 

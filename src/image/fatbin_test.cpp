@@ -61,7 +61,7 @@ TEST(Fatbin, WhatIsWrittenIsRead) {
   const FatbinEntry written[] = {{FatbinKind::Kir, 89, 0, bytes_of("BC bitcode"), 0},
                                  {FatbinKind::Ptx, 89, 0x8000, bytes_of(".version 8.0"), 0},
                                  {FatbinKind::Kir, 75, 0, bytes_of("eight by"), 0}};
-  const std::vector<std::byte> bytes = write_fatbin(written);
+  const std::vector<std::byte> bytes = write_fatbin(written).value();
   Result<std::vector<FatbinEntry>> entries = read_fatbin(bytes.data(), bytes.size());
   ASSERT_TRUE(entries) << entries.error().message;
   ASSERT_EQ(entries->size(), 3u);
@@ -76,8 +76,16 @@ TEST(Fatbin, WhatIsWrittenIsRead) {
   }
 }
 
+TEST(Fatbin, APayloadWhoseSizeHasNoRoomIsRefused) {
+  const std::byte one{};
+  const FatbinEntry entry{FatbinKind::Kir, 89, 0, std::span(&one, size_t{1} << 32), 0};  // of which nothing is read
+  const auto written = write_fatbin({&entry, 1});
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ErrorCode::InvalidImage);
+}
+
 TEST(Fatbin, EmptyFatbinHasNoEntries) {
-  const std::vector<std::byte> bytes = write_fatbin({});
+  const std::vector<std::byte> bytes = write_fatbin({}).value();
   Result<std::vector<FatbinEntry>> entries = read_fatbin(bytes.data(), SIZE_MAX);
   ASSERT_TRUE(entries);
   EXPECT_TRUE(entries->empty());

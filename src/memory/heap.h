@@ -17,8 +17,10 @@ namespace cupola::memory {
 /// allocations reach them; an allocation never moves. A chunk that no allocation touches any more keeps its backing
 /// while no more than kSlackBytes idle that way. The device's memory_bytes bounds what is backed.
 ///
-/// Free ranges are joined with their neighbours at once, and a request takes the smallest that is large enough. All
-/// operations take O(log n) for n allocations, and time proportional to the chunks that change. Any thread.
+/// Free ranges are joined with their neighbours at once, and a request takes the smallest that is large enough.
+/// allocate() and free() take O(log n) for n allocations, and time proportional to the chunks that change. Beyond that,
+/// where the device's memory is nearly all in use, allocate() looks at every free range that is large enough, and at
+/// every chunk for slack; and giving a reservation back looks at all reservations. Any thread.
 class Heap {
  public:
   static constexpr uint64_t kAlignment = 512;  ///< of every allocation, in bytes; CUDA promises 256

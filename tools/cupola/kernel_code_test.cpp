@@ -169,7 +169,7 @@ TEST_F(KernelCode, RefusesDamagedFatBinaries) {
 TEST(FindFatbins, FindsSeveralBetweenOtherBytes) {
   const std::string text = ".version 7.0\n";
   const image::FatbinEntry entry{.kind = image::FatbinKind::Ptx, .sm = 75, .payload = std::as_bytes(std::span(text))};
-  const std::vector<std::byte> one = image::write_fatbin({&entry, 1});
+  const std::vector<std::byte> one = image::write_fatbin({&entry, 1}).value();
   std::vector<std::byte> file(13);
   file.insert(file.end(), one.begin(), one.end());
   file.insert(file.end(), one.begin(), one.begin() + 8);  // a header without its rest

@@ -29,7 +29,7 @@ Result<ptx::Module> parse(const CodeUnit& unit) {
 }
 
 /// What cuModuleLoadData takes: PTX as text that ends with a zero byte, kir in a fat binary, because it may be text.
-std::vector<std::byte> loadable(const CodeUnit& unit) {
+Result<std::vector<std::byte>> loadable(const CodeUnit& unit) {
   if (unit.kind == CodeKind::Kir) {
     const image::FatbinEntry entry{.kind = image::FatbinKind::Kir, .sm = 89, .payload = unit.bytes};
     return image::write_fatbin({&entry, 1});
@@ -52,7 +52,7 @@ Result<> run(const PtxOptions& options, const std::filesystem::path& libraries) 
     return fail(ErrorCode::InvalidValue,
                 "'{}' holds {} fat binaries; extract the one that is meant with 'cupola fatbin'", options.file,
                 code.units.size());
-  const std::vector<std::byte> image = loadable(code.units[0]);
+  TRY(const std::vector<std::byte> image, loadable(code.units[0]));
   TRY(run_kernel(libraries, image, run));
   for (size_t i = 0; i < run.arguments.size(); ++i)
     if (run.arguments[i].prints) print(formatted("argument {}: {}", i, text_of(run.arguments[i])));

@@ -1,42 +1,31 @@
 #include "cupolac/architecture.h"
 
 #include <algorithm>
-#include <charconv>
 
-#include "cupolac/lists.h"
+#include "image/architecture.h"
 
 namespace cupola::cupolac {
 namespace {
 
 Result<Architecture> parse_one(std::string_view name) {
-  const size_t underscore = name.find('_');
-  const std::string_view prefix = name.substr(0, underscore);
-  Architecture result;
-  if (underscore != name.npos && (prefix == "sm" || prefix == "compute" || prefix == "lto")) {
-    const char* const end = name.data() + name.size();
-    const auto [rest, status] = std::from_chars(name.data() + underscore + 1, end, result.number);
-    result.suffix = std::string(rest, end);
-    const bool suffix = result.suffix.empty() || result.suffix == "a" || result.suffix == "f";
+  const auto found = image::parse_architecture(name);
+  if (found && (found->kind == "sm" || found->kind == "compute" || found->kind == "lto")) {
     // Older ones than CUDA 13's are taken for its oldest.
-    const bool old = result.number >= 20 && result.number < known_architectures().front();
-    if (status == std::errc() && suffix && (old || contains(known_architectures(), result.number))) return result;
+    const bool old = found->number >= 20 && found->number < image::kArchitectures[0];
+    if (old || image::is_known_architecture(found->number))
+      return Architecture{found->number, std::string(found->suffix)};
   }
   return fail(ErrorCode::InvalidValue, "unsupported gpu architecture '{}'; --list-gpu-code lists the supported ones",
               name);
 }
 
 Architecture supported(Architecture architecture) {
-  architecture.number = std::max(architecture.number, known_architectures().front());
+  architecture.number = std::max(architecture.number, image::kArchitectures[0]);
   if (architecture.suffix == "f") architecture.suffix.clear();  // clang has no family architectures
   return architecture;
 }
 
 }  // namespace
-
-const std::vector<int>& known_architectures() {
-  static const auto* const numbers = new std::vector<int>{75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
-  return *numbers;
-}
 
 Result<std::vector<Architecture>> parse_architectures(std::string_view text) {
   std::string names;

@@ -19,9 +19,6 @@ struct Architecture {
 /// The compute capability that Cupola's devices report.
 inline constexpr int kDeviceCapability = 89;
 
-/// Architectures that -arch takes, ascending.
-const std::vector<int>& known_architectures();
-
 /// The architectures that a value of -arch, -code or -gencode names: sm_80, compute_90a, native, all, all-major, or
 /// "arch=compute_80,code=[sm_80,compute_80]". Error: InvalidValue.
 Result<std::vector<Architecture>> parse_architectures(std::string_view text);

@@ -114,6 +114,30 @@ TEST_F(Compile, AMetallibIsRefusedWithItsReason) {
   EXPECT_THAT(cupolac("--device=metal square.h -x c++").text, HasSubstr("has no device code"));
 }
 
+// Oracle: nvcc 13.0, which ends with an error for the first two ("Unresolved extern function"), and takes the third.
+TEST_F(Compile, DeviceCodeOfOtherFilesNeedsRdc) {
+  write("calls.cu", "extern __device__ float f(float);\n__global__ void k(float* p) { *p = f(*p); }\nint main() {}\n");
+  write("reads.cu", "extern __device__ int v;\n__global__ void k(int* p) { *p = v; }\nint main() {}\n");
+  write("declares.cu", "extern __device__ int v, f(int);\n__global__ void k(int* p) { *p = 1; }\nint main() {}\n");
+  for (const std::string goal : {"", " -c", " -cubin"}) {
+    const ShellOutput calls = cupolac("calls.cu -o out" + goal), reads = cupolac("reads.cu -o out" + goal);
+    EXPECT_EQ(calls.status, 1);
+    EXPECT_THAT(calls.text, AllOf(HasSubstr("'f(float)', which is defined nowhere"), HasSubstr("-rdc=true")));
+    EXPECT_EQ(reads.status, 1);
+    EXPECT_THAT(reads.text, HasSubstr("the variable 'v' is declared and defined nowhere"));
+    EXPECT_FALSE(exists("out"));
+  }
+  for (const std::string file : {"declares.cu", "-rdc=true -c calls.cu", "-rdc=true -c reads.cu"})
+    EXPECT_EQ(cupolac(file + " -o taken").text, "");
+}
+
+TEST_F(Compile, InlinePtxThatIsNoneIsAnErrorOfTheCompiler) {
+  write("asm.cu", "__global__ void k(int* p) {\n  asm(\"addd.s32 %0, %0, 1;\" : \"+r\"(*p));\n}\nint main() {}\n");
+  const ShellOutput output = cupolac("asm.cu");
+  EXPECT_EQ(output.status, 1);
+  EXPECT_THAT(output.text, AllOf(HasSubstr("kernel 'k(int*)'"), HasSubstr("'addd' is not an instruction of PTX")));
+}
+
 // A stand-in for Apple's compiler, which keeps its words.
 TEST_F(Compile, MetalsSourceGoesToApplesCompiler) {
   write("k.metal", "kernel void k() {}\n");

@@ -199,6 +199,23 @@ TEST_F(DeviceLink, WhatIsDefinedNowhereOrTwiceIsNamed) {
   EXPECT_THAT(twice.text, AllOf(HasSubstr("_Z5scalei"), HasSubstr("multiply defined")));
 }
 
+TEST_F(DeviceLink, AThinArchivesMemberThatNoFileCanBeIsPassedOver) {
+  const std::string name(300, 'n');  // longer than a file's may be
+  write("thin.a", formatted("!<thin>\n{:<48}{:<10}`\n{}/\n{:<48}{:<10}`\n", "//", name.size() + 2, name, "/0", 8));
+  const ShellOutput output = run("$C -dlink thin.a -o linked.o");
+  EXPECT_EQ(output.status, 0) << output.text;
+}
+
+TEST_F(DeviceLink, MoreThanTheMemoryHoldsIsAnError) {
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the sanitizer ends the program itself";
+#endif
+  write("large.a", "");
+  const ShellOutput output = run("truncate -s 1G large.a; ulimit -v 400000; $C -dlink large.a -o linked.o");
+  EXPECT_NE(output.status, 0);
+  EXPECT_THAT(output.text, HasSubstr("cupolac: the host is out of memory"));
+}
+
 TEST_F(DeviceLink, NothingToLinkIsAnErrorForAFatBinaryOnly) {
   write("plain.cu", "int main() {}\n");
   EXPECT_EQ(run("$C -c plain.cu; $C -dlink plain.o -o linked.o; $C plain.o linked.o -o program; ./program").status, 0);

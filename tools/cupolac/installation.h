@@ -39,11 +39,11 @@ std::vector<std::string> split_at_colons(const std::string& text);
 /// The program of this name in the folders of PATH; empty when there is none.
 std::filesystem::path find_on_path(const std::string& name);
 
-/// clang++ 22: CUPOLA_CLANG, clang++-22 on the PATH, Debian's and Homebrew's folders. Error: NotFound, with what to
-/// install.
+/// clang++ 22: CUPOLA_CLANG, clang++-22 on the PATH, Debian's and Homebrew's folders. Error: FileNotFound, with what
+/// to install.
 Result<std::filesystem::path> find_clang();
 
-/// Folders relative to this program, and clang.
+/// Folders relative to this program, and clang. Error: as find_clang().
 Result<Installation> find_installation();
 
 /// True for a folder with the headers of a CUDA toolkit that is not Cupola's own.

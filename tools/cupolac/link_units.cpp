@@ -78,7 +78,8 @@ class Gathering {
     if (!members) return fail(members.error().code, "'{}': {}", path.string(), members.error().message);
     for (const image::ArchiveMember& member : *members) {
       if (member.bytes.empty()) {
-        if (fs::exists(path.parent_path() / member.name)) TRY(add_file(path.parent_path() / member.name));
+        const fs::path file = path.parent_path() / member.name;
+        if (std::error_code error; fs::exists(file, error)) TRY(add_file(file));
         continue;
       }
       TRY(add_object(formatted("{}({})", path.string(), member.name), member.bytes));
@@ -209,12 +210,16 @@ std::string c_string(std::string_view text) {
 }
 
 /// Objects refer to the symbol of their unit, so that a program whose device code was not linked fails to link.
-std::string registration_source(const Gathering& found, const fs::path& fatbin) {
+Result<std::string> registration_source(const Gathering& found, const fs::path& fatbin) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(fatbin, error);
+  if (error)
+    return fail(ErrorCode::FileNotFound, "the folder of '{}' is not known: {}", fatbin.string(), error.message());
   std::string text(kSourceBegin);
   text += formatted(
       "static const unsigned char image[] __attribute__((section(\".nv_fatbin\"), aligned(16), used)) = {{\n#embed "
       "{}\n}};\n",
-      c_string(fs::absolute(fatbin).string()));
+      c_string(whole.string()));
   text += "static const char *const names[] = {\n";
   for (const std::string& name : found.host_names) text += "  " + c_string(name) + ",\n";
   text += "  0};\n";
@@ -237,7 +242,8 @@ Result<> link_units(const Options& options) {
   if (!linked) return fail(linked.error().code, "device link: {}", linked.error().message);
   TRY(write_fatbin(options, bytes_of(*linked), options.unit));
   if (options.output.empty()) return {};
-  return write_file(options.output, bytes_of(registration_source(found, options.unit)));
+  TRY(const std::string source, registration_source(found, options.unit));
+  return write_file(options.output, bytes_of(source));
 }
 
 }  // namespace cupola::cupolac

@@ -11,8 +11,9 @@ namespace cupola::cupolac {
 /// the system's folders have no units. Without any unit the source is empty.
 ///
 /// What an earlier device link has linked (-dlink, in an object or a static library) stays linked there. All other
-/// units of a static library are linked, whether the program uses them or not. Errors: FileNotFound, InvalidImage (a
-/// symbol that several units define or none).
+/// units of a static library are linked, whether the program uses them or not. Errors: FileNotFound; InvalidValue for a
+/// file that is none of a link, and where a fat binary alone is asked for and there is no device code; NoBinaryForGpu
+/// for a fat binary without kir and PTX; InvalidImage (a damaged file, or a symbol that several units define or none).
 Result<> link_units(const Options& options);
 
 }  // namespace cupola::cupolac

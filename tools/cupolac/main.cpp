@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/guarded.h"
 #include "cupolac/foreign_headers.h"
 #include "cupolac/foreign_libraries.h"
 #include "cupolac/host_link.h"
@@ -15,6 +16,7 @@
 #include "cupolac/plan.h"
 #include "cupolac/run.h"
 #include "cupolac/xcrun.h"
+#include "image/architecture.h"
 
 namespace cupola::cupolac {
 namespace {
@@ -53,7 +55,7 @@ std::vector<std::string> all_arguments(int count, char** words) {
 }
 
 void list_architectures(const char* prefix) {
-  for (int number : known_architectures()) std::printf("%s_%d\n", prefix, number);
+  for (int number : image::kArchitectures) std::printf("%s_%d\n", prefix, number);
 }
 
 /// clang reads these too; a toolkit's folder in them would come before Cupola's.
@@ -172,8 +174,12 @@ Result<int> work(int count, char** words) {
 }  // namespace cupola::cupolac
 
 int main(int count, char** words) {
-  auto status = cupola::cupolac::work(count, words);
-  if (status) return *status;
-  cupola::cupolac::complain(status.error().message);
+  int status = 1;
+  const cupola::Result<> done = cupola::guarded([&]() -> cupola::Result<> {
+    TRY(status, cupola::cupolac::work(count, words));
+    return {};
+  });
+  if (done) return status;
+  cupola::cupolac::complain(done.error().message);
   return 1;
 }

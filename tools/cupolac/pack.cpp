@@ -30,7 +30,8 @@ Result<> write_unit_file(const Options& options, std::span<const std::byte> kir)
   TRY(const std::string code, compile_kir("unit", kir));
   const image::FatbinEntry entries[] = {
       entry(image::FatbinKind::Kir, options.architecture, std::as_bytes(std::span(code)))};
-  return write_file(options.output, image::write_unit({options.unit, image::write_fatbin(entries)}));
+  TRY(std::vector<std::byte> fatbin, image::write_fatbin(entries));
+  return write_file(options.output, image::write_unit({options.unit, std::move(fatbin)}));
 }
 
 /// The units of a file of kernel code. LLVM's text is what nothing else is.
@@ -51,7 +52,8 @@ Result<> write_fatbin(const Options& options, std::span<const std::byte> kir, co
     entries.push_back(entry(image::FatbinKind::Ptx, options.architecture, std::as_bytes(std::span(*ptx))));
   else if (options.verbose)
     std::fprintf(stderr, "cupolac: note: no PTX in '%s': %s\n", path.c_str(), ptx.error().message.c_str());
-  return write_file(path, image::write_fatbin(entries));
+  TRY(const std::vector<std::byte> fatbin, image::write_fatbin(entries));
+  return write_file(path, fatbin);
 }
 
 Result<> pack(const Options& options) {
@@ -61,7 +63,11 @@ Result<> pack(const Options& options) {
   TRY(const std::string text, read_file(path));
   const std::span<const std::byte> kir = std::as_bytes(std::span(text));
   if (options.goal == Goal::PackUnit) return write_unit_file(options, kir);
-  if (options.goal == Goal::Pack) return write_fatbin(options, kir, options.output);
+  if (options.goal == Goal::Pack) {
+    if (options.relocatable) return write_fatbin(options, kir, options.output);
+    TRY(const std::string whole, compile_kir("linked", kir));
+    return write_fatbin(options, std::as_bytes(std::span(whole)), options.output);
+  }
   if (options.goal == Goal::PackMetallib) {
     TRY(std::vector<image::CodeUnit> units, units_of(path, kir));
     TRY(const std::string library, compile(library_folder(), {.target = "metallib", .units = std::move(units)}));

@@ -1,6 +1,7 @@
 #include "cuda/nvjitlink/link_command.h"
 
 #include "cuda/compiler_options.h"
+#include "image/architecture.h"
 
 namespace cupola::nvjitlink {
 namespace {
@@ -27,7 +28,7 @@ void refuse(LinkCommand& command, nvJitLinkResult result, std::string why) {
 void apply(LinkCommand& command, Effect effect, std::string_view value) {
   switch (effect) {
     case Effect::Arch:
-      command.architecture = real_architecture(value);
+      command.architecture = image::real_architecture(value);
       command.is_virtual = value.starts_with("compute_");
       if (command.architecture.empty())  // the codes are those of CUDA 13.0's library
         refuse(command,

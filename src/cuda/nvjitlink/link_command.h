@@ -19,6 +19,9 @@ struct LinkCommand {
   std::string error = {};                      ///< why they are refused
 };
 
+/// The first option that is wrong is in `result` and `error`: NVJITLINK_ERROR_UNRECOGNIZED_OPTION for a word that
+/// options.def has not, a null one too, or a value it does not take; _UNRECOGNIZED_ARCH; _MISSING_ARCH;
+/// _INCOMPATIBLE_OPTIONS for -ptx or a virtual architecture without -lto. All others are read. Any thread.
 LinkCommand read_command(std::span<const char* const> options);
 
 }  // namespace cupola::nvjitlink

@@ -122,27 +122,28 @@ Result<std::vector<std::byte>> linked_code(const nvjitlink::LinkCommand& command
   return image::write_fatbin({&entry, 1});
 }
 
-template <typename Bytes>
-nvJitLinkResult copy_out(const Bytes& from, void* to) {
-  if (!to) return NVJITLINK_ERROR_NULL_INPUT;
-  std::memcpy(to, from.data(), from.size());
-  return NVJITLINK_SUCCESS;
+/// NVJITLINK_SUCCESS where there is a result, of the kind that is asked for.
+nvJitLinkResult check_linked(Link& link, bool ptx) REQUIRES(link.mutex) {
+  if (!link.linked.empty() && link.command.ptx == ptx) return NVJITLINK_SUCCESS;
+  return failed(link, NVJITLINK_ERROR_INVALID_INPUT, "there is no such result: nvJitLinkComplete makes one");
 }
 
 nvJitLinkResult size_of_linked(nvJitLinkHandle handle, size_t* size, bool ptx) {
   return with_link(handle, [&](Link& link) REQUIRES(link.mutex) {
     if (!size) return NVJITLINK_ERROR_NULL_INPUT;
-    if (link.linked.empty() || link.command.ptx != ptx)
-      return failed(link, NVJITLINK_ERROR_INVALID_INPUT, "there is no such result: nvJitLinkComplete makes one");
+    if (const nvJitLinkResult there = check_linked(link, ptx); there != NVJITLINK_SUCCESS) return there;
     *size = link.linked.size();
     return NVJITLINK_SUCCESS;
   });
 }
 
-nvJitLinkResult linked(nvJitLinkHandle handle, void* to, bool ptx) {
-  size_t size = 0;
-  if (const nvJitLinkResult known = size_of_linked(handle, &size, ptx); known != NVJITLINK_SUCCESS) return known;
-  return with_link(handle, [&](Link& link) REQUIRES(link.mutex) { return copy_out(link.linked, to); });
+nvJitLinkResult copy_linked(nvJitLinkHandle handle, void* to, bool ptx) {
+  return with_link(handle, [&](Link& link) REQUIRES(link.mutex) {
+    if (const nvJitLinkResult there = check_linked(link, ptx); there != NVJITLINK_SUCCESS) return there;
+    if (!to) return NVJITLINK_ERROR_NULL_INPUT;
+    std::memcpy(to, link.linked.data(), link.linked.size());
+    return NVJITLINK_SUCCESS;
+  });
 }
 
 nvJitLinkResult log_size(nvJitLinkHandle handle, size_t* size, std::string Link::* log) {
@@ -205,6 +206,7 @@ nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputType inpu
 
 nvJitLinkResult nvJitLinkComplete(nvJitLinkHandle handle) {
   return with_link(handle, [&](Link& link) REQUIRES(link.mutex) {
+    link.linked.clear();  // after a failure there is no result
     if (link.command.result != NVJITLINK_SUCCESS) return link.command.result;
     if (link.units.empty()) return failed(link, NVJITLINK_ERROR_FINALIZE, "nothing was added that could be linked");
     const auto begin = std::chrono::steady_clock::now();
@@ -221,13 +223,13 @@ nvJitLinkResult nvJitLinkGetLinkedCubinSize(nvJitLinkHandle handle, size_t* size
   return size_of_linked(handle, size, false);
 }
 nvJitLinkResult nvJitLinkGetLinkedCubin(nvJitLinkHandle handle, void* cubin) {
-  return linked(handle, cubin, false);
+  return copy_linked(handle, cubin, false);
 }
 nvJitLinkResult nvJitLinkGetLinkedPtxSize(nvJitLinkHandle handle, size_t* size) {
   return size_of_linked(handle, size, true);
 }
 nvJitLinkResult nvJitLinkGetLinkedPtx(nvJitLinkHandle handle, char* ptx) {
-  return linked(handle, ptx, true);
+  return copy_linked(handle, ptx, true);
 }
 
 nvJitLinkResult nvJitLinkGetErrorLogSize(nvJitLinkHandle handle, size_t* size) {

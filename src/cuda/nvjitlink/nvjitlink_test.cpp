@@ -91,7 +91,7 @@ class Link {
 std::string fatbin_of(std::string_view kir) {
   const image::FatbinEntry entry{
       .kind = image::FatbinKind::Kir, .sm = image::kArchitecture, .payload = std::as_bytes(std::span(kir))};
-  const std::vector<std::byte> bytes = image::write_fatbin({&entry, 1});
+  const std::vector<std::byte> bytes = image::write_fatbin({&entry, 1}).value();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -181,6 +181,18 @@ TEST(NvJitLink, WhatIsDefinedNowhereIsAnErrorThatNamesIt) {
   ASSERT_EQ(link.add(NVJITLINK_INPUT_PTX, kCaller), NVJITLINK_SUCCESS);
   EXPECT_EQ(link.complete(), NVJITLINK_ERROR_FINALIZE);
   EXPECT_THAT(link.errors(), HasSubstr("twice"));
+}
+
+TEST(NvJitLink, AfterAFailureThereIsNoResult) {
+  Link link;
+  ASSERT_EQ(link.add(NVJITLINK_INPUT_FATBIN, fatbin_of(kCallee)), NVJITLINK_SUCCESS) << link.errors();
+  ASSERT_EQ(link.complete(), NVJITLINK_SUCCESS) << link.errors();
+  std::string room = link.cubin();
+  ASSERT_EQ(link.add(NVJITLINK_INPUT_FATBIN, fatbin_of(kCallee)), NVJITLINK_SUCCESS) << link.errors();
+  ASSERT_EQ(link.complete(), NVJITLINK_ERROR_FINALIZE);  // twice() is there twice
+  size_t size = 0;
+  EXPECT_EQ(nvJitLinkGetLinkedCubinSize(link.handle(), &size), NVJITLINK_ERROR_INVALID_INPUT);
+  EXPECT_EQ(nvJitLinkGetLinkedCubin(link.handle(), room.data()), NVJITLINK_ERROR_INVALID_INPUT);
 }
 
 TEST(NvJitLink, MalformedPtxIsNamedWithItsLine) {

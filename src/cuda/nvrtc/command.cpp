@@ -1,10 +1,11 @@
 #include "cuda/nvrtc/command.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
+#include "cuda/compiler_options.h"
+#include "image/architecture.h"
 #include "image/source_request.h"
 
 namespace cupola::nvrtc {
@@ -59,8 +60,6 @@ constexpr Row kRows[] = {
 #undef NVRTC_OPTION
 };
 
-constexpr int kArchitectures[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
-
 /// An option of the command line, with its value if there is one.
 struct Option {
   const Row* row;
@@ -97,15 +96,6 @@ Result<Option> read_option(std::string_view word, std::span<const char* const>& 
   return option;
 }
 
-bool is_among(std::string_view value, std::string_view values) {
-  for (;;) {
-    const size_t bar = values.find('|');
-    if (value == values.substr(0, bar)) return true;
-    if (bar == values.npos) return false;
-    values.remove_prefix(bar + 1);
-  }
-}
-
 Result<> check_value(const Option& option) {
   const Row& row = *option.row;
   if (row.effect == Effect::Refused)
@@ -120,24 +110,16 @@ Result<> check_value(const Option& option) {
 }
 
 Result<> set_architecture(std::string_view value, Command& command) {
-  const size_t underscore = value.find('_');
-  const std::string_view kind = value.substr(0, underscore);
-  const std::string_view number = underscore == value.npos ? "" : value.substr(underscore + 1);
-  int architecture = 0;
-  const char* const begin = number.data();
-  const char* const end = begin + number.size();
-  const auto [rest, status] = std::from_chars(begin, end, architecture);
-  const std::string_view suffix(rest, end);
-  const bool known = status == std::errc() && !number.starts_with('0') &&
-                     std::ranges::find(kArchitectures, architecture) != std::end(kArchitectures);
-  const bool specific = suffix == "a" ? architecture >= 90 : suffix == "f" ? architecture >= 100 : suffix.empty();
-  if ((kind != "sm" && kind != "compute") || !known || !specific)
+  const std::optional<image::ArchitectureName> name = image::parse_architecture(value);
+  const bool is_real = name && name->kind == "sm", is_virtual = name && name->kind == "compute";
+  const int least = !name || name->suffix.empty() ? 0 : name->suffix == "a" ? 90 : 100;  // that has such code
+  if ((!is_real && !is_virtual) || !image::is_known_architecture(name->number) || name->number < least)
     return fail(ErrorCode::InvalidValue,
                 "invalid value '{}' for option '--gpu-architecture' (-arch); it takes compute_NN and sm_NN with NN one "
-                "of 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121",
-                value);
-  command.architecture = "sm_" + std::string(number);
-  command.real_architecture = kind == "sm";
+                "of {}",
+                value, image::kArchitectureList.substr(2));
+  command.architecture = formatted("sm_{}{}", name->number, name->suffix);
+  command.real_architecture = is_real;
   return {};
 }
 
@@ -258,7 +240,7 @@ Result<> apply(const Option& option, Reading& reading) {
 }  // namespace
 
 std::span<const int> supported_architectures() {
-  return kArchitectures;
+  return image::kArchitectures;
 }
 
 Result<Command> read_command(std::span<const char* const> options) {

@@ -59,7 +59,7 @@ Result<> Program::from_kir(const Command& command, std::vector<std::byte> kir) {
   const auto sm = static_cast<uint32_t>(std::stoul(command.architecture.substr(3)));
   const image::FatbinEntry entries[] = {{.kind = image::FatbinKind::Kir, .sm = sm, .payload = kir},
                                         {.kind = image::FatbinKind::Ptx, .sm = sm, .payload = ptx}};
-  cubin_ = image::write_fatbin(entries);
+  TRY(cubin_, image::write_fatbin(entries));
   return {};
 }
 

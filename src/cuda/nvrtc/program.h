@@ -24,6 +24,11 @@ class Program {
  public:
   Program(std::string source, std::string name, std::vector<image::SourceHeader> headers);
 
+  /// Compiles with nvrtcCompileProgram's options (docs/nvrtc.md; no null among them is meant, one counts as an empty
+  /// word), and asks the flow callback between the steps. What an earlier call made is gone; what this one has to say
+  /// is in log(). Answers: InvalidOption; Compilation for what is wrong with the source or its code; Cancelled by the
+  /// callback; TimeFile where -time's file cannot be written, but the code is there; Internal without Cupola's
+  /// compiler; Success. ptx(), cubin() and ltoir() are empty but for what was asked for and made.
   Outcome compile(std::span<const char* const> options);
 
   void add_name_expression(std::string expression) { name_expressions_.push_back(std::move(expression)); }

@@ -1,6 +1,7 @@
 #include "cuda/nvvm/command.h"
 
 #include "cuda/compiler_options.h"
+#include "image/architecture.h"
 
 namespace cupola::nvvm {
 namespace {
@@ -28,7 +29,7 @@ Result<Command> read_command(std::span<const char* const> options) {
     const std::string_view value = split_option(word).value;
     switch (kEffects[row - kOptions]) {
       case Effect::Arch:
-        command.architecture = real_architecture(value);
+        command.architecture = image::real_architecture(value);
         if (command.architecture.empty() || !value.starts_with("compute_"))
           return fail(ErrorCode::InvalidValue, "'{}' is no architecture; compute_89 is one", value);
         break;

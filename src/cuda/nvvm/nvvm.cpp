@@ -59,14 +59,12 @@ nvvmResult failed(Program& program, nvvmResult result, const std::string& why) R
 
 /// The number of an error that the compiler gave, where it is not one of the code's.
 nvvmResult number_of(const Error& error, nvvmResult of_code) {
-  switch (error.code) {
-    case ErrorCode::UnsupportedPtxVersion:
-      return NVVM_ERROR_IR_VERSION_MISMATCH;
-    case ErrorCode::OutOfMemory:
-      return NVVM_ERROR_OUT_OF_MEMORY;
-    default:
-      return of_code;
-  }
+  constexpr std::pair<ErrorCode, nvvmResult> kNumbers[] = {
+      {ErrorCode::UnsupportedPtxVersion, NVVM_ERROR_IR_VERSION_MISMATCH},
+      {ErrorCode::OutOfMemory, NVVM_ERROR_OUT_OF_MEMORY}};
+  for (const auto& [code, number] : kNumbers)
+    if (error.code == code) return number;
+  return of_code;
 }
 
 /// Reads the options and compiles `units` to what they ask for, or to `target`.

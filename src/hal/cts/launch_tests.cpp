@@ -103,6 +103,10 @@ void occupancy_follows_the_limits(TestCase& t) {
   EXPECT_GE(occupancy(32, 0), occupancy(limits.max_threads_per_block, 0));
   EXPECT_EQ(occupancy(limits.max_threads_per_block + 1, 0), 0u);
   EXPECT_EQ(occupancy(32, limits.shared_bytes_per_block_optin), 0u);  // the kernel has 512 static bytes already
+  const uint32_t most =
+      limits.dynamic_shared_beside(t.kernels()->kernels()[kernel], limits.shared_bytes_per_block_optin);
+  EXPECT_GT(occupancy(32, most), 0u);
+  EXPECT_EQ(occupancy(32, most + 1), 0u);
   EXPECT_LE(occupancy(32, 0), limits.max_blocks_per_multiprocessor);
   EXPECT_LE(occupancy(512, 0) * 512, limits.max_threads_per_multiprocessor);
 }

@@ -53,6 +53,8 @@ TEST(NullDevice, AFaultStaysInItsDomain) {
   EXPECT_TRUE(good->progress()->wait(done));
   EXPECT_TRUE(called);
   EXPECT_TRUE(broken->fault());
+  EXPECT_TRUE(broken->has_fault());
+  EXPECT_FALSE(whole->has_fault());
   EXPECT_FALSE(whole->fault());
   EXPECT_FALSE(device->fault());
 }

@@ -100,10 +100,10 @@ class CpuDevice final : public hal::Device {
   uint32_t occupancy(const hal::Executable& executable, uint32_t kernel, uint32_t block_threads,
                      uint32_t dynamic_shared_bytes) const override {
     const hal::KernelInfo& info = executable.kernels()[kernel];
-    const uint64_t shared = uint64_t{info.static_shared_bytes} + dynamic_shared_bytes;
     if (block_threads == 0 || block_threads > std::min(info.max_threads_per_block, properties_.max_threads_per_block))
       return 0;
-    if (shared > properties_.shared_bytes_per_block_optin) return 0;
+    if (dynamic_shared_bytes > properties_.dynamic_shared_beside(info, properties_.shared_bytes_per_block_optin))
+      return 0;
     return resident_blocks(block_threads);
   }
 

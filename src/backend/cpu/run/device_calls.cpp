@@ -30,7 +30,7 @@ bool is_possible(const image::DeviceShape& shape, const hal::KernelInfo& kernel,
   const hal::Dim3 block{shape.block[0], shape.block[1], shape.block[2]};
   if (block.count() > std::min(device.max_threads_per_block, kernel.max_threads_per_block)) return false;
   if (kernel.required_block.count() != 0 && block != kernel.required_block) return false;
-  return uint64_t{kernel.static_shared_bytes} + shape.dynamic_shared_bytes <= device.shared_bytes_per_block_optin;
+  return shape.dynamic_shared_bytes <= device.dynamic_shared_beside(kernel, device.shared_bytes_per_block_optin);
 }
 
 const CpuExecutable& executable_of(const Block& block) {

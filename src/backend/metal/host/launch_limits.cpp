@@ -42,9 +42,10 @@ Result<> check_limits(const hal::Launch& launch, const hal::DeviceProperties& pr
   if (launch.block.count() > properties.max_threads_per_block)
     return fail(ErrorCode::InvalidValue, "kernel {}: a block of {} threads; Metal's limit is {}", demangled(info.name),
                 launch.block.count(), properties.max_threads_per_block);
-  if (const uint64_t shared = shared_bytes_of(launch); shared > properties.shared_bytes_per_block_optin)
+  if (const uint32_t most = properties.shared_bytes_per_block_optin;
+      launch.dynamic_shared_bytes > properties.dynamic_shared_beside(info, most))
     return fail(ErrorCode::LaunchOutOfResources, "kernel {}: {} bytes of shared memory; the most on Metal is {}",
-                demangled(info.name), shared, properties.shared_bytes_per_block_optin);
+                demangled(info.name), shared_bytes_of(launch), most);
   if (launch.parameters.size() < info.parameter_bytes)
     return fail(ErrorCode::InvalidValue, "kernel {}: {} bytes of parameters; it takes {}", demangled(info.name),
                 launch.parameters.size(), info.parameter_bytes);

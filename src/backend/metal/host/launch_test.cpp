@@ -255,6 +255,23 @@ TEST_F(MetalLaunch, AllOfTheSharedMemoryCanBeUsed) {
   EXPECT_TRUE(run(launch));
 }
 
+// 4 bytes of static shared memory take 16, and so the 32752 of a block leave 32736, although 32748 are free.
+TEST_F(MetalLaunch, WhatIsLeftBesideStaticSharedMemoryIsSaidBeforehand) {
+  image::MetalImage image = image_of("shared[launch.dynamic_shared + launch.dynamic_shared_bytes - 1] = 1;");
+  image.kernels[0].info.static_shared_bytes = 4;
+  hal::Launch launch = launch_of(image, uint64_t{0});
+  const hal::DeviceProperties& properties = device->properties();
+  const uint32_t most = properties.dynamic_shared_beside(launch.executable->kernels()[0], 32752);
+  EXPECT_EQ(most, 32736u);
+  for (const uint32_t bytes : {most, most + 1, 32748u}) {
+    launch.dynamic_shared_bytes = bytes;
+    const bool fits = bytes <= most;
+    EXPECT_EQ(device->occupancy(*launch.executable, 0, 32, bytes) > 0, fits) << bytes;
+    EXPECT_EQ(run(launch).has_value(), fits) << bytes;
+    device->clear_fault();
+  }
+}
+
 class MetalLoad : public DeviceFixture {};
 
 TEST_F(MetalLoad, AnImageForAnotherDeviceIsRefused) {

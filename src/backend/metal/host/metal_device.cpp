@@ -52,6 +52,7 @@ hal::DeviceProperties make_properties(const Metal& metal, Id device, uint32_t ms
   const auto threadgroup = static_cast<uint32_t>(metal.max_threadgroup_memory(device));
   result.shared_bytes_per_block = std::min(image::metal::kMostSharedBytes, threadgroup - image::metal::kWordsBytes);
   result.shared_bytes_per_block_optin = result.shared_bytes_per_block;
+  result.shared_multiple = image::metal::kSharedAlignment;
   result.pageable_memory = false;
   return result;
 }
@@ -98,10 +99,10 @@ class MetalDevice final : public hal::Device {
   uint32_t occupancy(const hal::Executable& executable, uint32_t kernel, uint32_t block_threads,
                      uint32_t dynamic_shared_bytes) const override {
     const hal::KernelInfo& info = executable.kernels()[kernel];
-    const uint64_t shared = uint64_t{info.static_shared_bytes} + dynamic_shared_bytes;
     if (block_threads == 0 || block_threads > std::min(info.max_threads_per_block, properties_.max_threads_per_block))
       return 0;
-    if (shared > properties_.shared_bytes_per_block_optin) return 0;
+    if (dynamic_shared_bytes > properties_.dynamic_shared_beside(info, properties_.shared_bytes_per_block_optin))
+      return 0;
     const uint32_t warps = (block_threads + properties_.warp_size - 1) / properties_.warp_size;
     return std::min(properties_.max_blocks_per_multiprocessor, kThreadsPerCore / (warps * properties_.warp_size));
   }
