@@ -74,8 +74,8 @@ TEST_F(Faults, ALoadFromUnmappedMemoryInALoop) {
 }
 
 #if defined(__linux__) && defined(__x86_64__)
-// The processor does not say at which: bits 48 to 63 of an address are those of bit 47 ("AMD64 Architecture Programmer's
-// Manual, Volume 2", canonical addresses).
+// The processor does not say at which: bits 48 to 63 of an address are those of bit 47 ("AMD64 Architecture
+// Programmer's Manual, Volume 2", canonical addresses).
 TEST_F(Faults, AnAddressThatNoMemoryCanHaveIsNotCalledZero) {
   launch(store_at, {{1}, {4}}, At{bad(uint64_t{1} << 56), 0, 2});
   expect_fault(synchronize(), ErrorCode::IllegalAddress,
