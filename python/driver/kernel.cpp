@@ -121,6 +121,7 @@ void Kernel::launch(const Shape& grid, const Shape& block, uint64_t stream, unsi
 }
 
 void Kernel::allow_shared(unsigned bytes) {
+  if (bytes <= allowed_shared_bytes_) return;
   const std::lock_guard lock(raising_);
   if (bytes <= allowed_shared_bytes_) return;
   CU(cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(bytes)));

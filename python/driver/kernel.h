@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,7 +37,7 @@ class Kernel {
   std::vector<size_t> offsets_;  ///< of each argument in what `launch` packs
   size_t packed_bytes_ = 0;
   std::mutex raising_;
-  unsigned allowed_shared_bytes_ = 48 << 10;  ///< guarded by `raising_`; at first what needs no asking
+  std::atomic<unsigned> allowed_shared_bytes_ = 48 << 10;  ///< raised under `raising_`; at first what needs no asking
 };
 
 }  // namespace cupola::python

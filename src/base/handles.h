@@ -56,6 +56,15 @@ class Handles {
     return std::ranges::any_of(objects_, [&](const auto& entry) { return condition(std::as_const(*entry.second)); });
   }
 
+  /// All of them at this moment, for what is done to each without the lock.
+  std::vector<std::shared_ptr<T>> live() const {
+    std::vector<std::shared_ptr<T>> found;
+    Lock lock(mutex_);
+    found.reserve(objects_.size());
+    for (const auto& entry : objects_) found.push_back(entry.second);
+    return found;
+  }
+
   /// Takes out all for which `condition(object)` is true. They are destroyed outside the lock.
   template <typename Condition>
   void remove_if(Condition condition) {

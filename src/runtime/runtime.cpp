@@ -119,21 +119,6 @@ Result<std::shared_ptr<Function>> Runtime::function(const void* handle) const {
   return kernel->function(*context);
 }
 
-namespace {
-
-/// The objects at this moment, for what is done to each of them without the handles' lock.
-template <typename T>
-std::vector<std::shared_ptr<T>> live(const Handles<T>& handles) {
-  std::vector<const void*> addresses;
-  handles.any_of([&](const T& object) { return addresses.push_back(&object), false; });
-  std::vector<std::shared_ptr<T>> objects;
-  for (const void* address : addresses)
-    if (auto object = handles.find(address)) objects.push_back(std::move(object));
-  return objects;
-}
-
-}  // namespace
-
 void Runtime::drop_objects_of(Context& context) {
   const auto of_context = [&context](const auto& object) { return &object.context() == &context; };
   functions.remove_if(of_context);
@@ -144,13 +129,13 @@ void Runtime::drop_objects_of(Context& context) {
   surfaces.remove_if(of_context);
   arrays.remove_if(of_context);
   mipmapped_arrays.remove_if(of_context);
-  for (const auto& library : live(libraries)) library->forget(context);
+  for (const auto& library : libraries.live()) library->forget(context);
   free_all(context);
 }
 
 void Runtime::thread_ended(uint64_t thread) {
   for (const auto& device : devices_) device->primary().drop_per_thread_stream(thread);
-  for (const auto& context : live(contexts)) context->drop_per_thread_stream(thread);
+  for (const auto& context : contexts.live()) context->drop_per_thread_stream(thread);
 }
 
 }  // namespace cupola::runtime
