@@ -17,8 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const image::FatbinEntry& entry : *read) {
     FUZZ_CHECK(entry.payload.data() >= bytes.data());
     const Result<std::vector<std::byte>> unpacked = image::contents(entry);
-    const bool compressed = entry.flags & (image::kFlagLz4 | image::kFlagZstd);
-    FUZZ_CHECK(!unpacked || unpacked->size() == (compressed ? entry.uncompressed_size : entry.payload.size()));
+    FUZZ_CHECK(!unpacked ||
+               unpacked->size() == (entry.is_compressed() ? entry.uncompressed_size : entry.payload.size()));
     FUZZ_CHECK(entry.payload.data() + entry.payload.size() <= bytes.data() + bytes.size());
   }
   const std::vector<std::byte> written = image::write_fatbin(*read).value();

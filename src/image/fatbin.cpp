@@ -40,10 +40,9 @@ Result<FatbinEntry> read_entry(std::span<const std::byte> all, uint64_t& offset)
   entry.kind = static_cast<FatbinKind>(load<uint16_t>(header));
   entry.sm = load<uint32_t>(header + 28);
   entry.flags = load<uint64_t>(header + 40);
-  const bool compressed = entry.flags & (kFlagLz4 | kFlagZstd);
-  entry.uncompressed_size = compressed ? load<uint64_t>(header + 56) : 0;
+  entry.uncompressed_size = entry.is_compressed() ? load<uint64_t>(header + 56) : 0;
   const uint64_t exact = load<uint32_t>(header + 16);
-  if (exact > padded || (compressed && exact == 0))
+  if (exact > padded || (entry.is_compressed() && exact == 0))
     return fail(ErrorCode::InvalidImage, "fatbin: the entry at {} stores {} bytes in a payload of {}", offset, exact,
                 padded);
   entry.payload = all.subspan(offset + header_bytes, exact ? exact : padded);

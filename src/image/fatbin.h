@@ -26,6 +26,8 @@ struct FatbinEntry {
   uint64_t flags;
   std::span<const std::byte> payload;  ///< as stored, still compressed if flags say so
   uint64_t uncompressed_size;          ///< 0 when payload is not compressed
+
+  bool is_compressed() const { return flags & (kFlagLz4 | kFlagZstd); }
 };
 
 /// Reads a fatbin of unknown length, whose header says how long it is; `limit` bytes are readable at most (SIZE_MAX

@@ -77,7 +77,7 @@ bool unpack_zstd(std::span<const std::byte> payload, uint64_t wanted, std::vecto
 }  // namespace
 
 Result<std::vector<std::byte>> contents(const FatbinEntry& entry) {
-  if (!(entry.flags & (kFlagLz4 | kFlagZstd))) return std::vector(entry.payload.begin(), entry.payload.end());
+  if (!entry.is_compressed()) return std::vector(entry.payload.begin(), entry.payload.end());
   if (entry.uncompressed_size == 0 || entry.uncompressed_size > kLargest)
     return fail(ErrorCode::InvalidImage, "fatbin: an entry claims {} bytes when unpacked", entry.uncompressed_size);
   std::vector<std::byte> unpacked;

@@ -35,7 +35,7 @@ KindName name_of(FatbinKind kind) {
 }
 
 std::string compression(const FatbinEntry& entry) {
-  if (!(entry.flags & (image::kFlagLz4 | image::kFlagZstd))) return "";
+  if (!entry.is_compressed()) return "";
   return formatted(", {} of {}", entry.flags & image::kFlagZstd ? "zstd" : "lz4", entry.uncompressed_size);
 }
 
